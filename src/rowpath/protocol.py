@@ -1,0 +1,231 @@
+"""The runner protocol's messages, from which the JSON Schema is generated; runners/PROTOCOL.md explains them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+PROTOCOL = (1, 0)
+CODEC = 1
+REQUIREMENTS = ("touch", "digest")
+MESSAGE_LIMIT_BYTES = 1 << 20
+
+ErrorKind = Literal["connect", "sql", "unsupported", "verify", "timeout", "internal"]
+
+
+class Message(msgspec.Struct):
+    """Base of all messages: unknown fields are ignored."""
+
+
+class ErrorBody(Message):
+    kind: ErrorKind
+    code: str = ""
+    text: str = ""
+
+
+class ColumnSpec(Message):
+    name: str
+    type: str
+    length: int = 0
+    precision: int = 0
+    scale: int = 0
+    bits: int = 32
+    nullable: bool = False
+
+
+class PhaseSpec(Message):
+    name: str
+    kind: str
+    sql: str = ""
+    table: str = ""
+    scan: bool = False
+    columns: list[ColumnSpec] = []
+    parameter_columns: list[ColumnSpec] = []
+    transaction: str = "autocommit"
+    stamps: bool = False
+
+
+class ParameterSlice(Message):
+    file: str
+    first: int
+    count: int
+
+
+class Hello(Message, tag_field="type", tag="hello"):
+    id: int
+    deadline_ms: int
+    protocol: tuple[int, int]
+    codec: int
+    requires: list[str]
+    adapter: str
+
+
+class Open(Message, tag_field="type", tag="open"):
+    id: int
+    deadline_ms: int
+    options: dict[str, Any]
+
+
+class Prepare(Message, tag_field="type", tag="prepare"):
+    id: int
+    deadline_ms: int
+    phase: PhaseSpec
+    parameters: ParameterSlice | None = None
+
+
+class Sample(Message, tag_field="type", tag="sample"):
+    id: int
+    deadline_ms: int
+    phase: str
+    regime: str
+    lead_in_ns: int
+    duration_ns: int
+    operations: int = 0
+    first: int = -1
+
+
+class Verify(Message, tag_field="type", tag="verify"):
+    id: int
+    deadline_ms: int
+    phase: str
+    first: int
+    count: int
+    max_rows: int = 100_000
+
+
+class RunStatements(Message, tag_field="type", tag="run"):
+    id: int
+    deadline_ms: int
+    statements: list[str]
+    ignore_errors: bool = False
+
+
+class Load(Message, tag_field="type", tag="load"):
+    id: int
+    deadline_ms: int
+    phase: str
+    first: int
+    count: int
+
+
+class Facts(Message, tag_field="type", tag="facts"):
+    id: int
+    deadline_ms: int
+
+
+class Close(Message, tag_field="type", tag="close"):
+    id: int
+    deadline_ms: int
+
+
+class Bye(Message, tag_field="type", tag="bye"):
+    id: int
+    deadline_ms: int
+
+
+Request = Hello | Open | Prepare | Sample | Verify | RunStatements | Load | Facts | Close | Bye
+
+
+class Reply(Message):
+    id: int
+    error: ErrorBody | None = None
+
+
+class HelloReply(Reply, kw_only=True):
+    protocol: tuple[int, int]
+    codec: int
+    language: str
+    runner: str
+    adapter: str
+    pid: int
+    loop_tid: int
+    clock_read_ns: float
+
+
+class OpenReply(Reply, kw_only=True):
+    connect_ns: int
+    server_pid: int | None = None
+    delivers: dict[str, Any] = {}
+
+
+class PrepareReply(Reply, kw_only=True):
+    prepare_ns: int
+    parameters: int = 0
+
+
+class SampleReply(Reply, kw_only=True):
+    ns: int
+    operations: int
+    failed: int
+    failure: ErrorBody | None = None
+    rows: int
+    values: int
+    touch: str
+    first: int
+    lead_in_operations: int
+    window_ns: int
+    window_cpu_ns: int
+    cpu_ns: int
+    min_ns: int
+    max_ns: int
+    execute_ns: int = 0
+    first_row_ns: int = 0
+    connect_ns: int = 0
+
+
+class VerifyReply(Reply, kw_only=True):
+    digest: str
+    rows: int
+    touch: str
+    operations: int
+    delivered: list[str] = []
+    converted: list[str] = []
+
+
+class RunReply(Reply, kw_only=True):
+    ns: list[int] = []
+
+
+class LoadReply(Reply, kw_only=True):
+    rows: int
+    ns: int
+
+
+class FactsReply(Reply, kw_only=True):
+    driver_version: str = ""
+    engine_version: str = ""
+    build: str = ""
+    libraries: dict[str, str] = {}
+    settings: dict[str, str] = {}
+    runtime: str = ""
+
+
+class CloseReply(Reply, kw_only=True):
+    close_ns: int = 0
+
+
+REPLIES: dict[type, type] = {
+    Hello: HelloReply,
+    Open: OpenReply,
+    Prepare: PrepareReply,
+    Sample: SampleReply,
+    Verify: VerifyReply,
+    RunStatements: RunReply,
+    Load: LoadReply,
+    Facts: FactsReply,
+    Close: CloseReply,
+    Bye: Reply,
+}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of all requests and replies."""
+    types = [*REPLIES, *dict.fromkeys(REPLIES.values())]
+    schemas, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Rowpath runner protocol 1.0",
+        "anyOf": list(schemas),
+        "$defs": components,
+    }
