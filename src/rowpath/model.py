@@ -61,7 +61,10 @@ class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Column(Frozen, frozen=True):
-    """One column by its declared logical type; `bits` holds an integer's width (16, 32, 64)."""
+    """One column by its declared logical type; `bits` holds an integer's width (16, 32, 64).
+
+    An `array` holds integers of that width. A `time` has whole seconds.
+    """
 
     name: str
     type: LogicalType
@@ -98,8 +101,9 @@ class Parameters(Frozen, frozen=True):
 class Phase(Frozen, frozen=True):
     """One operation of a workload with its contract.
 
-    `sql` uses `?` placeholders and `{create:TABLE}`, `{drop:TABLE}` for the engine's own DDL; `dialects` overrides it
-    per engine. `truth` names how the controller knows the result: `whole-table`, `by-key`, `aggregate`, `one` (one row
+    `sql` uses `?` placeholders, `{create:TABLE}` and `{drop:TABLE}` for the engine's own DDL, `{columns:TABLE}` for the
+    table's column names; `dialects` overrides it per engine. `truth` names how the controller knows the result:
+    `whole-table`, `by-key`, `aggregate` (result columns are called `count`, `sum_X`, `min_X`, `max_X`), `one` (one row
     of the integer 1), `none`.
     """
 
@@ -109,6 +113,7 @@ class Phase(Frozen, frozen=True):
     dialects: dict[str, str] = {}
     table: str = ""
     scan: bool = False  # the result is the whole table in any order: a file can deliver it too
+    stamps: bool = False  # also stamp execute and first row of every operation
     columns: tuple[Column, ...] = ()  # of the result; empty: those of `table`
     parameters: Parameters | None = None
     rows_per_operation: int = 1

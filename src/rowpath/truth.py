@@ -1,0 +1,262 @@
+"""What each phase must deliver, from the controller's generators alone: touch sums, row counts, digests, payloads.
+
+Rows, hashes and prefix sums are computed once and kept, so that asking about one more block costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, time
+from decimal import Decimal
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from rowpath import codec, generators
+from rowpath.codec import MASK64
+from rowpath.model import Column, Phase, Table, Workload
+from rowpath.workloads import for_engine, result_columns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Sums = NDArray[np.uint64]
+
+# Every way in which a string may be counted: CHAR stripped or padded, in the units of Python, Java and C.
+VARIANTS: tuple[tuple[bool, codec.LengthUnit], ...] = (
+    (False, "characters"),
+    (True, "characters"),
+    (False, "utf-16"),
+    (True, "utf-16"),
+    (False, "bytes"),
+    (True, "bytes"),
+)
+
+
+def _prefix_sums(values: Sequence[int]) -> Sums:
+    import numpy as np
+
+    sums = np.zeros(len(values) + 1, dtype=np.uint64)
+    np.cumsum(np.array(values, dtype=np.uint64), out=sums[1:])  # wraps modulo 2^64, as the touch sum does
+    return sums
+
+
+def _between(sums: Sums, first: int, count: int) -> int:
+    """Σ over positions [first, first + count), positions wrapping around, modulo 2^64."""
+    period = len(sums) - 1
+
+    def below(position: int) -> int:
+        cycles, rest = divmod(position, period)
+        return cycles * int(sums[period]) + int(sums[rest])
+
+    return (below(first + count) - below(first)) & MASK64
+
+
+class Touches:
+    """The touch sums that a phase's operations may have: more than one where CHAR comes padded or text is not ASCII."""
+
+    def __init__(self, sums: tuple[Sums, ...]) -> None:
+        self._sums = sums
+
+    def expected(self, first: int, operations: int) -> frozenset[int] | None:
+        """The right sums for operations [first, first + operations); None when nothing is known (writes)."""
+        if not self._sums:
+            return None
+        return frozenset(_between(sums, first, operations) for sums in self._sums)
+
+
+def payload_of(value: Any) -> int:
+    """A lower bound on the bytes that a value takes in any encoding, binary or text."""
+    if value is None:
+        return 0
+    if isinstance(value, bool):
+        return 1
+    if isinstance(value, int):
+        return min(len(str(value)), 2)
+    if isinstance(value, str):
+        return len(value.rstrip(" ").encode())
+    if isinstance(value, bytes):
+        return len(value)
+    if isinstance(value, Decimal):
+        return len(value.as_tuple().digits) // 2 if value else 1
+    if isinstance(value, float):
+        return min(len(repr(value)) - 2, 4)
+    if isinstance(value, UUID):
+        return 16
+    if isinstance(value, list):
+        return sum(payload_of(element) for element in value)
+    return 4 if isinstance(value, date | time) else 0
+
+
+class _Delivery:
+    """What the operations of one phase deliver: one group of rows per position; positions wrap."""
+
+    def __init__(self, groups: list[list[generators.Row]], columns: tuple[Column, ...]) -> None:
+        self.groups = groups
+        self.columns = columns
+        self.row_sums = _prefix_sums([len(group) for group in groups])
+        self._touches: Touches | None = None
+        self._payload: Sums | None = None
+        self._hashes: list[list[int]] | None = None
+
+    def touches(self) -> Touches:
+        if self._touches is None:
+            variants = VARIANTS if not _ascii(self.groups) else VARIANTS[:2]
+            if all(column.type != "char" for column in self.columns):
+                variants = variants[::2]
+            self._touches = Touches(
+                tuple(
+                    _prefix_sums(
+                        [
+                            sum(codec.touch_row(row, self.columns, padded, unit) for row in group) & MASK64
+                            for group in self.groups
+                        ]
+                    )
+                    for padded, unit in variants
+                )
+            )
+        return self._touches
+
+    def payload(self) -> Sums:
+        if self._payload is None:
+            self._payload = _prefix_sums([sum(sum(map(payload_of, row)) for row in group) for group in self.groups])
+        return self._payload
+
+    def digest(self, first: int, count: int, max_rows: int) -> str:
+        if self._hashes is None:
+            self._hashes = [
+                [codec.row_hash(codec.encode_row(row, self.columns)) for row in group] for group in self.groups
+            ]
+        hashes = self._hashes
+        delivered = (one for position in range(first, first + count) for one in hashes[position % len(hashes)])
+        rows = 0
+        total = 0
+        for one in islice(delivered, max_rows):
+            rows += 1
+            total += one
+        return codec.Digest(rows, total).text()
+
+
+def _ascii(groups: list[list[generators.Row]]) -> bool:
+    return all(value.isascii() for group in groups for row in group for value in row if isinstance(value, str))
+
+
+class Truth:
+    """The right answers of one workload on one engine; `engine_supports` narrows a conformance workload's columns."""
+
+    def __init__(self, workload: Workload, engine_supports: Callable[[str], str] | None = None) -> None:
+        self.workload = for_engine(workload, engine_supports)[0] if engine_supports else workload
+        self._deliveries: dict[str, _Delivery | None] = {}
+        self._sent: dict[str, Sums] = {}
+
+    def _phase(self, phase: Phase | str) -> Phase:
+        return self.workload.phase(phase) if isinstance(phase, str) else phase
+
+    def _delivery(self, phase: Phase) -> _Delivery | None:
+        if phase.name not in self._deliveries:
+            groups = self._groups(phase)
+            columns = result_columns(self.workload, phase)
+            self._deliveries[phase.name] = None if groups is None else _Delivery(groups, columns)
+        return self._deliveries[phase.name]
+
+    def _groups(self, phase: Phase) -> list[list[generators.Row]] | None:
+        if phase.truth == "one":
+            return [[(1,)]]
+        if phase.truth == "none":
+            return None
+        table = self.workload.tables[phase.table]
+        if phase.truth == "aggregate":
+            return [[_aggregate(table, phase)]]
+        names = tuple(column.name for column in result_columns(self.workload, phase))
+        make = generators.row_maker(table, names)
+        if phase.truth == "whole-table":
+            return [[make(index) for index in range(table.rows)]]
+        assert phase.parameters is not None
+        made: dict[int, list[generators.Row]] = {}
+        groups = []
+        for index in generators.parameter_indexes(phase.parameters):
+            if index not in made:
+                made[index] = [make(index)] if index < table.rows else []
+            groups.append(made[index])
+        return groups
+
+    def touches(self, phase: Phase | str) -> Touches:
+        """The touch sums of the phase; its `expected` answers None for a phase that delivers nothing known."""
+        delivery = self._delivery(self._phase(phase))
+        return delivery.touches() if delivery else Touches(())
+
+    def rows(self, phase: Phase | str, first: int, operations: int) -> int | None:
+        """Rows that operations [first, first + operations) deliver: 0 for writes, None when not known."""
+        phase = self._phase(phase)
+        delivery = self._delivery(phase)
+        if delivery:
+            return _between(delivery.row_sums, first, operations)
+        return None if phase.kind in ("query", "connect") else 0
+
+    def verify_digest(self, phase: Phase | str, first: int, count: int, max_rows: int) -> str:
+        """The digest of the first `max_rows` rows of operations [first, first + count); empty when not known."""
+        delivery = self._delivery(self._phase(phase))
+        return delivery.digest(first, count, max_rows) if delivery else ""
+
+    def after_digest(self, phase: Phase | str, operations: int) -> str:
+        """The digest of the phase's `after` table once operations [0, operations) ran; empty without such a table.
+
+        Each operation puts the row of its parameter's index into that table, new or in place of what was there.
+        """
+        phase = self._phase(phase)
+        if not phase.after:
+            return ""
+        table = self.workload.tables[phase.after]
+        make = generators.row_maker(table)
+        result = codec.Digest()
+        touched: set[int] = set()
+        if phase.parameters is not None:
+            touched = set(islice(generators.parameter_indexes(phase.parameters), operations))
+        before = self._before(table)
+        if before is not None:
+            old = generators.row_maker(before)
+            for index in range(before.rows):
+                if index not in touched:
+                    result.add(codec.encode_row(old(index), before.columns))
+        for index in touched:
+            result.add(codec.encode_row(make(index), table.columns))
+        return result.text()
+
+    def _before(self, table: Table) -> Table | None:
+        """The table whose rows the write phase starts from, when it does not start empty."""
+        if table.rows:
+            return table
+        origin = generators.CHANGED_FROM.get(table.generator)
+        return next(
+            (other for other in self.workload.tables.values() if other.generator == origin and other.rows), None
+        )
+
+    def payload_bytes(self, phase: Phase | str, first: int, operations: int) -> int:
+        """A lower bound on the bytes of the delivered values, or for writes of the parameters; 0 when not known."""
+        phase = self._phase(phase)
+        delivery = self._delivery(phase)
+        if delivery:
+            return _between(delivery.payload(), first, operations)
+        if phase.parameters is None:
+            return 0
+        if phase.name not in self._sent:
+            _columns, rows = generators.parameter_rows(self.workload, phase)
+            self._sent[phase.name] = _prefix_sums([sum(map(payload_of, row)) for row in rows])
+        return _between(self._sent[phase.name], first, operations)
+
+
+def _aggregate(table: Table, phase: Phase) -> generators.Row:
+    """The one row of an aggregate whose columns are called `count`, `sum_X`, `min_X`, `max_X`."""
+    names = [column.name for column in table.columns]
+    rows = list(generators.rows(table))
+    answer: list[Any] = []
+    for column in phase.columns:
+        function, _, of = column.name.partition("_")
+        if function == "count":
+            answer.append(len(rows))
+            continue
+        at = names.index(of)
+        values = [row[at] for row in rows if row[at] is not None]
+        answer.append({"sum": sum, "min": min, "max": max}[function](values) if values else None)  # type: ignore[operator]
+    return tuple(answer)
