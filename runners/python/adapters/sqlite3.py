@@ -1,0 +1,107 @@
+"""SQLite through Python's own module sqlite3."""
+
+import sqlite3
+from datetime import date, datetime, time
+from decimal import Decimal
+from uuid import UUID
+
+from rowpath_runner.adapter import FROM_TEXT, with_literals
+from rowpath_runner.adapter import Adapter as Base
+from rowpath_runner.loop import Work
+
+# SQLite has no such types: the values are kept, and arrive, as text.
+KEPT_AS_TEXT = ("decimal", "date", "time", "timestamp", "timestamptz", "uuid")
+SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
+
+for natural, as_text in ((Decimal, lambda v: format(v, "f")), (UUID, str), (time, str), (date, str)):
+    sqlite3.register_adapter(natural, as_text)
+sqlite3.register_adapter(datetime, lambda value: value.isoformat(" "))
+
+
+def literal(value):
+    """A value as it stands inside SQL."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, bytes):
+        return f"X'{value.hex()}'"
+    if isinstance(value, datetime):
+        value = value.isoformat(" ")
+    text = format(value, "f") if isinstance(value, Decimal) else str(value)
+    return "'" + text.replace("'", "''") + "'"
+
+
+class Adapter(Base):
+    errors = (sqlite3.Error, sqlite3.Warning)
+
+    def connect(self):
+        self.connection = self.another()
+
+    def another(self):
+        # The module keeps statements by their text: with none kept, each execution prepares anew.
+        kept = 128 if self.options.get("statement") == "prepared" else 0
+        self.shipped = self.options.get("profile") == "shipped"
+        level = "" if self.shipped else None  # shipped: the module begins a transaction before a write
+        connection = sqlite3.connect(self.options["path"], isolation_level=level, cached_statements=kept)
+        connection.execute("PRAGMA busy_timeout=10000")
+        if self.options.get("durability") == "none":
+            connection.execute("PRAGMA synchronous=OFF")
+        else:
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+            connection.execute("PRAGMA synchronous=FULL")
+        return connection
+
+    def prepare(self, phase, parameters):
+        connection, sql = self.connection, phase.sql
+        execute = connection.execute
+        converters = [FROM_TEXT[c.type] if c.type in KEPT_AS_TEXT else None for c in phase.columns]
+        if phase.kind == "connect":
+            return Work(
+                lambda opened: opened.execute(sql),
+                converters=converters,
+                connect=self.another,
+                close=sqlite3.Connection.close,
+            )
+        if parameters is None:
+            return Work(lambda _: execute(sql), converters=converters)
+        if self.options.get("statement") == "text":
+            return Work(execute, [with_literals(sql, row, literal) for row in parameters], converters)
+        return Work(lambda row: execute(sql, row), parameters, converters)
+
+    def transaction(self, phase):
+        if self.shipped:
+            return int, self.connection.commit, self.connection.rollback
+        return super().transaction(phase)
+
+    def run(self, statement):
+        self.connection.execute(statement).fetchall()
+        if self.shipped:
+            self.connection.commit()
+
+    def facts(self):
+        def pragma(name):
+            return self.connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+        options = [row[0] for row in self.connection.execute("PRAGMA compile_options")]
+        return {
+            "driver_version": f"sqlite3 of Python, SQLite {sqlite3.sqlite_version}",
+            "engine_version": self.connection.execute("SELECT sqlite_version()").fetchone()[0],
+            "build": self.connection.execute("SELECT sqlite_source_id()").fetchone()[0],
+            "libraries": {"compiler": next((o for o in options if o.startswith("COMPILER=")), "")},
+            "settings": {
+                "autocommit": self.connection.isolation_level is None,
+                "journal_mode": pragma("journal_mode"),
+                "synchronous": SYNCHRONOUS[pragma("synchronous")],
+                "cache_size": pragma("cache_size"),
+                "threads": pragma("threads"),
+            },
+        }
+
+    def close(self):
+        self.connection.close()
+
+    def code(self, error):
+        return getattr(error, "sqlite_errorname", type(error).__name__)

@@ -1,0 +1,133 @@
+"""What an adapter of this runner is: one class called `Adapter` in one small file per driver under adapters/."""
+
+from datetime import date, datetime, time
+from decimal import Decimal
+from functools import partial
+from uuid import UUID
+
+
+class Unsupported(Exception):
+    """A point of the lattice that does not exist here; the text says why, for people."""
+
+
+class Adapter:
+    """One driver. Every method may raise the driver's own errors; `errors` lists their classes."""
+
+    errors = ()
+
+    def __init__(self, options):
+        self.options = options
+
+    def connect(self):
+        """Connect and log in: the part of `open` that is timed. Returns notes on the connection (`delivers`)."""
+        return {}
+
+    def server_pid(self):
+        """The process that serves this connection, or None."""
+
+    def prepare(self, phase, parameters):
+        """A `Work` for the phase; `parameters` is a list of tuples of natural values, or None."""
+        raise NotImplementedError
+
+    def transaction(self, phase):
+        """(begin, commit, rollback), called around each operation inside the clock; None in autocommit."""
+        if not phase.transaction:
+            return None
+        return partial(self.run, "BEGIN"), partial(self.run, "COMMIT"), partial(self.run, "ROLLBACK")
+
+    def run(self, statement):
+        """Execute one statement and commit it."""
+        raise Unsupported("this driver executes no SQL")
+
+    def facts(self):
+        """`driver_version`, `engine_version`, `build`, `libraries`, `settings`, as read from the live connection."""
+        return {}
+
+    def close(self):
+        """Close the connection."""
+
+    def code(self, error):
+        """The driver's own code of one of its errors."""
+        return type(error).__name__
+
+
+class Phase:
+    """The phase of a `prepare` request; `columns` and `parameter_columns` are lists of codec.Column."""
+
+    def __init__(self, spec, column):
+        self.name = spec["name"]
+        self.kind = spec["kind"]
+        self.sql = spec.get("sql", "")
+        self.table = spec.get("table", "")
+        self.scan = spec.get("scan", False)
+        self.transaction = spec.get("transaction", "autocommit") == "transaction"
+        self.stamps = spec.get("stamps", False)
+        self.columns = [column(one) for one in spec.get("columns", [])]
+        self.parameter_columns = [column(one) for one in spec.get("parameter_columns", [])]
+
+
+def with_literals(sql, row, literal):
+    """The SQL with its `?` placeholders replaced by `literal(value)` of each value of the row."""
+    first, *rest = split_placeholders(sql)
+    return first + "".join([literal(value) + part for value, part in zip(row, rest, strict=True)])
+
+
+def split_placeholders(sql):
+    """The SQL between its `?` placeholders; a `?` inside quotes is no placeholder."""
+    parts, quote = [""], ""
+    for character in sql:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character == "?":
+            parts.append("")
+            continue
+        parts[-1] += character
+    return parts
+
+
+def _boolean(text):
+    return text == "t"
+
+
+def _binary(text):
+    return bytes.fromhex(text[2:])
+
+
+def _array(text):
+    return [None if element == "NULL" else int(element) for element in text[1:-1].split(",") if element]
+
+
+def interval(text):
+    """An interval in ISO 8601 as (months, days, nanoseconds)."""
+    days, _, clock = text[1:].partition("T")
+    amounts = {"Y": 0, "M": 0, "W": 0, "D": 0, "h": 0, "m": 0, "s": 0}
+    for part, units in ((days, "YMWD"), (clock, "HMS")):
+        number = ""
+        for character in part:
+            if character in units:
+                amounts[character if units == "YMWD" else character.lower()] = Decimal(number)
+                number = ""
+            else:
+                number += character
+    seconds = amounts["h"] * 3600 + amounts["m"] * 60 + amounts["s"]
+    return (int(amounts["Y"] * 12 + amounts["M"]), int(amounts["W"] * 7 + amounts["D"]), int(seconds * 1_000_000_000))
+
+
+# The natural converter of each logical type that arrives as text; strings need none.
+FROM_TEXT = {
+    "integer": int,
+    "decimal": Decimal,
+    "float32": float,
+    "float64": float,
+    "boolean": _boolean,
+    "binary": _binary,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "timestamp": datetime.fromisoformat,
+    "timestamptz": datetime.fromisoformat,
+    "interval": interval,
+    "uuid": UUID,
+    "array": _array,
+}

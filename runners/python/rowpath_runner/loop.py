@@ -1,0 +1,206 @@
+"""The measured loop: one function is generated per phase, so that nothing is decided inside the clock.
+
+Generated for a query of a timestamp that arrives as text and a nullable integer, the operation is:
+
+    for v0, v1 in execute(arguments[index]):
+        v0 = convert0(v0)
+        total += v0.second + (1 if v1 is None else v1)
+        rows += 1
+"""
+
+from time import perf_counter_ns, thread_time_ns
+
+from rowpath_runner.codec import MASK64, digest_text, encode_row, row_hash, touch_expression
+
+FAILURES_LIMIT = 100
+
+BLOCK = """
+def block(position, duration, limit, {bound}):
+    last = len(arguments) - 1
+    index = position % (last + 1)
+    operations = failed = rows = total = executing = fetching = connecting = high = 0
+    low = 1 << 62
+    failure = None
+    cpu = thread_clock()
+    started = now = clock()
+    end = now + duration
+    while True:
+        try:
+{operation}
+            operations += 1
+        except Exception as error:
+            failed += 1
+            failure = failure or error
+{mend}            if failed == {failures}:
+                {give_up}
+        index = index + 1 if index != last else 0
+        then = clock()
+        took = then - now
+        now = then
+        if took < low:
+            low = took
+        if took > high:
+            high = took
+        if {done}:
+            break
+    cpu = thread_clock() - cpu
+    return operations, failed, failure, rows, total, now - started, cpu, low, high, executing, fetching, connecting
+"""
+
+# A rollback that fails too says nothing new.
+ROLLBACK = """\
+            try:
+                rollback()
+            except Exception:
+                pass
+"""
+
+EXECUTE = """\
+execute(arguments[index])
+"""
+
+ROWS = """\
+for {row} in execute(arguments[index]):
+    {take}
+"""
+
+# The first row is taken apart, so that its stamp costs nothing on the others.
+STAMPED_ROWS = """\
+cursor = iter(execute(arguments[index]))
+executed = clock()
+executing += executed - now
+for {row} in cursor:
+    fetching += clock() - now
+    {take}
+    break
+else:
+    fetching += executed - now
+for {row} in cursor:
+    {take}
+"""
+
+CONNECT = """\
+connection = connect()
+connecting += clock() - now
+for {row} in execute(connection):
+    {take}
+close(connection)
+"""
+
+
+class Work:
+    """What an adapter's `prepare` hands over: how to do one operation.
+
+    `execute(arguments[i])` does operation i and gives back an iterable of its rows; for kind `connect` it takes the
+    connection that `connect()` opened and `close` will close. `converters` has one entry per column: a function for
+    a value that arrives as text and is to become the natural type, else None.
+    """
+
+    def __init__(self, execute, arguments=None, converters=None, prepare_ns=0, connect=None, close=None):
+        self.execute = execute
+        self.arguments = arguments or [()]
+        self.converters = converters or []
+        self.prepare_ns = prepare_ns
+        self.connect = connect
+        self.close = close
+
+
+class Loop:
+    """The loop of one phase: `by_time(position, duration_ns, 0)`, `by_count(position, 0, operations)`."""
+
+    def __init__(self, kind, columns, work, stamps=False, transaction=None):
+        self.columns = columns
+        self.work = work
+        self.transaction = transaction
+        self.converters = work.converters or [None] * len(columns)
+        scope = {"clock": perf_counter_ns, "thread_clock": thread_time_ns, "execute": work.execute}
+        scope.update(arguments=work.arguments, connect=work.connect, close=work.close)
+        scope.update((f"convert{i}", convert) for i, convert in enumerate(self.converters) if convert)
+        operation = EXECUTE
+        if kind == "connect":
+            operation = CONNECT
+        elif columns:
+            operation = STAMPED_ROWS if stamps else ROWS
+        operation = operation.format(row=self._row(), take="\n    ".join([*self._conversions(), *self._touch()]))
+        mend = ""
+        if transaction:
+            scope.update(zip(("begin", "commit", "rollback"), transaction, strict=True))
+            operation, mend = f"begin()\n{operation}commit()\n", ROLLBACK
+        self.by_time = _compiled(operation, mend, scope, "now >= end", "end = 0")
+        self.by_count = _compiled(operation, mend, scope, "operations + failed == limit", "limit = operations + failed")
+        self._convert = self._of_one_row("row", "\n    ".join(self._conversions()), f"({self._row()})")
+        self._touched = self._of_one_row("row", "total = rows = 0\n    " + "\n    ".join(self._touch()), "total")
+
+    def _row(self):
+        return "".join(f"v{i}, " for i in range(len(self.columns)))
+
+    def _conversions(self):
+        for i, column in enumerate(self.columns):
+            if self.converters[i]:
+                yield f"{f'if v{i} is not None: ' if column.nullable else ''}v{i} = convert{i}(v{i})"
+
+    def _touch(self):
+        yield "total += " + (" + ".join(touch_expression(c, f"v{i}") for i, c in enumerate(self.columns)) or "0")
+        yield "rows += 1"
+
+    def _of_one_row(self, row, body, result):
+        """A function of one row, made of the same statements as the loop."""
+        unpack = f"{self._row()} = {row}" if self.columns else "pass"
+        scope = {f"convert{i}": convert for i, convert in enumerate(self.converters) if convert}
+        exec(f"def function({row}):\n    {unpack}\n    {body or 'pass'}\n    return {result}", scope)
+        return scope["function"]
+
+    def verify(self, first, count, max_rows):
+        """Digest and touch of operations [first, first + count): the same execute, the same conversions, untimed."""
+        columns = self.columns
+        rows = hashes = total = 0
+        delivered = [""] * len(columns)
+        for position in range(first, first + count):
+            for row in self._rows(position):
+                natural = self._convert(row)
+                for i, value in enumerate(row):
+                    if value is not None and not delivered[i]:
+                        delivered[i] = type(value).__name__
+                if rows < max_rows:
+                    hashes += row_hash(encode_row(natural, columns))
+                rows += 1
+                total += self._touched(natural)
+        return {
+            "digest": digest_text(min(rows, max_rows), hashes),
+            "rows": rows,
+            "touch": f"{total & MASK64:016x}",
+            "operations": count,
+            "delivered": [name or "null" for name in delivered],
+            "converted": [c.name for c, convert in zip(columns, self.converters, strict=True) if convert],
+        }
+
+    def _rows(self, position):
+        """The rows of one operation, one by one, begun and ended as in the clock."""
+        work = self.work
+        begin, commit, rollback = self.transaction or (None, None, None)
+        connection = work.connect() if work.connect else None
+        if begin:
+            begin()
+        try:
+            found = work.execute(connection if work.connect else work.arguments[position % len(work.arguments)])
+            if self.columns:
+                yield from found
+        except BaseException:
+            if rollback:
+                rollback()
+            raise
+        if commit:
+            commit()
+        if work.connect:
+            work.close(connection)
+
+
+def _compiled(operation, mend, scope, done, give_up):
+    indented = "".join(" " * 12 + line + "\n" for line in operation.splitlines()).rstrip("\n")
+    bound = ", ".join(f"{name}={name}" for name in scope)  # as defaults they are locals of the function
+    source = BLOCK.format(
+        operation=indented, mend=mend, done=done, give_up=give_up, bound=bound, failures=FAILURES_LIMIT
+    )
+    scope = dict(scope)
+    exec(source, scope)
+    return scope["block"]

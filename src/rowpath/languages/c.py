@@ -1,0 +1,217 @@
+"""The C runner: one executable per adapter over one static core, compiled with the system's C compiler."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path as FilePath
+
+from rowpath.engines import postgresql_binaries
+from rowpath.engines.base import Availability
+from rowpath.errors import EnvironmentMissing, InternalError
+from rowpath.languages import Adapter, Command
+from rowpath.model import Path
+from rowpath.places import build_dir, data_dir
+
+FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-Werror")
+REMEDY = "apt-get install gcc libc6-dev"
+COMPILE_TIMEOUT_S = 300
+
+
+def availability(adapter: Adapter, version: str) -> Availability:
+    """Whether this adapter can be built and run here; quick, builds nothing."""
+    what = f"C adapter {adapter.driver}"
+    compiler = _compiler()
+    if shutil.which(compiler[0]) is None:
+        return Availability(False, what, f"there is no C compiler ({compiler[0]})", REMEDY)
+    for library, package in adapter.build.get("libraries", {}).items():
+        if not _library_file(library):
+            return Availability(False, what, f"the library {library} is missing", f"apt-get install {package}")
+    return Availability(True, what)
+
+
+def build(adapters: list[tuple[Adapter, str]]) -> None:
+    """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
+    for adapter, version in adapters:
+        executable(adapter, version)
+
+
+def command(adapter: Adapter, version: str, path: Path) -> Command:
+    """How to start the runner for this path."""
+    return Command((str(executable(adapter, version)), "--adapter", adapter.driver))
+
+
+def executable(adapter: Adapter, version: str) -> FilePath:
+    """The adapter's runner, built when it is not there yet."""
+    linked = [f"-l:{library}" for library in adapter.build.get("libraries", {})]
+    included: list[str] = []
+    if adapter.build.get("libpq"):
+        included, linked = _libpq()
+    return _built(adapter.driver, [_source(adapter.source)], [*included, f"-I{_source('core')}"], [*linked, "-lm"])
+
+
+def echo_command(
+    *,
+    unix: FilePath | None = None,
+    tcp: int | None = 0,
+    cpu: int | None = None,
+    burn_ns: int = 0,
+    stall_ns: int = 0,
+    stall_every: int = 0,
+) -> tuple[str, ...]:
+    """How to start the ping server: it prints `ready tcp=PORT`, serves, and ends with its parent or its stdin.
+
+    `tcp` 0: any free port of 127.0.0.1; None: no TCP (then PORT is 0). It burns `burn_ns` of CPU per answer and
+    sleeps `stall_ns` before each `stall_every`-th one.
+    """
+    program = _built("echo", [_source("echo.c")], [], [], core=False)
+    arguments = [
+        str(program),
+        "--burn-ns",
+        str(burn_ns),
+        "--stall-ns",
+        str(stall_ns),
+        "--stall-every",
+        str(stall_every),
+    ]
+    if unix is not None:
+        arguments += ["--unix", str(unix)]
+    if tcp is not None:
+        arguments += ["--tcp", str(tcp)]
+    if cpu is not None:
+        arguments += ["--cpu", str(cpu)]
+    return tuple(arguments)
+
+
+def sync_count_library() -> FilePath:
+    """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/sync_count.c."""
+    return _built("sync_count.so", [_source("sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
+
+
+def codec_trial() -> FilePath:
+    """The program through which tests drive the codec (runners/c/tests/codec_trial.c says how)."""
+    return _built("codec_trial", [_source("tests/codec_trial.c")], [f"-I{_source('core')}"], ["-lm"])
+
+
+def _compiler() -> list[str]:
+    return shlex.split(os.environ.get("CC", "")) or ["cc"]
+
+
+@functools.cache
+def _compiler_version(compiler: tuple[str, ...]) -> str:
+    """What the compiler says about itself, for the build's key. EnvironmentMissing when it cannot be started."""
+    try:
+        return subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EnvironmentMissing(f"the C compiler {shlex.join(compiler)} does not start: {error}", REMEDY) from error
+
+
+@functools.cache
+def _library_file(name: str) -> bool:
+    """Whether the compiler's linker will find a shared library by its file name."""
+    found = subprocess.run(
+        [*_compiler(), f"-print-file-name={name}"], capture_output=True, text=True, check=False, timeout=30
+    ).stdout.strip()
+    return FilePath(found).is_absolute()
+
+
+def _source(name: str) -> FilePath:
+    return data_dir() / "runners" / "c" / name
+
+
+def _libpq() -> tuple[list[str], list[str]]:
+    """Compiler and linker arguments for the libpq that belongs to the PostgreSQL in use."""
+    prefix = postgresql_binaries.install()
+    include, library = prefix / "include", prefix / "lib"
+    if not (include / "libpq-fe.h").is_file():  # a system's own prefix has its headers elsewhere
+        include, library = _pg_config(prefix, "--includedir"), _pg_config(prefix, "--libdir")
+    if not (include / "libpq-fe.h").is_file():
+        raise EnvironmentMissing(f"there is no libpq-fe.h in {include}", "apt-get install libpq-dev")
+    return [f"-I{include}"], [str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]
+
+
+def _pg_config(prefix: FilePath, question: str) -> FilePath:
+    try:
+        said = subprocess.run(
+            [prefix / "bin" / "pg_config", question], capture_output=True, text=True, check=True, timeout=30
+        ).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EnvironmentMissing(f"{prefix}/bin/pg_config: {error}", "apt-get install libpq-dev") from error
+    return FilePath(said.strip())
+
+
+def _key(inputs: Sequence[FilePath], arguments: Sequence[str]) -> str:
+    """What a build depends on: its files' contents, its arguments, the compiler's version."""
+    digest = hashlib.sha256()
+    for file in inputs:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    digest.update(json.dumps([*arguments, *_compiler(), _compiler_version(tuple(_compiler()))]).encode())
+    return digest.hexdigest()[:16]
+
+
+def _built(
+    name: str, sources: list[FilePath], compiling: list[str], linking: list[str], *, core: bool = True
+) -> FilePath:
+    """A program or library of that name, compiled when no build of these very inputs is in the cache."""
+    inputs = sorted({*sources, *(file for source in sources for file in source.parent.glob("*.h"))})
+    cores = sorted(_source("core").glob("*.[ch]")) if core else []
+    target = build_dir("c") / f"{name}-{_key([*inputs, *cores], [*FLAGS, *compiling, *linking])}"
+    if not target.is_file():
+        archive = [str(_core())] if core else []
+        with _place_of(target) as made:
+            _compile([*compiling, *map(str, sources), *archive, *linking, "-pthread", "-o", str(made)], name)
+    return target
+
+
+def _core() -> FilePath:
+    """The core as a static library: everything but the adapters."""
+    sources = sorted(_source("core").glob("*.c"))
+    target = build_dir("c") / f"libcore-{_key(sorted(_source('core').glob('*.[ch]')), FLAGS)}.a"
+    if target.is_file():
+        return target
+    with _place_of(target) as made:
+        objects = [made.with_name(f"{source.stem}.o") for source in sources]
+        for source, compiled in zip(sources, objects, strict=True):
+            _compile(["-c", str(source), "-o", str(compiled)], source.name)
+        _run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library")
+    return target
+
+
+@contextlib.contextmanager
+def _place_of(target: FilePath) -> Iterator[FilePath]:
+    """Where to make `target`: renamed into place at the end, so that two builds at once do no harm."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(prefix=f"{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise EnvironmentMissing(
+            f"the cache {target.parent} cannot be written: {error}", "ROWPATH_CACHE=DIR"
+        ) from error
+    with folder as name:
+        made = FilePath(name) / target.name
+        yield made
+        made.chmod(0o755)
+        made.rename(target)
+
+
+def _compile(arguments: list[str], what: str) -> None:
+    flags = shlex.quote(" ".join(FLAGS))
+    _run([*_compiler(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], what)
+
+
+def _run(command: list[str], what: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMPILE_TIMEOUT_S)
+    except OSError as error:
+        raise EnvironmentMissing(f"{command[0]} does not start: {error}", REMEDY) from error
+    if done.returncode != 0:
+        said = "\n".join(done.stderr.strip().splitlines()[:20])
+        raise InternalError(f"{what} does not compile:\n{said}", f"try: {shlex.join(command)}")
