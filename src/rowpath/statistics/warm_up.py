@@ -1,0 +1,71 @@
+"""Shapes of warming up (after Barrett et al., OOPSLA 2017): a simple search for the last change of level."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Sequence
+from typing import Literal
+
+Shape = Literal["flat", "warm-up", "slowdown", "no steady state"]
+
+TOLERANCE = 0.10  # 3 to 5 % is below what a machine drifts by itself
+WINDOWS = 24  # a series is judged by the medians of about this many windows
+FEW = 8  # windows of a short series: of single blocks where there are no more
+LAST = 3  # windows that must agree before a level counts as reached
+
+
+def is_flat(last_blocks: Sequence[float], tolerance: float = TOLERANCE) -> bool:
+    """Whether the last blocks (ns/operation) keep one level: the medians of their three thirds lie within `tolerance`.
+
+    Fewer than three blocks are not enough to say so.
+    """
+    if len(last_blocks) < LAST:
+        return False
+    return _level(_windows(last_blocks, LAST), tolerance)
+
+
+def classify(blocks: Sequence[float], tolerance: float = TOLERANCE) -> Shape:
+    """The shape of an invocation's blocks (ns/operation) from its first operation on.
+
+    `flat`: one level from the start; `warm-up`: it ends on its least level; `slowdown`: it ends on one that it had
+    beaten before; `no steady state`: its end keeps no level. Up to two blocks can show no change: flat if they agree.
+    """
+    if len(blocks) < LAST:
+        return "flat" if not blocks or _level(list(blocks), tolerance) else "no steady state"
+    count = min(WINDOWS, max(FEW, len(blocks) // LAST))
+    windows = _windows(blocks, count)
+    smooth = _smoothed(windows)
+    # A median of three blocks withstands one that sticks out; single blocks need smoothing to.
+    ending = (windows if len(blocks) >= LAST * count else smooth)[-max(LAST, len(windows) // 3) :]
+    final = statistics.median(ending)
+    if not _level(ending, tolerance):
+        return "no steady state"
+    start = len(smooth)
+    while start > 0 and _near(smooth[start - 1], final, tolerance):
+        start -= 1
+    if start == 0:
+        return "flat"
+    return "slowdown" if min(smooth[:start]) * (1 + tolerance) < final else "warm-up"
+
+
+def _windows(blocks: Sequence[float], count: int) -> list[float]:
+    """Medians of `count` windows of nearly equal length."""
+    count = min(count, len(blocks))
+    edges = [round(position * len(blocks) / count) for position in range(count + 1)]
+    return [statistics.median(blocks[start:end]) for start, end in itertools.pairwise(edges)]
+
+
+def _smoothed(windows: list[float]) -> list[float]:
+    """Without single windows that stick out (a collection, a neighbour): running median of three; the first stays."""
+    inner = [statistics.median(windows[position - 1 : position + 2]) for position in range(1, len(windows) - 1)]
+    last = statistics.median([windows[-1], windows[-2], windows[-3]])
+    return [windows[0], *inner, last]
+
+
+def _level(windows: Sequence[float], tolerance: float) -> bool:
+    return max(windows) <= min(windows) * (1 + tolerance)
+
+
+def _near(value: float, level: float, tolerance: float) -> bool:
+    return level / (1 + tolerance) <= value <= level * (1 + tolerance)
