@@ -1,0 +1,295 @@
+// Draws the figures over the tables that are already there, and lets the reader choose among them.
+(() => {
+  "use strict";
+  const figures = JSON.parse(document.getElementById("figures").textContent);
+  const SHAPES = { c: "circle", java: "square", python: "triangle", go: "diamond", rust: "star", node: "times" };
+  const COLOURS = { embedded: "var(--embedded)", server: "var(--server)", file: "var(--file)" };
+  const shape = (language) => SHAPES[language] ?? "wye";
+  const colour = (deployment) => COLOURS[deployment] ?? "var(--none)";
+  const NARROW = 620;
+  const MARGINS = { marginTop: 22, marginBottom: 42 };
+  const HALO = { stroke: "var(--paper)", strokeWidth: 4, paintOrder: "stroke" };
+  const style = { background: "none", color: "currentColor", fontSize: "12.5px" };
+
+  // Names stand left of the drawing, or above each line where there is no room beside it.
+  function names(rows, width, height) {
+    const narrow = width < NARROW;
+    const longest = Math.max(...rows.map((row) => row.name.length));
+    const shared = { y: "name", frameAnchor: "left", textAnchor: "start", fill: "currentColor", text: "name" };
+    return {
+      marginLeft: narrow ? 2 : Math.min(300, 16 + 7.2 * longest),
+      height: rows.length * (narrow ? height + 16 : height) + 68,
+      axis: narrow
+        ? Plot.text(rows, { ...shared, ...HALO, dy: -13 })
+        : Plot.axisY({ label: null, tickSize: 0, tickPadding: 10 }),
+    };
+  }
+
+  const axis = (label) => ({ label, labelAnchor: "left", labelArrow: "none", labelOffset: 38, tickSize: 0 });
+  const some = (width) => ({ ticks: Math.max(3, Math.round(width / 140)) });
+
+  function logTicks(low, high, width) {
+    if (high / low < 2.5) return { ticks: Math.max(3, Math.round(width / 130)) };
+    const ticks = [];
+    const steps = high / low > 200 || width < NARROW ? [1, 3] : [1, 2, 5];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1)
+      for (const step of steps) ticks.push(step * 10 ** power);
+    return { ticks: ticks.filter((tick) => tick >= low && tick <= high) };
+  }
+
+  function ranking(figure, width) {
+    const { rows, floor } = figure;
+    const layout = names(rows, width, 24);
+    const ends = rows.flatMap((row) => [row.ratio, row.low ?? row.ratio, row.high ?? row.ratio]);
+    if (floor) ends.push(floor);
+    const least = Math.min(...ends);
+    const most = Math.max(...ends);
+    const span = Math.max(most / least, 1.05);
+    const domain = [least / span ** 0.03, most * span ** 0.02];
+    const inset = width < NARROW ? 13 : 7;
+    const told = (row) => (row.interval && width >= NARROW ? `${row.text}  ${row.interval}` : row.text);
+    const tip = (row) => `${row.name}: ${row.time}, ${row.text} ${row.interval}`;
+    return Plot.plot({
+      width,
+      height: layout.height,
+      marginLeft: layout.marginLeft,
+      marginRight: width < NARROW ? 74 : 150,
+      ...MARGINS,
+      ariaLabel: figure.label,
+      style,
+      color: { type: "identity" },
+      x: { type: "log", domain },
+      y: { type: "band", domain: rows.map((row) => row.name), axis: null },
+      marks: [
+        Plot.gridX({ ...logTicks(...domain, width), strokeOpacity: 0.12 }),
+        Plot.axisX({
+          ...logTicks(...domain, width),
+          ...axis("cost relative to the fastest, log scale"),
+          tickFormat: (tick) => `${+tick.toPrecision(3)}×`,
+        }),
+        Plot.ruleX([1], { strokeOpacity: 0.5 }),
+        floor ? Plot.ruleX([floor], { strokeDasharray: "3 3", strokeOpacity: 0.7 }) : null,
+        floor ? Plot.text([floor], { x: (d) => d, text: () => "floor", frameAnchor: "top", dy: -12, fill: "currentColor" }) : null,
+        layout.axis,
+        Plot.ruleY(rows, {
+          y: "name",
+          x1: (row) => row.low ?? row.ratio,
+          x2: (row) => row.high ?? row.ratio,
+          stroke: (row) => colour(row.deployment),
+          strokeWidth: 2.5,
+        }),
+        ...["low", "high"].map((end) =>
+          Plot.tickX(
+            rows.filter((row) => row[end] != null && row.low !== row.high),
+            { y: "name", x: end, stroke: (row) => colour(row.deployment), strokeWidth: 1.5, insetTop: inset, insetBottom: inset },
+          ),
+        ),
+        Plot.dot(rows, {
+          y: "name",
+          x: "ratio",
+          r: 4.5,
+          symbol: (row) => shape(row.language),
+          fill: (row) => colour(row.deployment),
+          title: tip,
+        }),
+        Plot.text(rows, {
+          y: "name",
+          x: (row) => row.high ?? row.ratio,
+          text: told,
+          textAnchor: "start",
+          dx: 10,
+          fill: "var(--soft)",
+          ...HALO,
+        }),
+      ],
+    });
+  }
+
+  function cpu(figure, width) {
+    const layout = names(figure.rows, width, 22);
+    const largest = Math.max(...figure.rows.map((row) => row.client + row.server));
+    const [scale, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]].find(([size]) => largest >= size) ?? [1, "ns"];
+    const parts = ["client", "server"].flatMap((side) =>
+      figure.rows.map((row) => ({ name: row.name, side, value: row[side] / scale })),
+    );
+    return Plot.plot({
+      width,
+      height: layout.height,
+      marginLeft: layout.marginLeft,
+      marginRight: 74,
+      ...MARGINS,
+      ariaLabel: figure.label,
+      style,
+      color: { type: "identity" },
+      x: { domain: [0, largest / scale] },
+      y: { type: "band", domain: figure.rows.map((row) => row.name), axis: null, padding: width < NARROW ? 0.55 : 0.3 },
+      marks: [
+        Plot.gridX({ ...some(width), strokeOpacity: 0.12 }),
+        Plot.axisX({ ...some(width), ...axis(`CPU per operation, ${unit}`) }),
+        layout.axis,
+        Plot.barX(parts, {
+          y: "name",
+          x: "value",
+          fill: (part) => `var(--${part.side})`,
+          insetTop: width < NARROW ? 8 : 0,
+          insetRight: 0.5,
+        }),
+        Plot.text(figure.rows, {
+          y: "name",
+          x: (row) => (row.client + row.server) / scale,
+          text: "text",
+          textAnchor: "start",
+          dx: 6,
+          dy: width < NARROW ? 4 : 0,
+          fill: "var(--soft)",
+          ...HALO,
+        }),
+      ],
+    });
+  }
+
+  function order(figure, width) {
+    const layout = names(figure.rows, width, 16);
+    const blocks = (key) => figure.rows.flatMap((path) => path[key].map((at) => ({ name: path.name, at })));
+    const inset = width < NARROW ? 16 : 3;
+    return Plot.plot({
+      width,
+      height: layout.height,
+      marginLeft: layout.marginLeft,
+      ...MARGINS,
+      ariaLabel: figure.label,
+      style,
+      color: { type: "identity" },
+      y: { type: "band", domain: figure.rows.map((path) => path.name), axis: null },
+      marks: [
+        Plot.axisX({ ...some(width), ...axis("seconds since the run began") }),
+        layout.axis,
+        Plot.tickX(
+          blocks("at"),
+          { y: "name", x: "at", stroke: "currentColor", strokeOpacity: 0.45, insetTop: inset, insetBottom: 3 },
+        ),
+        Plot.dot(
+          blocks("disturbed"),
+          { y: "name", x: "at", r: 4, symbol: "times", stroke: "var(--error)", strokeWidth: 2, title: (row) => `${row.name}: disturbed` },
+        ),
+      ],
+    });
+  }
+
+  function item(text, symbol, fill) {
+    const mark = Plot.plot({
+      width: 14, height: 14, margin: 0, axis: null, style: { background: "none" }, color: { type: "identity" },
+      x: { domain: [-1, 1] }, y: { domain: [-1, 1] },
+      marks: [Plot.dot([0], { x: () => 0, y: () => 0, r: 4.5, symbol: () => symbol, [symbol === "times" ? "stroke" : "fill"]: () => fill })],
+    });
+    mark.setAttribute("aria-hidden", "true");
+    const element = document.createElement("li");
+    element.append(mark, text);
+    return element;
+  }
+
+  function legend(figure) {
+    const values = (key) => [...new Set(figure.rows.map((row) => row[key]))];
+    const items = {
+      ranking: () => [
+        ...values("deployment").map((each) => item(each, "circle", colour(each))),
+        ...values("language").map((each) => item(each, shape(each), "currentColor")),
+      ],
+      cpu: () => ["client", "server"].map((side) => item(side, "square", `var(--${side})`)),
+      order: () => (figure.rows.some((row) => row.disturbed.length) ? [item("disturbed block", "times", "var(--error)")] : []),
+    }[figure.kind]();
+    const list = document.createElement("ul");
+    list.className = "legend";
+    list.append(...items);
+    if (figure.note) list.append(Object.assign(document.createElement("li"), { textContent: figure.note }));
+    return list;
+  }
+
+  const draw = { ranking, cpu, order };
+  let drawn = 0;
+  function drawAll() {
+    const width = Math.min(1130, document.querySelector("main").clientWidth);
+    if (!width || width === drawn) return;
+    drawn = width;
+    for (const place of document.querySelectorAll("figure[data-figure]")) {
+      const figure = figures[place.dataset.figure];
+      const drawing = draw[figure.kind](figure, width);
+      drawing.setAttribute("role", "img");
+      place.replaceChildren(legend(figure), drawing);
+      place.hidden = false;
+    }
+  }
+
+  // A group of buttons of which one is pressed; arrow keys move among them.
+  function group(label, choices, choose) {
+    const row = document.createElement("div");
+    row.setAttribute("role", "group");
+    row.setAttribute("aria-label", label);
+    const title = document.createElement("span");
+    title.className = "label";
+    title.textContent = label;
+    row.append(title);
+    const buttons = choices.map(([text, value]) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = text;
+      button.addEventListener("click", () => press(button, value));
+      row.append(button);
+      return button;
+    });
+    function press(button, value) {
+      for (const each of buttons) {
+        each.setAttribute("aria-pressed", String(each === button));
+        each.tabIndex = each === button ? 0 : -1;
+      }
+      choose(value);
+    }
+    row.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const ends = { Home: 0, End: buttons.length - 1 };
+      if (!step && !(event.key in ends)) return;
+      event.preventDefault();
+      const at = buttons.indexOf(document.activeElement);
+      const next = buttons[step ? (at + step + buttons.length) % buttons.length : ends[event.key]];
+      next.focus();
+      next.click();
+    });
+    press(buttons[0], choices[0][1]);
+    return row;
+  }
+
+  function chooser() {
+    const place = document.getElementById("chooser");
+    const operations = [...document.querySelectorAll(".operation")];
+    const regimes = [...new Set([...document.querySelectorAll(".regime")].map((each) => each.dataset.regime))];
+    if (!place) return;
+    const chosen = { operation: "", regime: "" };
+    const show = () => {
+      for (const each of operations) {
+        each.hidden = chosen.operation !== "" && each.id !== chosen.operation;
+        const own = [...each.querySelectorAll(".regime")];
+        const has = own.some((ranked) => ranked.dataset.regime === chosen.regime);
+        for (const ranked of own) ranked.hidden = has && ranked.dataset.regime !== chosen.regime;
+      }
+    };
+    const pick = (key) => (value) => {
+      chosen[key] = value;
+      show();
+    };
+    const all = ["all", ""];
+    if (operations.length > 1)
+      place.append(group("Operation", [...operations.map((each) => [each.dataset.title, each.id]), all], pick("operation")));
+    if (regimes.length > 1)
+      place.append(group("Regime", [...regimes.map((each) => [each, each]), all], pick("regime")));
+    place.hidden = !place.childElementCount;
+  }
+
+  drawAll();
+  chooser();
+  let waiting = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(drawAll, 150);
+  });
+  document.documentElement.dataset.drawn = "yes";
+})();

@@ -1,0 +1,138 @@
+"""Numbers and texts as people read them: three significant digits, units, no locale."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+
+MISSING = "–"
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
+_METRICS = {
+    "client_cpu": "client CPU",
+    "server_cpu": "server CPU",
+    "warm_up": "warm-up, operations",
+    "warm_up_time": "warm-up, time",
+    "deferred": "deferred, time",
+}
+_TIME = ("ns", "µs", "ms", "s")
+_RATE = ("/s", " k/s", " M/s", " G/s")
+_BYTES = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def _significant(value: float) -> str:
+    """Three significant digits without an exponent: `1.23`, `12.3`, `123`, `1,230`, `0.00123`."""
+    if value == 0:
+        return "0"
+    decimals = 2 - math.floor(math.log10(abs(value)))
+    rounded = round(value, decimals)
+    decimals = 2 - math.floor(math.log10(abs(rounded)))  # 9.996 became 10.0
+    return f"{rounded:,.{max(0, decimals)}f}"
+
+
+def _scaled(value: float, base: int, units: Sequence[str]) -> tuple[float, str]:
+    """The value in the unit in which its three digits are smallest but not below 1."""
+    position = 0
+    while position + 1 < len(units) and abs(value) >= base - (0.5 if base == 1000 else 0):
+        value /= base
+        position += 1
+    return value, units[position]
+
+
+def duration(value_ns: float | None) -> str:
+    """A time in nanoseconds: `850 ns`, `12.3 µs`, `1.25 ms`, `2.00 s`."""
+    if value_ns is None or not math.isfinite(value_ns):
+        return MISSING
+    value, unit = _scaled(value_ns, 1000, _TIME)
+    return f"{_significant(value)} {unit}"
+
+
+def clock(seconds: float) -> str:
+    """A time to wait, in seconds: `45 s`, `2 min 05 s`, `1 h 10 min`."""
+    whole = max(0, math.ceil(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def rate(value_per_s: float | None) -> str:
+    """A rate per second: `950/s`, `81.2 k/s`, `1.20 M/s`."""
+    if value_per_s is None or not math.isfinite(value_per_s):
+        return MISSING
+    value, unit = _scaled(value_per_s, 1000, _RATE)
+    return f"{_significant(value)}{unit}"
+
+
+def size(value_bytes: float | None) -> str:
+    """A size in bytes: `120 B`, `1.50 KiB`, `304 MiB`."""
+    if value_bytes is None or not math.isfinite(value_bytes):
+        return MISSING
+    value, unit = _scaled(value_bytes, 1024, _BYTES)
+    digits = f"{value:,.0f}" if abs(value) >= 1000 else _significant(value)
+    return f"{count(value) if unit == 'B' else digits} {unit}"
+
+
+def count(value: float | None) -> str:
+    """An exact number: all digits of an integer, three significant ones of anything else."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    return f"{round(value):,}" if math.isclose(value, round(value), rel_tol=1e-9) else _significant(value)
+
+
+def share(value: float | None) -> str:
+    """A share of 1 in per cent: `2.5 %`."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    return f"{100 * value:.1f} %"
+
+
+def ratio(value: float | None) -> str:
+    """A ratio: `2.31×`."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    return f"{_significant(value)}×"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """The interval of a ratio: `2.27–2.35`, with the digits of its upper end."""
+    if low is None or high is None or not math.isfinite(low) or not math.isfinite(high):
+        return ""
+    decimals = max(0, 2 - math.floor(math.log10(abs(high)))) if high else 2
+    return f"{low:,.{decimals}f}–{high:,.{decimals}f}"
+
+
+def figure(value: float | None, unit: str) -> str:
+    """A value of a metric in the unit that its record names."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    base = unit.partition("/")[0].strip()
+    if unit.endswith("/s") and base != "bytes":
+        return rate(value)
+    if base == "ns":
+        return duration(value)
+    if base in {"s", "seconds"}:
+        return duration(value * 1e9)
+    if base in {"bytes", "B"}:
+        return size(value) + ("/s" if unit.endswith("/s") else "")
+    return count(value)
+
+
+def per(unit: str) -> str:
+    """What a figure is counted by: `operation` of `ns/operation`; empty when by nothing or by second."""
+    what = unit.partition("/")[2]
+    return "" if what == "s" else what
+
+
+def clean(text: str) -> str:
+    """Text of a driver or an engine without escape sequences and control characters; a line break becomes a space."""
+    spaced = "".join(" " if character in "\r\n\t" else character for character in _ESCAPE.sub("", text))
+    return "".join(c for c in spaced if unicodedata.category(c) not in {"Cc", "Cf", "Co", "Cs"})
+
+
+def metric(name: str) -> str:
+    """A metric's name as a heading: `client_peak_memory` → `client peak memory`."""
+    return _METRICS.get(name, name.replace("_", " "))

@@ -1,0 +1,145 @@
+"""A table as every output form shows it: headings, rows of finished text, and what may be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from rowpath.report import format as fmt
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column; where there is no room those of the highest `weight` go first (0: never)."""
+
+    title: str
+    number: bool = False
+    weight: int = 0
+    code: bool = False
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One row of finished text; `reason` says in words why figures are missing or to be doubted."""
+
+    cells: tuple[str, ...]
+    status: str = "ok"
+    reason: str = ""
+    group: int = -1
+
+
+class Grid(msgspec.Struct, frozen=True):
+    """A table with its caption; `note` stands below it."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+
+    @property
+    def grouped(self) -> bool:
+        """Whether its rows belong to groups that a rule should part."""
+        return len({row.group for row in self.rows}) > 1
+
+
+def without_empty(grid: Grid) -> Grid:
+    """The grid without the columns that hold nothing, those that are always shown excepted."""
+    kept = [
+        position
+        for position, column in enumerate(grid.columns)
+        if not column.weight or any(row.cells[position] not in {"", fmt.MISSING} for row in grid.rows)
+    ]
+    return msgspec.structs.replace(
+        grid,
+        columns=tuple(grid.columns[position] for position in kept),
+        rows=tuple(
+            msgspec.structs.replace(row, cells=tuple(row.cells[position] for position in kept)) for row in grid.rows
+        ),
+    )
+
+
+def plain(value: Any, name: str = "") -> str:
+    """Any value of a record as text; the end of its name tells its unit."""
+    if value is None or value == "":
+        return fmt.MISSING
+    if isinstance(value, str) and name.endswith("_kib") and value.isdecimal():
+        value = int(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return _number(float(value), name, exact=isinstance(value, int))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={plain(item, str(key))}" for key, item in value.items())
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        return ", ".join(plain(item) for item in value)
+    return fmt.clean(str(value))
+
+
+def _number(value: float, name: str, *, exact: bool) -> str:
+    name = name.removesuffix("_per_operation")
+    for ending, scale in (("_ns", 1.0), ("_us", 1e3), ("_ms", 1e6), ("_s", 1e9)):
+        if (name.endswith(ending) and not name.endswith("_per_s")) or name == ending[1:]:
+            return fmt.duration(value * scale)
+    for ending, scale in (("_bytes", 1), ("_kib", 1024)):
+        if name.endswith(ending):
+            return fmt.size(value * scale)
+    if name.endswith("_per_s"):
+        return fmt.rate(value)
+    if name in {"share", "confidence"} or name.endswith("_share"):
+        return fmt.share(value)
+    return str(int(value)) if exact else fmt.count(value)
+
+
+def heading(name: str) -> str:
+    """A field's name as a heading, without the unit that its values carry."""
+    if name == "ns":
+        return "time"
+    name = name.replace("_ns_per_operation", "_per_operation")
+    for ending in ("_ns", "_us", "_ms", "_bytes", "_kib", "_per_s"):
+        name = name.removesuffix(ending)
+    return name.removesuffix("_s").replace("_", " ")
+
+
+def flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    """Nested mappings as lines of name and text: `engines · sqlite`."""
+    lines: list[tuple[str, str]] = []
+    for key, value in values.items():
+        name = f"{before} · {heading(str(key))}" if before else heading(str(key))
+        if isinstance(value, Mapping):
+            lines += flat(value, name)
+        else:
+            lines.append((name, plain(value, str(key))))
+    return lines
+
+
+def of_mapping(caption: str, values: Mapping[str, Any], titles: tuple[str, str]) -> Grid:
+    """A grid of two columns."""
+    rows = tuple(Row((name, text)) for name, text in flat(values))
+    return Grid(caption, (Column(titles[0]), Column(titles[1])), rows)
+
+
+def of_records(caption: str, records: Iterable[Mapping[str, Any]]) -> Grid:
+    """A grid with a column for each field that occurs, in order of first appearance."""
+    listed = list(records)
+    names = list(dict.fromkeys(key for record in listed for key in record))
+    numbers = {
+        name: all(
+            isinstance(record.get(name, 0), int | float) and not isinstance(record.get(name), bool) for record in listed
+        )
+        for name in names
+    }
+    columns = tuple(Column(heading(name), number=numbers[name], code=name == "digest") for name in names)
+    rows = tuple(Row(tuple(plain(record.get(name), name) for name in names)) for record in listed)
+    return Grid(caption, columns, rows)
+
+
+def of_anything(caption: str, value: Any) -> Grid:
+    """The grid that shows a value of unknown shape best."""
+    if isinstance(value, Mapping):
+        if value and all(isinstance(item, Mapping) for item in value.values()):
+            return of_records(caption, [{"name": key} | dict(item) for key, item in value.items()])
+        return of_mapping(caption, value, ("what", "value"))
+    if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
+        return of_records(caption, value)
+    items = value if isinstance(value, list | tuple) else [value]
+    return Grid(caption, (Column(""),), tuple(Row((plain(item),)) for item in items))

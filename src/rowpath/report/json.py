@@ -1,0 +1,83 @@
+"""The JSON export: the whole analysis in long form, one record per path × workload × phase × regime × metric."""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+import msgspec
+
+from rowpath.model import (
+    SCHEMA_VERSION,
+    Analysis,
+    ClaimCheck,
+    Finding,
+    Frozen,
+    Published,
+    Ranking,
+    Result,
+    Status,
+)
+
+# What every record's `path` names; an adapter may add coordinates of its own.
+PATH_COORDINATES = ("engine", "deployment", "language", "driver", "version", "placement")
+
+
+class DroppedPath(Frozen, frozen=True):
+    """A path that did not run, why, and the command that would enable it."""
+
+    path: dict[str, str]
+    status: Status
+    reason: str
+    remedy: str
+
+
+class Export(Frozen, frozen=True):
+    """A run's outcome. Times are in ns, sizes in bytes, rates per second, as each record's `unit` says."""
+
+    schema_version: int
+    results: tuple[Result, ...]
+    rankings: tuple[Ranking, ...]
+    findings: tuple[Finding, ...]
+    verdict: tuple[str, ...]
+    claims: tuple[ClaimCheck, ...]
+    published: tuple[Published, ...]
+    dropped: tuple[DroppedPath, ...]
+    names: dict[str, str]
+    lines_of_code: dict[str, int]
+    trust: dict[str, Any]
+    run: dict[str, Any]
+
+
+def write_json(analysis: Analysis, file: TextIO) -> None:
+    """Writes the export as schemas/results.schema.json describes it; a figure that is not finite becomes null."""
+    dropped = (DroppedPath(each.path.as_dict(), each.status, each.reason, each.remedy) for each in analysis.dropped)
+    export = Export(
+        schema_version=SCHEMA_VERSION,
+        results=analysis.results,
+        rankings=analysis.rankings,
+        findings=analysis.findings,
+        verdict=analysis.verdict,
+        claims=analysis.claims,
+        published=analysis.published,
+        dropped=tuple(dropped),
+        names=analysis.names,
+        lines_of_code=analysis.lines_of_code,
+        trust=analysis.trust,
+        run=analysis.run,
+    )
+    file.write(msgspec.json.format(msgspec.json.encode(export), indent=1).decode())
+    file.write("\n")
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the export: every field is always there, none but those described."""
+    made = msgspec.json.schema(Export)
+    for definition in made["$defs"].values():
+        if definition.get("type") == "object":
+            definition["required"] = list(definition["properties"])
+            for field in definition["properties"].values():
+                field.pop("default", None)
+    path = made["$defs"]["Result"]["properties"]["path"]
+    path["required"] = list(PATH_COORDINATES)
+    made["$defs"]["Export"]["properties"]["schema_version"]["const"] = SCHEMA_VERSION
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Rowpath results"} | made

@@ -1,0 +1,134 @@
+"""What is seen while a run goes on: a live table in a terminal, plain lines elsewhere; on stderr, without a thread."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from rowpath.report import format as fmt
+from rowpath.report.terminal import make_console
+
+REFRESH_S = 0.25  # drawing costs some milliseconds, between blocks but of the run's time
+LINE_EVERY_S = 5.0
+
+# Half-width of a 95 % interval of the median in ranks: 1.96 / 2 · √n.
+_RANKS = 0.98
+
+
+def make(color: str) -> Progress:
+    """The progress on stderr, as `--color` wants it."""
+    return Progress(make_console(color, to_stderr=True))
+
+
+class Progress:
+    """A run's progress. The scheduler calls these between blocks; nothing is drawn at any other moment."""
+
+    def __init__(self, console: Console | None = None, now: Callable[[], float] = time.monotonic) -> None:
+        self._console = console or make_console(to_stderr=True)
+        self._now = now
+        self._live: Live | None = None
+        self._began = now()
+        self._planned_s = 0.0
+        self._drawn = float("-inf")
+        self._where = ""
+        self._paths: list[str] = []
+        self._figures: dict[str, list[float]] = {}
+        self._blocks: dict[str, tuple[int, int]] = {}
+        self._active = ""
+
+    def begin(self, plan_total_seconds: float, paths: Sequence[str]) -> None:
+        """Starts the display of a run that is planned to take so long."""
+        self._began = self._now()
+        self._planned_s = plan_total_seconds
+        self._paths = [fmt.clean(name) for name in paths]
+        if self._console.is_terminal:
+            self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
+            self._live.start()
+        else:
+            self._line(f"{len(paths)} paths, about {fmt.clock(plan_total_seconds)}")
+
+    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
+        """Another phase begins; `set_number` counts from 0. Figures start anew."""
+        self._where = f"set {set_number + 1}/{sets} · {workload} · {phase} · {regime}"
+        self._figures.clear()
+        self._blocks.clear()
+        self._active = ""
+        if self._live:
+            self._draw(force=True)
+        else:
+            self._line(f"{self._where} · {self._left()}")
+
+    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
+        """A block has ended."""
+        self._active = fmt.clean(path_name)
+        self._figures.setdefault(self._active, []).append(ns_per_operation)
+        self._blocks[self._active] = (blocks_done, blocks_total)
+        if self._live:
+            self._draw()
+        elif self._now() - self._drawn >= LINE_EVERY_S:
+            figure, interval = self._figure(self._active)
+            between = f" ({interval})" if interval else ""
+            self._line(
+                f"{self._where} · {self._active} {blocks_done}/{blocks_total} · {figure}{between} · {self._left()}"
+            )
+
+    def note(self, text: str) -> None:
+        """Says something that a reader should know at once; it stays."""
+        if self._live:
+            self._live.console.print(Text(fmt.clean(text)), soft_wrap=True)
+        else:
+            self._line(fmt.clean(text))
+
+    def end(self) -> None:
+        """Takes the display away; safe to call twice and after an error."""
+        if self._live:
+            self._live.stop()
+            self._live = None
+
+    def _line(self, text: str) -> None:
+        self._drawn = self._now()
+        self._console.print(Text(text), soft_wrap=True)
+
+    def _draw(self, *, force: bool = False) -> None:
+        if self._live and (force or self._now() - self._drawn >= REFRESH_S):
+            self._drawn = self._now()
+            self._live.update(self._table(), refresh=True)
+
+    def _left(self) -> str:
+        left_s = self._planned_s - (self._now() - self._began)
+        return f"{fmt.clock(left_s)} left" if left_s > 0 else f"{fmt.clock(-left_s)} over the plan"
+
+    def _figure(self, name: str) -> tuple[str, str]:
+        """Median over this phase's blocks and its 95 % interval by ranks; no interval from fewer than 6 blocks."""
+        values = sorted(self._figures.get(name, []))
+        if not values:
+            return fmt.MISSING, ""
+        half = round(_RANKS * len(values) ** 0.5 + 0.5)
+        interval = ""
+        if len(values) >= 6:
+            low, high = max(0, len(values) // 2 - half), min(len(values) - 1, (len(values) - 1) // 2 + half)
+            interval = f"{fmt.duration(values[low])} – {fmt.duration(values[high])}"
+        return fmt.duration(statistics.median(values)), interval
+
+    def _table(self) -> Group:
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        table.add_column("", no_wrap=True)
+        table.add_column("path", overflow="fold")
+        table.add_column("blocks", justify="right", no_wrap=True)
+        table.add_column("now", justify="right", no_wrap=True)
+        wide = self._console.width >= 70
+        if wide:
+            table.add_column("95 % interval", justify="right", no_wrap=True)
+        for name in self._paths:
+            done, total = self._blocks.get(name, (0, 0))
+            figure, interval = self._figure(name)
+            cells = ("▸" if name == self._active else " ", name, f"{done}/{total}" if total else fmt.MISSING, figure)
+            style = "bold" if name == self._active else "" if total else "dim"
+            table.add_row(*map(Text, (*cells, interval) if wide else cells), style=style)
+        return Group(Text(f"{self._where} · {self._left()}", style="bold"), table)

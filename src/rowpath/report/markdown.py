@@ -1,0 +1,76 @@
+"""The Markdown export: the report's text and tables, to paste into a document."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from rowpath.model import Analysis, Finding
+from rowpath.report.grid import Grid, Row
+from rowpath.report.view import view
+
+# Characters of a text that Markdown or HTML would take for markup.
+SPECIAL = {ord(character): f"\\{character}" for character in r"\`*_[]<>|#~"} | {ord("&"): "&amp;"}
+
+
+def write_markdown(analysis: Analysis, file: TextIO) -> None:
+    """Writes verdict, findings, rankings and the tables behind them."""
+    shown = view(analysis)
+    parts = [f"# {_text(shown.title)}", " · ".join(map(_text, shown.facts))]
+    parts += ["\n".join(f"- {_text(sentence)}" for sentence in shown.verdict)] if shown.verdict else []
+    if shown.findings:
+        parts += ["## Findings", "\n".join(map(_finding, shown.findings))]
+    for operation in shown.operations:
+        parts.append(f"## {_text(operation.title)}")
+        for ranking in operation.rankings:
+            parts.append(_table(ranking.section.grid))
+            parts += ["\n".join(f"- {_text(remark)}" for remark in ranking.remarks)] if ranking.remarks else []
+        parts += [_table(section.grid) for section in operation.sections]
+    if shown.marks:
+        parts.append("\n".join(f"- {_text(mark)}" for mark in shown.marks))
+    if shown.published or shown.claims:
+        parts.append("## Published figures and claims")
+        parts += [_table(grid) for grid in (*shown.published, *((shown.claims,) if shown.claims else ()))]
+    if shown.dropped:
+        parts += ["## Paths that did not run", _table(shown.dropped)]
+    parts += ["## Trust", *(_table(section.grid) for section in shown.trust)] if shown.trust else []
+    parts += ["## Environment", *map(_table, shown.environment)] if shown.environment else []
+    if shown.commands:
+        parts += ["## To reproduce", "\n".join(["```sh", *shown.commands, "```"])]
+    file.write("\n\n".join(part for part in parts if part) + "\n")
+
+
+def _text(text: str) -> str:
+    return text.translate(SPECIAL)
+
+
+def _code(text: str) -> str:
+    """Text in code marks; a table's cell may hold no bar even there."""
+    fence = "``" if "`" in text else "`"
+    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}"
+
+
+def _finding(finding: Finding) -> str:
+    lines = [f"- **{finding.severity}** {_code(finding.id)}: {_text(finding.text)}"]
+    lines += [f"  {_text(detail)}" for detail in (finding.evidence, finding.cause) if detail]
+    lines += [f"  → {_code(finding.next_command)}"] if finding.next_command else []
+    return "  \n".join(lines)
+
+
+def _table(grid: Grid) -> str:
+    reasons = any(row.reason for row in grid.rows)
+    titles = [*(column.title for column in grid.columns), *(["remark"] if reasons else [])]
+    rules = ["--:" if column.number else ":--" for column in grid.columns] + ([":--"] if reasons else [])
+    lines = [f"**{_text(grid.caption)}**", "", _line([_text(title) for title in titles]), _line(rules)]
+    lines += [_line(_cells(grid, row) + ([_text(row.reason)] if reasons else [])) for row in grid.rows]
+    return "\n".join(lines) + (f"\n\n{_text(grid.note)}" if grid.note else "")
+
+
+def _cells(grid: Grid, row: Row) -> list[str]:
+    return [
+        _code(cell).replace("|", "\\|") if column.code and cell else _text(cell)
+        for column, cell in zip(grid.columns, row.cells, strict=True)
+    ]
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,174 @@
+"""The end of a run in a terminal: rankings, findings, verdict, and where the page is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rowpath.model import Analysis, Finding
+from rowpath.report import format as fmt
+from rowpath.report.grid import Grid, Row
+from rowpath.report.view import RankingView, View, view
+
+# Wide enough for every column: a log or a pipe has no edge.
+WIDTH_WITHOUT_TERMINAL = 160
+GAP = 2
+
+_SEVERITY = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note": ("·", "bold")}
+
+
+def make_console(color: str = "auto", to_stderr: bool = False) -> Console:
+    """A console that obeys `--color auto|always|never` and NO_COLOR; wide plain lines where there is no terminal."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
+    return Console(
+        file=stream,
+        width=width,
+        force_terminal=True if color == "always" else None,
+        no_color=True if color == "never" else False if color == "always" else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def render(analysis: Analysis, console: Console, report_path: Path | None = None) -> None:
+    """Prints a run's outcome; `report_path` is its HTML report, None when there is none."""
+    shown = view(analysis)
+    left_out: dict[str, None] = {}
+    for operation in shown.operations:
+        for ranking in operation.rankings:
+            left_out |= dict.fromkeys(_ranking(ranking, console))
+    for mark in shown.marks:
+        console.print(Text(mark, style="dim"))
+    if left_out:
+        console.print(Text(f"No room here for: {', '.join(left_out)}.", style="dim"))
+    if shown.marks or left_out:
+        console.print()
+    if shown.dropped:
+        count = len(shown.dropped.rows)
+        console.print(Text(f"{count} path{'s' if count > 1 else ''} did not run:", style="bold"))
+        _hanging(console, ((Text(row.cells[0]), _joined(row.cells[2], row.cells[3])) for row in shown.dropped.rows))
+    _findings(shown.findings, console)
+    _verdict(shown, console)
+    if report_path:
+        console.print(Text("Report: ").append(str(report_path), style="bold"), soft_wrap=True)
+
+
+def _ranking(ranking: RankingView, console: Console) -> list[str]:
+    """Prints one ranking; returns the titles of the columns that found no room."""
+    grid = ranking.section.grid
+    console.print(Text(grid.caption, style="bold"))
+    ranked = tuple(row for row in grid.rows if row.group >= 0)
+    left_out = _table(grid, ranked, console)
+    unranked = [row for row in grid.rows if row.group < 0]
+    if unranked:
+        _hanging(console, (_unranked(row) for row in unranked), marker=fmt.MISSING)
+    for row in ranked:
+        if row.reason:
+            console.print(Text(f"{row.cells[1]}: {row.reason}", style="dim"))
+    for remark in ranking.remarks:
+        console.print(Text(remark, style="dim"))
+    console.print()
+    return left_out
+
+
+def _unranked(row: Row) -> tuple[Text, Text]:
+    time = f"{row.cells[2]}, " if row.cells[2] != fmt.MISSING else ""
+    return Text(row.cells[1], style="" if row.status == "ok" else "red"), Text(f"{time}{row.reason}")
+
+
+def _table(grid: Grid, rows: Iterable[Row], console: Console) -> list[str]:
+    """Prints the columns that have room; returns the titles of those left out."""
+    listed = list(rows)
+    kept = list(range(len(grid.columns)))
+    widths = [
+        max(len(max(_two_lines(column.title).split("\n"), key=len)), *(len(row.cells[position]) for row in listed), 0)
+        for position, column in enumerate(grid.columns)
+    ]
+    left_out: list[int] = []
+    while sum(widths[position] + GAP for position in kept) - GAP > console.width:
+        least = max(kept, key=lambda position: grid.columns[position].weight)
+        if not grid.columns[least].weight:
+            break
+        kept.remove(least)
+        left_out.append(least)
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
+    for position in kept:
+        column = grid.columns[position]
+        table.add_column(
+            Text(_two_lines(column.title)),
+            justify="right" if column.number else "left",
+            no_wrap=column.number,
+            overflow="fold",
+        )
+    for row in listed:
+        first = row.group == listed[0].group
+        table.add_row(*(Text(row.cells[position]) for position in kept), style="bold green" if first else None)
+    console.print(table)
+    return [grid.columns[position].title for position in sorted(left_out)]
+
+
+def _two_lines(title: str) -> str:
+    """A heading broken where both lines are shortest."""
+    words = title.split(" ")
+    broken = [" ".join(words[:cut]) + "\n" + " ".join(words[cut:]) for cut in range(1, len(words))]
+    return min(broken, key=lambda text: max(map(len, text.split("\n"))), default=title)
+
+
+def _hanging(console: Console, lines: Iterable[tuple[Text, Text]], marker: str = " ") -> None:
+    """Names with texts that wrap beside them; below them where names are too long for that."""
+    listed = list(lines)
+    longest = max(len(name) for name, _text in listed)
+    beside = longest <= console.width // 3
+    table = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=beside, overflow="fold")
+    if beside:
+        table.add_column(overflow="fold")
+    for name, text in listed:
+        if beside:
+            table.add_row(marker, name, text)
+        else:
+            table.add_row(marker, name + Text("\n") + text)
+    console.print(table)
+
+
+def _joined(reason: str, remedy: str) -> Text:
+    text = Text(reason)
+    return text.append(f" → {remedy}", style="cyan") if remedy else text
+
+
+def _findings(findings: tuple[Finding, ...], console: Console) -> None:
+    if not findings:
+        return
+    console.print()
+    console.print(Text("Findings", style="bold"))
+    table = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for finding in findings:
+        sign, style = _SEVERITY[finding.severity]
+        text = Text(finding.text).append(f"  [{finding.id}]", style="dim")
+        for detail in (finding.evidence, finding.cause):
+            if detail:
+                text.append(f"\n{detail}", style="dim")
+        if finding.next_command:
+            text.append(f"\n→ {finding.next_command}", style="cyan")
+        table.add_row(Text(sign, style=style), text)
+    console.print(table)
+
+
+def _verdict(shown: View, console: Console) -> None:
+    if not shown.verdict:
+        return
+    console.print()
+    console.print(Text("Verdict", style="bold"))
+    for sentence in shown.verdict:
+        console.print(Text(sentence))
+    console.print()

@@ -1,0 +1,285 @@
+"""The view model: what every output form shows, in the order in which it is read, as finished text."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import msgspec
+
+from rowpath.model import Analysis, Finding, Frozen, Ranking
+from rowpath.report import format as fmt
+from rowpath.report import grid as tables
+from rowpath.report.figures import Figure, cpu_figure, order_blocks, order_figure, order_grid, ranking_figure
+from rowpath.report.grid import Column, Grid, Row
+from rowpath.report.lookup import Lookup
+from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
+from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
+
+SEVERITIES = ("error", "warning", "note")
+
+
+class Section(Frozen, frozen=True):
+    """A table and, where it has one, the figure that is drawn over it."""
+
+    key: str
+    grid: Grid
+    figure: Figure | None = None
+
+
+class RankingView(Frozen, frozen=True):
+    """One ranking: what its paths have in common, its table, its remarks."""
+
+    regime: str
+    comparison: str
+    section: Section
+    remarks: tuple[str, ...]
+
+
+class Operation(Frozen, frozen=True):
+    """Everything about one phase of a workload."""
+
+    key: str
+    title: str
+    regimes: tuple[str, ...]
+    rankings: tuple[RankingView, ...]
+    sections: tuple[Section, ...]
+
+
+class View(Frozen, frozen=True):
+    """A report."""
+
+    title: str
+    facts: tuple[str, ...]
+    verdict: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    operations: tuple[Operation, ...]
+    marks: tuple[str, ...]  # what the signs in the rankings mean
+    claims: Grid | None
+    published: tuple[Grid, ...]
+    dropped: Grid | None
+    trust: tuple[Section, ...]
+    environment: tuple[Grid, ...]
+    commands: tuple[str, ...]
+
+
+def view(analysis: Analysis) -> View:
+    """What the reports show of an analysis; no text in it holds a control character."""
+    lookup = Lookup(analysis)
+    return View(
+        title=_title(analysis),
+        facts=_facts(analysis),
+        verdict=tuple(fmt.clean(sentence) for sentence in analysis.verdict),
+        findings=tuple(sorted(map(_cleaned, analysis.findings), key=lambda found: SEVERITIES.index(found.severity))),
+        operations=_operations(analysis, lookup),
+        marks=_marks(analysis),
+        claims=_claims(analysis),
+        published=_published(analysis),
+        dropped=_dropped(analysis),
+        trust=_trust(analysis),
+        environment=_environment(analysis),
+        commands=_commands(analysis),
+    )
+
+
+def _experiment(analysis: Analysis) -> dict[str, Any]:
+    experiment = analysis.run.get("experiment") or {}
+    return experiment if isinstance(experiment, dict) else {"name": str(experiment)}
+
+
+def _title(analysis: Analysis) -> str:
+    experiment = _experiment(analysis)
+    name, title = str(experiment.get("name", "")), str(experiment.get("title", ""))
+    return fmt.clean(f"{name}: {title}" if name and title else title or name or "run")
+
+
+def _facts(analysis: Analysis) -> tuple[str, ...]:
+    run = analysis.run
+    environment = run.get("environment") or {}
+    ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if is_ranked(row)}
+    found = (
+        str(run.get("started", ""))[:16].replace("T", " "),
+        str(environment.get("processor", "")),
+        str(environment.get("distribution", "")),
+        f"{len(ranked)} paths ranked",
+        f"seed {run['seed']}" if "seed" in run else "",
+        f"Rowpath {run['rowpath']}" if "rowpath" in run else "",
+    )
+    return tuple(fmt.clean(fact) for fact in found if fact)
+
+
+def _cleaned(finding: Finding) -> Finding:
+    texts = {name: fmt.clean(getattr(finding, name)) for name in ("text", "evidence", "cause", "next_command")}
+    return msgspec.structs.replace(finding, **texts)
+
+
+def _key(*parts: str) -> str:
+    text = "-".join(part for part in parts if part)
+    return "".join(character if character.isalnum() else "-" for character in text.lower())
+
+
+def _operations(analysis: Analysis, lookup: Lookup) -> tuple[Operation, ...]:
+    together: dict[tuple[str, str], list[Ranking]] = {}
+    for ranking in analysis.rankings:
+        together.setdefault((ranking.workload, ranking.phase), []).append(ranking)
+    # What only the null engine did is a floor: of interest after what it is the floor of.
+    last = {names for names, rankings in together.items() if all(_is_floor(each, lookup) for each in rankings)}
+    ordered = sorted(together.items(), key=lambda item: item[0] in last)
+    return tuple(_operation(*names, rankings, lookup) for names, rankings in ordered)
+
+
+def _is_floor(ranking: Ranking, lookup: Lookup) -> bool:
+    return all(lookup.coordinate(row.name, "engine") == "null" for row in ranking.rows)
+
+
+def _operation(workload: str, phase: str, rankings: list[Ranking], lookup: Lookup) -> Operation:
+    key = _key(workload, phase)
+    # Cold comes first where published tables are compared; the steady figure is the one to read, so it leads.
+    regimes = tuple(sorted({ranking.regime for ranking in rankings}, key=lambda regime: regime != "steady"))
+    views = []
+    for regime in regimes:
+        for number, ranking in enumerate(each for each in rankings if each.regime == regime):
+            views.append(_ranking(ranking, _key(key, regime, str(number)), lookup))
+    ordered = sorted(rankings, key=lambda ranking: regimes.index(ranking.regime))
+    names = list(dict.fromkeys(row.name for each in ordered for row in each.rows if is_ranked(row)))
+    measured, cold, steady = (lookup.measured(workload, phase, each) for each in (regimes[0], "cold", "steady"))
+    sections = (
+        Section(f"{key}-resources", resources_grid(measured, names, lookup), cpu_figure(f"{key}-cpu", measured, names)),
+        Section(f"{key}-effort", effort_grid(measured, names)),
+        Section(f"{key}-regimes", regimes_grid(cold, steady, names)),
+    )
+    return Operation(
+        key=key,
+        title=f"{workload} · {phase}",
+        regimes=regimes,
+        rankings=tuple(views),
+        sections=tuple(section for section in sections if section.grid.rows),
+    )
+
+
+def _ranking(ranking: Ranking, key: str, lookup: Lookup) -> RankingView:
+    remarks = [fmt.clean(note) for note in ranking.notes]
+    if ranking.floor_ns is not None:
+        remarks.append(f"Floor: no client could spend less than {fmt.duration(ranking.floor_ns)} on an operation.")
+    return RankingView(
+        regime=ranking.regime,
+        comparison=fmt.clean(ranking.comparison),
+        section=Section(key, ranking_grid(ranking, lookup), ranking_figure(f"{key}-figure", ranking, lookup)),
+        remarks=tuple(remarks),
+    )
+
+
+def _marks(analysis: Analysis) -> tuple[str, ...]:
+    rows = [row for ranking in analysis.rankings for row in ranking.rows if is_ranked(row)]
+    tied = any(row.status == "tied" for row in rows)
+    means = any(means_differ(row) for row in rows)
+    several = any(row.rank > 1 for row in rows)
+    marks = (
+        ("differs: from the path above it, with 95 % certainty for the whole table.", several),
+        ("= tied: not shown to be more than 2 % apart.", tied),
+        ("(p) provisional: too few sets for a claim.", any(row.provisional for row in rows)),
+        ("(a) compared through anchors: not in one set with the fastest.", any(row.through_anchor for row in rows)),
+        ("by means: the same ratio by means over undisturbed blocks, where it exceeds the medians' by 3 %.", means),
+    )
+    return tuple(text for text, needed in marks if needed)
+
+
+def _claims(analysis: Analysis) -> Grid | None:
+    if not analysis.claims:
+        return None
+    columns = (Column("claim"), Column("here"), Column("figure"), Column("id", weight=1, code=True))
+    rows = tuple(
+        Row((fmt.clean(each.claim), each.outcome, fmt.clean(each.figure), each.id), status=each.outcome)
+        for each in analysis.claims
+    )
+    return Grid("Published claims against what was measured here", columns, rows)
+
+
+def _published(analysis: Analysis) -> tuple[Grid, ...]:
+    columns = (
+        Column("published"),
+        Column("figure", number=True),
+        Column("to reference", number=True),
+        Column("measured here"),
+        Column("figure here", number=True),
+        Column("to reference here", number=True),
+        Column("note", weight=1),
+    )
+    together: dict[str, list[Row]] = {}
+    for each in analysis.published:
+        cells = (
+            fmt.clean(each.row),
+            f"{fmt.count(each.value)} {fmt.clean(each.unit)}",
+            fmt.ratio(each.ratio),
+            fmt.clean(each.measured_name) or fmt.MISSING,
+            fmt.figure(each.measured_value, each.unit),
+            fmt.ratio(each.measured_ratio),
+            fmt.clean(each.note),
+        )
+        together.setdefault(each.column, []).append(Row(cells))
+    return tuple(
+        tables.without_empty(Grid(f"Published: {fmt.clean(column)}", columns, tuple(rows)))
+        for column, rows in together.items()
+    )
+
+
+def _dropped(analysis: Analysis) -> Grid | None:
+    if not analysis.dropped:
+        return None
+    columns = (Column("path"), Column("status", weight=1), Column("why"), Column("what would enable it", code=True))
+    rows = []
+    for each in analysis.dropped:
+        name = analysis.names.get(each.path.id) or _short(each.path.as_dict())
+        rows.append(Row((name, each.status, fmt.clean(each.reason), fmt.clean(each.remedy))))
+    return Grid("Paths that did not run", columns, tuple(rows))
+
+
+def _short(coordinates: dict[str, str]) -> str:
+    """A path without a name, by the coordinates that tell paths apart most often."""
+    shown = ("engine", "language", "driver", "version", "statement", "fetch", "transport", "placement")
+    return fmt.clean(" ".join(coordinates[key] for key in shown if coordinates.get(key, "none") != "none"))
+
+
+def _trust(analysis: Analysis) -> tuple[Section, ...]:
+    captions = {
+        "order": "Run order",
+        "digests": "Digests: every path's rows against the generator's",
+        "disturbed": "Disturbed blocks",
+        "unfiltered": "Ratios with the disturbed blocks left in",
+        "noise": "Noise of this machine",
+        "floors": "Floors",
+        "warm_up": "Warm-up",
+        "intervals": "Intervals",
+        "journal": "The journal",
+        "means": "How each figure was obtained",
+    }
+    sections = []
+    for name in dict.fromkeys([*captions, *analysis.trust]):
+        value = analysis.trust.get(name)
+        if not value:
+            continue
+        caption = captions.get(name, tables.heading(name).capitalize())
+        blocks = order_blocks(value) if name == "order" else []
+        grid = order_grid(caption, blocks) if blocks else tables.of_anything(caption, value)
+        sections.append(Section(f"trust-{_key(name)}", grid, order_figure(blocks)))
+    return tuple(sections)
+
+
+def _environment(analysis: Analysis) -> tuple[Grid, ...]:
+    run = analysis.run
+    kept = [
+        ("Environment", run.get("environment")),
+        ("Options", run.get("options")),
+        ("Means of measuring", None if analysis.trust.get("means") else run.get("means")),
+    ]
+    return tuple(tables.of_mapping(caption, value, ("what", "value")) for caption, value in kept if value)
+
+
+def _commands(analysis: Analysis) -> tuple[str, ...]:
+    command = analysis.run.get("command")
+    words = [str(word) for word in command] if isinstance(command, list | tuple) else []
+    if not words:
+        return ()
+    if "seed" in analysis.run and not any(word.startswith("--seed") for word in words):
+        words += ["--seed", str(analysis.run["seed"])]
+    return (fmt.clean(shlex.join(words)),)

@@ -1,0 +1,57 @@
+"""The texts of a report, kept whole: a change to any of them is seen in review.
+
+ROWPATH_UPDATE_GOLDEN=1 pytest tests/golden writes them anew.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from analysis_fixture import analysis
+from rich.console import Console
+
+from rowpath.report import terminal
+from rowpath.report.exports import write_markdown
+
+HERE = Path(__file__).parent
+
+
+def _terminal(width: int) -> str:
+    file = io.StringIO()
+    console = Console(file=file, width=width, color_system=None, highlight=False, markup=False, emoji=False)
+    terminal.render(analysis(), console, Path("rowpath-runs/tour/report.html"))
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+
+
+def _markdown() -> str:
+    file = io.StringIO()
+    write_markdown(analysis(), file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("terminal-80.txt", lambda: _terminal(80)),
+        ("terminal-140.txt", lambda: _terminal(140)),
+        ("report.md", _markdown),
+    ],
+)
+def test_text_is_the_kept_one(name: str, made: Callable[[], str]) -> None:
+    kept = HERE / name
+    if os.environ.get("ROWPATH_UPDATE_GOLDEN"):
+        kept.write_text(made(), encoding="utf-8")
+    assert made() == kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140, 200])
+def test_no_line_is_wider_than_the_terminal_and_no_figure_is_cut(width: int) -> None:
+    text = _terminal(width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text.replace("9f31…c2", "").replace("4be0…77", "")
+    for figure in ("5.71 µs", "10.7×", "61.2 µs"):
+        assert figure in text

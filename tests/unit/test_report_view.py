@@ -1,0 +1,100 @@
+"""The view model: order, ranks, reasons, and what is left out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
+from analysis_fixture import analysis
+
+from rowpath.model import Analysis
+from rowpath.report.figures import BLOCKS_DRAWN, order_figure
+from rowpath.report.view import View, view
+
+
+def _view() -> View:
+    return view(analysis())
+
+
+def test_tied_paths_share_a_rank_and_unranked_ones_come_last_with_their_reason() -> None:
+    rows = _view().operations[0].rankings[0].section.grid.rows
+    ranks = {row.cells[1]: row.cells[0] for row in rows}
+    assert ranks["libpq unix prepared"] == ranks["libpq tcp prepared"] == "4="
+    assert [row.group for row in rows[-2:]] == [-1, -1]
+    assert rows[-2].reason.startswith("wrong: digest")
+    assert rows[-1].reason == "failed: connect: SQLState 08001: connection refused <b>at 127.0.0.1:1527</b>"
+
+
+def test_steady_comes_before_cold_and_errors_before_notes() -> None:
+    shown = _view()
+    assert shown.operations[0].regimes == ("steady", "cold")
+    assert [finding.severity for finding in shown.findings] == ["error", "warning", "warning", "note"]
+
+
+def test_scans_show_rows_per_second_and_keyed_reads_operations() -> None:
+    keyed, scan = _view().operations
+    assert "operations/s" in [column.title for column in keyed.rankings[0].section.grid.columns]
+    assert "rows/s" in [column.title for column in scan.rankings[0].section.grid.columns]
+
+
+def test_no_wrong_path_is_drawn() -> None:
+    for operation in _view().operations:
+        for ranking in operation.rankings:
+            assert ranking.section.figure is not None
+            assert "psycopg server cursor" not in {row["name"] for row in ranking.section.figure.rows}
+
+
+def test_means_that_hide_a_periodic_cost_stand_beside_the_medians() -> None:
+    grid = _view().operations[0].rankings[0].section.grid
+    at = [column.title for column in grid.columns].index("by means")
+    assert next(row.cells[at] for row in grid.rows if row.cells[1] == "derby server") == "9.40×"
+
+
+def test_cold_stands_beside_steady_with_the_best_of_five() -> None:
+    sections = {section.key: section for section in _view().operations[0].sections}
+    grid = sections["keyed-read-regimes"].grid
+    assert [column.title for column in grid.columns][1:3] == ["cold", "cold, best of five"]
+    assert len(grid.rows) == 9
+
+
+def test_a_floor_is_drawn_only_where_it_leaves_room() -> None:
+    keyed, scan = _view().operations
+    assert keyed.rankings[0].section.figure and keyed.rankings[0].section.figure.floor
+    far = msgspec.structs.replace(analysis().rankings[3], floor_ns=41.0)
+    shown = view(msgspec.structs.replace(analysis(), rankings=(far,)))
+    figure = shown.operations[0].rankings[0].section.figure
+    assert figure and figure.floor is None
+    assert "41.0 ns" in shown.operations[0].rankings[0].remarks[-1]
+    assert scan.rankings
+
+
+def test_very_many_blocks_are_thinned_and_disturbed_ones_kept() -> None:
+    blocks = [{"name": "a", "at": n / 10, "disturbed": n % 1000 == 1} for n in range(3 * BLOCKS_DRAWN)]
+    figure = order_figure(blocks)
+    assert figure is not None
+    assert len(figure.rows[0]["at"]) == BLOCKS_DRAWN - 4
+    assert len(figure.rows[0]["disturbed"]) == 12
+    assert figure.note == "one block in 3 is drawn, and every disturbed one"
+
+
+def test_an_empty_analysis_is_shown_as_such() -> None:
+    shown = view(Analysis(run={}, names={}, results=(), rankings=(), findings=(), verdict=()))
+    assert (shown.title, shown.operations, shown.commands, shown.trust) == ("run", (), (), ())
+
+
+def test_records_of_unknown_shape_are_shown_all_the_same() -> None:
+    odd = msgspec.structs.replace(
+        analysis(), trust={"order": ["a", "b"], "new_thing": {"x": {"at_ns": 5}, "y": {"at_ns": 7000}}}
+    )
+    trust = {section.key: section.grid for section in view(odd).trust}
+    assert [row.cells for row in trust["trust-order"].rows] == [("a",), ("b",)]
+    assert [row.cells for row in trust["trust-new-thing"].rows] == [("x", "5.00 ns"), ("y", "7.00 µs")]
+
+
+def test_the_command_reproduces_with_the_seed() -> None:
+    assert _view().commands == ("./rowpath run tour -o 'runs/a b' --seed 42",)
+    without = analysis().run | {"command": ["rowpath", "run", "tour"]}
+    assert view(msgspec.structs.replace(analysis(), run=without)).commands == ("rowpath run tour --seed 42",)
