@@ -35,6 +35,7 @@ class Place:
     directory: FilePath
     socket_directory: FilePath
     server_cpus: tuple[int, ...]
+    port: int = 0  # of a server on 127.0.0.1; 0: any free one
     environment: dict[str, str] = field(
         default_factory=dict
     )  # added for the server process (LD_PRELOAD of the sync counter)
@@ -45,6 +46,7 @@ class Instance(Protocol):
 
     deployment: str
     version: str
+    flush_statements: tuple[str, ...]  # what a runner executes so that `commits` holds all that it did, itself included
 
     def start(self) -> None:
         """Start it and wait until `check` holds; a clear EnvironmentMissing or RowpathError otherwise."""
@@ -92,6 +94,9 @@ class Engine(Protocol):
 
     def availability(self) -> Availability:
         """Whether it can run here; quick, without starting it."""
+
+    def version(self) -> str:
+        """The coordinate `engine_version`, known without starting anything; `none` where there is no such thing."""
 
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A new instance, not yet started."""

@@ -21,7 +21,8 @@ from rowpath.languages import Adapter, Command
 from rowpath.model import Path
 from rowpath.places import build_dir, data_dir
 
-FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-Werror")
+# A newer compiler's new warnings must not stop a user: `make check` is where they are errors.
+FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
 REMEDY = "apt-get install gcc libc6-dev"
 COMPILE_TIMEOUT_S = 300
 

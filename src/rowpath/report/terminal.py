@@ -69,9 +69,12 @@ def _ranking(ranking: RankingView, console: Console) -> list[str]:
     unranked = [row for row in grid.rows if row.group < 0]
     if unranked:
         _hanging(console, (_unranked(row) for row in unranked), marker=fmt.MISSING)
+    by_reason: dict[str, list[str]] = {}
     for row in ranked:
         if row.reason:
-            console.print(Text(f"{row.cells[1]}: {row.reason}", style="dim"))
+            by_reason.setdefault(row.reason, []).append(row.cells[1])
+    for reason, names in by_reason.items():
+        console.print(Text(f"{'; '.join(names)}: {reason}", style="dim"))
     for remark in ranking.remarks:
         console.print(Text(remark, style="dim"))
     console.print()

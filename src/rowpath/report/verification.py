@@ -13,12 +13,13 @@ from rich.text import Text
 from rowpath.report.format import clean
 
 
-def render(samples: Path, console: Console) -> int:
+def render(samples: Path, console: Console, *, verbose: bool = False) -> int:
     """Print the table from the journal; returns how many path-phases were wrong or failed."""
     names: dict[str, str] = {}
     right: dict[str, int] = {}
     troubles: list[dict[str, Any]] = []
     dropped: list[dict[str, Any]] = []
+    checked: list[dict[str, Any]] = []
     with samples.open("rb") as lines:
         for line in lines:
             try:
@@ -28,8 +29,9 @@ def render(samples: Path, console: Console) -> int:
             kind = record["record"]
             if kind == "path":
                 names[record["path_id"]] = record["name"]
-            elif kind == "verify" and record["ok"]:
-                right[record["path_id"]] = right.get(record["path_id"], 0) + 1
+            elif kind == "verify":
+                right[record["path_id"]] = right.get(record["path_id"], 0) + bool(record["ok"])
+                checked.append(record)
             elif kind == "failure":
                 troubles.append(record)
             elif kind == "dropped":
@@ -46,10 +48,14 @@ def render(samples: Path, console: Console) -> int:
         words = [f"{t['workload']}.{t['phase']} {t['status']}: {t['text']}".lstrip(". ") for t in wrong]
         table.add_row(Text(clean(name)), str(right.get(path_id, 0)), Text(clean("; ".join(words))))
     console.print(table)
+    for record in checked if verbose else []:
+        mark = "right" if record["ok"] else "WRONG"
+        where = f"{names.get(record['path_id'], record['path_id'])} {record['workload']}.{record['phase']}"
+        digests = f"{record['digest']} (expected {record['expected']})"
+        console.print(Text(clean(f"{mark}  {where}: {digests}")), soft_wrap=True)
     for record in dropped:
         remedy = f"; enable it with: {record['remedy']}" if record["remedy"] else ""
         console.print(Text(clean(f"not run: {record['name']}: {record['reason']}{remedy}")))
-    checked = sum(right.values())
-    summary = f"{checked} digests right over {len(names)} paths; {bad} wrong or failed"
+    summary = f"{sum(right.values())} digests right over {len(names)} paths; {bad} wrong or failed"
     console.print(Text(summary, style="red" if bad else "green"))
     return bad

@@ -1,0 +1,52 @@
+/* Proleptic Gregorian dates as days since 1970-01-01, and the parts of them that the touch sum takes. */
+#ifndef RP_CALENDAR_H
+#define RP_CALENDAR_H
+
+#include <stdint.h>
+
+#define RP_SECONDS_PER_DAY 86400LL
+#define RP_US_PER_SECOND 1000000LL
+#define RP_NS_PER_SECOND 1000000000LL
+
+typedef struct rp_civil {
+    int64_t year; /* 0 is 1 BC */
+    unsigned month, day;
+} rp_civil;
+
+/* The civil date of `days`, within 160,000 years before and 2.7 million years after 1970.
+   Source: C. Neri and L. Schneider, "Euclidean affine functions and their application to calendar algorithms", 2022. */
+static inline rp_civil rp_civil_of_days(int32_t days) {
+    const uint32_t eras = 400, shift = 719468u + 146097u * eras;
+    uint32_t quarter_days = 4 * ((uint32_t)days + shift) + 3;
+    uint32_t century = quarter_days / 146097;
+    uint32_t day_of_century = 4 * (quarter_days % 146097 / 4) + 3;
+    uint64_t product = 2939745ull * day_of_century;
+    uint32_t year_of_century = (uint32_t)(product >> 32);
+    uint32_t day_of_year = (uint32_t)product / 2939745 / 4;
+    uint32_t month_and_day = 2141 * day_of_year + 197913;
+    unsigned late = day_of_year >= 306; /* January and February belong to the next civil year */
+    return (rp_civil){(int64_t)100 * century + year_of_century - (int64_t)400 * eras + late,
+                      (month_and_day >> 16) - 12 * late, (month_and_day & 0xffff) / 2141 + 1};
+}
+
+/* Days since 1970-01-01 of a civil date; the inverse of `rp_civil_of_days`. */
+static inline int64_t rp_days_of_civil(int64_t year, unsigned month, unsigned day) {
+    int64_t shifted = year - (month <= 2);
+    int64_t era = (shifted >= 0 ? shifted : shifted - 399) / 400;
+    int64_t year_of_era = shifted - era * 400;
+    int64_t day_of_year = (153 * ((int64_t)month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+/* The second of the minute (0 to 59) of microseconds since 1970-01-01 or since midnight. */
+static inline uint64_t rp_second_of_minute(int64_t us) {
+    int64_t within = us % (60 * RP_US_PER_SECOND);
+    return (uint64_t)((within < 0 ? within + 60 * RP_US_PER_SECOND : within) / RP_US_PER_SECOND);
+}
+
+/* value / divisor rounded towards minus infinity, for a positive divisor. */
+static inline int64_t rp_floor_divide(int64_t value, int64_t divisor) {
+    return value / divisor - (value % divisor < 0);
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* Requests to replies: runners/PROTOCOL.md. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "session.h"
+
+#define RP_PROTOCOL_MAJOR 1
+#define RP_PROTOCOL_MINOR 0
+#define RP_CODEC 1
+
+typedef bool handler(rp_session *session, const rp_json *request, rp_writer *reply);
+
+static double clock_read_ns(void) {
+    enum { reads = 2000 };
+    uint64_t start = rp_now_ns(), last = start;
+    for (int i = 0; i < reads; i++)
+        last = rp_now_ns();
+    return (double)(last - start) / reads;
+}
+
+static bool hello(rp_session *session, const rp_json *request, rp_writer *reply) {
+    const rp_json *protocol = rp_json_member(request, "protocol"), *requires = rp_json_member(request, "requires");
+    const rp_json *major = protocol != NULL && protocol->type == RP_JSON_LIST ? protocol->first : NULL;
+    if (major == NULL || major->type != RP_JSON_NUMBER || strtol(major->text, NULL, 10) != RP_PROTOCOL_MAJOR)
+        return rp_fail(RP_UNSUPPORTED, "", "this runner speaks protocol %d.%d", RP_PROTOCOL_MAJOR, RP_PROTOCOL_MINOR);
+    if (rp_json_integer(request, "codec", 0) != RP_CODEC)
+        return rp_fail(RP_UNSUPPORTED, "", "this runner knows codec %d", RP_CODEC);
+    for (const rp_json *each = requires != NULL ? requires->first : NULL; each != NULL; each = each->next)
+        if (each->type != RP_JSON_STRING || (strcmp(each->text, "touch") != 0 && strcmp(each->text, "digest") != 0))
+            return rp_fail(RP_UNSUPPORTED, "", "this runner does not know the requirement '%s'",
+                           each->text != NULL ? each->text : "");
+    const char *adapter = rp_json_text(request, "adapter", "");
+    if (strcmp(adapter, session->adapter->driver) != 0)
+        return rp_fail(RP_UNSUPPORTED, "", "this runner hosts '%s', not '%s'", session->adapter->driver, adapter);
+    rp_write_open(reply, "protocol", '[');
+    rp_write_integer(reply, NULL, RP_PROTOCOL_MAJOR);
+    rp_write_integer(reply, NULL, RP_PROTOCOL_MINOR);
+    rp_write_close(reply, ']');
+    rp_write_integer(reply, "codec", RP_CODEC);
+    rp_write_text(reply, "language", "c");
+    rp_write_text(reply, "runner", "rowpath-c 0.1.0");
+    rp_write_text(reply, "adapter", adapter);
+    rp_write_integer(reply, "pid", getpid());
+    rp_write_integer(reply, "loop_tid", syscall(SYS_gettid));
+    rp_write_number(reply, "clock_read_ns", clock_read_ns());
+    return true;
+}
+
+static void forget_phase(rp_session *session, rp_phase **place) {
+    rp_phase *phase = *place;
+    *place = phase->next;
+    if (phase->statement != NULL) session->adapter->release(phase->statement);
+    rp_arena_free(phase->arena);
+}
+
+static void disconnect(rp_session *session) {
+    while (session->phases != NULL)
+        forget_phase(session, &session->phases);
+    if (session->connection != NULL) session->adapter->close(session->connection);
+    session->connection = NULL;
+    rp_arena_free(session->options.arena);
+    session->options = (rp_options){0};
+}
+
+/* The request's own memory goes with the request; the options stay, for kind `connect` opens again. */
+static const rp_json *keep(rp_arena *arena, const rp_json *value) {
+    rp_json *copy = rp_arena_take(arena, sizeof *copy), **last = &copy->first;
+    *copy = (rp_json){.type = value->type};
+    if (value->key != NULL) copy->key = rp_arena_copy(arena, value->key, strlen(value->key));
+    if (value->text != NULL) copy->text = rp_arena_copy(arena, value->text, strlen(value->text));
+    for (const rp_json *member = value->first; member != NULL; member = member->next) {
+        *last = (rp_json *)keep(arena, member);
+        last = &(*last)->next;
+    }
+    return copy;
+}
+
+static bool open_connection(rp_session *session, const rp_json *request, rp_writer *reply) {
+    const rp_json *options = rp_json_member(request, "options");
+    if (options == NULL || options->type != RP_JSON_OBJECT) return rp_fail(RP_INTERNAL, "", "open without options");
+    disconnect(session);
+    session->options.arena = rp_arena_new();
+    session->options.object = keep(session->options.arena, options);
+    int64_t server_pid = 0;
+    uint64_t start = rp_now_ns();
+    session->connection = session->adapter->open(&session->options, &server_pid);
+    uint64_t took = rp_now_ns() - start;
+    if (session->connection == NULL) return false;
+    rp_write_integer(reply, "connect_ns", (int64_t)took);
+    if (server_pid > 0)
+        rp_write_integer(reply, "server_pid", server_pid);
+    else
+        rp_write_null(reply, "server_pid");
+    rp_write_open(reply, "delivers", '{');
+    rp_write_close(reply, '}');
+    return true;
+}
+
+static rp_phase **find_phase(rp_session *session, const char *name) {
+    rp_phase **place = &session->phases;
+    while (*place != NULL && strcmp((*place)->name, name) != 0)
+        place = &(*place)->next;
+    return place;
+}
+
+static bool connected(const rp_session *session) {
+    return session->connection != NULL || rp_fail(RP_INTERNAL, "", "no connection is open");
+}
+
+static bool prepare(rp_session *session, const rp_json *request, rp_writer *reply) {
+    if (!connected(session)) return false;
+    rp_statement_mode mode = rp_option_statement(&session->options);
+    const rp_json *described = rp_json_member(request, "phase");
+    rp_phase *phase =
+        rp_phase_new(described, rp_json_member(request, "parameters"), session->adapter, mode == RP_LITERAL);
+    if (phase == NULL) return false;
+    rp_phase **place = find_phase(session, phase->name);
+    if (*place != NULL) forget_phase(session, place);
+    uint64_t start = rp_now_ns();
+    if (phase->kind != RP_CONNECT) phase->statement = session->adapter->prepare(session->connection, phase);
+    uint64_t took = rp_now_ns() - start;
+    if (phase->kind != RP_CONNECT && phase->statement == NULL) {
+        rp_arena_free(phase->arena);
+        return false;
+    }
+    phase->next = session->phases;
+    session->phases = phase;
+    rp_write_integer(reply, "prepare_ns", mode == RP_PREPARED && phase->kind != RP_CONNECT ? (int64_t)took : 0);
+    rp_write_integer(reply, "parameters", (int64_t)phase->parameter_count);
+    return true;
+}
+
+static bool with_phase(rp_session *session, const rp_json *request, rp_writer *reply,
+                       bool (*serve)(rp_session *, rp_phase *, const rp_json *, rp_writer *)) {
+    const char *name = rp_json_text(request, "phase", "");
+    rp_phase *phase = *find_phase(session, name);
+    if (phase == NULL) return rp_fail(RP_INTERNAL, "", "phase '%s' was not prepared", name);
+    return serve(session, phase, request, reply);
+}
+
+static bool sample(rp_session *session, const rp_json *request, rp_writer *reply) {
+    return with_phase(session, request, reply, rp_sample);
+}
+
+static bool verify(rp_session *session, const rp_json *request, rp_writer *reply) {
+    return with_phase(session, request, reply, rp_verify);
+}
+
+static bool run(rp_session *session, const rp_json *request, rp_writer *reply) {
+    const rp_json *statements = rp_json_member(request, "statements");
+    bool ignore = rp_json_true(request, "ignore_errors");
+    if (!connected(session)) return false;
+    if (session->adapter->run == NULL)
+        return rp_fail(RP_UNSUPPORTED, "", "%s executes no statements", session->adapter->driver);
+    rp_write_open(reply, "ns", '[');
+    for (const rp_json *each = statements != NULL ? statements->first : NULL; each != NULL; each = each->next) {
+        if (each->type != RP_JSON_STRING) return rp_fail(RP_INTERNAL, "", "a statement that is no text");
+        uint64_t start = rp_now_ns();
+        if (!session->adapter->run(session->connection, each->text) && !ignore) return false;
+        rp_write_integer(reply, NULL, (int64_t)(rp_now_ns() - start));
+    }
+    rp_write_close(reply, ']');
+    return true;
+}
+
+static bool facts(rp_session *session, const rp_json *request, rp_writer *reply) {
+    (void)request;
+    if (!connected(session)) return false;
+    rp_facts found = {.driver_version = "", .engine_version = "", .build = "", .arena = rp_arena_new()};
+    rp_write_open(&found.libraries, NULL, '{');
+    rp_write_open(&found.settings, NULL, '{');
+    session->adapter->facts(session->connection, &found);
+    rp_write_close(&found.libraries, '}');
+    rp_write_close(&found.settings, '}');
+    rp_write_text(reply, "driver_version", found.driver_version);
+    rp_write_text(reply, "engine_version", found.engine_version);
+    rp_write_text(reply, "build", found.build);
+    rp_write_raw(reply, ",\"libraries\":");
+    rp_write_raw(reply, found.libraries.data);
+    rp_write_raw(reply, ",\"settings\":");
+    rp_write_raw(reply, found.settings.data);
+    rp_write_text(reply, "runtime", "compiled by " __VERSION__ " with " RP_COMPILER_FLAGS);
+    free(found.libraries.data);
+    free(found.settings.data);
+    rp_arena_free(found.arena);
+    return true;
+}
+
+static bool close_connection(rp_session *session, const rp_json *request, rp_writer *reply) {
+    (void)request;
+    uint64_t start = rp_now_ns();
+    disconnect(session);
+    rp_write_integer(reply, "close_ns", (int64_t)(rp_now_ns() - start));
+    return true;
+}
+
+static bool bye(rp_session *session, const rp_json *request, rp_writer *reply) {
+    (void)request;
+    (void)reply;
+    disconnect(session);
+    return true;
+}
+
+static const struct {
+    const char *type;
+    handler *serve;
+} handlers[] = {
+    {"hello", hello}, {"open", open_connection}, {"prepare", prepare},        {"sample", sample}, {"verify", verify},
+    {"run", run},     {"facts", facts},          {"close", close_connection}, {"bye", bye},
+};
+
+static void write_error(rp_writer *reply, int64_t id) {
+    reply->length = 0;
+    reply->started = false;
+    rp_write_open(reply, NULL, '{');
+    rp_write_integer(reply, "id", id);
+    rp_write_open(reply, "error", '{');
+    rp_write_text(reply, "kind", rp_error_kind_name(rp_last_error.kind));
+    rp_write_text(reply, "code", rp_last_error.code);
+    rp_write_text(reply, "text", rp_last_error.text);
+    rp_write_close(reply, '}');
+}
+
+void rp_answer(rp_session *session, const char *line, size_t length, rp_writer *reply, bool *goodbye) {
+    rp_arena *arena = rp_arena_new();
+    const rp_json *request = rp_json_read(arena, line, length);
+    const char *type = rp_json_text(request, "type", "");
+    int64_t id = rp_json_integer(request, "id", 0);
+    handler *serve = NULL;
+    for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
+        if (strcmp(handlers[i].type, type) == 0) serve = handlers[i].serve;
+    reply->length = 0;
+    reply->started = false;
+    rp_write_open(reply, NULL, '{');
+    rp_write_integer(reply, "id", id);
+    if (request == NULL) {
+        rp_fail(RP_INTERNAL, "", "the request is not JSON");
+        write_error(reply, 0);
+    } else if (serve == NULL) {
+        rp_fail(RP_UNSUPPORTED, "", "this runner serves no request '%s'", type);
+        write_error(reply, id);
+    } else if (!serve(session, request, reply)) {
+        write_error(reply, id);
+    }
+    rp_write_close(reply, '}');
+    rp_write_raw(reply, "\n");
+    *goodbye = serve == bye;
+    rp_arena_free(arena);
+}

@@ -1,0 +1,68 @@
+/* What the core's own parts share: the session with one adapter, its phases, and the spans of the loop. */
+#ifndef RP_SESSION_H
+#define RP_SESSION_H
+
+#include "arena.h"
+#include "codec.h"
+#include "json.h"
+#include "rowpath.h"
+
+typedef struct rp_error {
+    rp_error_kind kind;
+    char code[64], text[2048];
+} rp_error;
+
+extern rp_error rp_last_error; /* of the loop thread, the only one that runs adapters */
+const char *rp_error_kind_name(rp_error_kind kind);
+
+struct rp_options {
+    const rp_json *object;
+    rp_arena *arena;
+};
+
+struct rp_facts {
+    const char *driver_version, *engine_version, *build;
+    rp_arena *arena;
+    rp_writer libraries, settings;
+};
+
+typedef struct rp_session {
+    const rp_adapter *adapter;
+    rp_options options;
+    void *connection;
+    rp_phase *phases;
+} rp_session;
+
+/* A phase of a `prepare` request with its parameters and texts, not yet known to the adapter; NULL after rp_fail. */
+rp_phase *rp_phase_new(const rp_json *phase, const rp_json *parameters, const rp_adapter *adapter, bool literal);
+
+/* Reads rows [first, first + count) of a parameter file into the phase. */
+bool rp_read_parameters(rp_phase *phase, const char *file, uint64_t first, uint64_t count);
+
+/* `sql` with its placeholders replaced by the literals of parameter row `row`. */
+const char *rp_literal_sql(const rp_phase *phase, uint64_t row, const char *const binary_literal[2]);
+
+/* The byte after the placeholder, literal, quoted name or comment that begins at `at`; `at` + 1 elsewhere. */
+const char *rp_sql_token_end(const char *at);
+
+/* What one stretch of operations came to. */
+typedef struct rp_span {
+    uint64_t operations, failed, ns, min_ns, max_ns, execute_ns, first_row_ns, connect_ns;
+    rp_error failure; /* the first one; an empty text when there is none */
+} rp_span;
+
+#define RP_MOST_FAILURES 100
+
+/* Runs operations from the phase's position on until `duration_ns` have passed (at least one) or, when `operations` is
+   not 0, exactly that many; stops early when `failures` reaches RP_MOST_FAILURES. */
+void rp_run_span(rp_session *session, rp_phase *phase, rp_sink *sink, rp_span *span, uint64_t duration_ns,
+                 uint64_t operations, uint64_t *failures);
+
+/* Replies; each handler writes its fields into the open object and returns true, or returns false after rp_fail. */
+bool rp_sample(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
+bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
+
+/* The reply line to one request line; `goodbye` is set by `bye`. The session lives as long as the process. */
+void rp_answer(rp_session *session, const char *line, size_t length, rp_writer *reply, bool *goodbye);
+
+#endif

@@ -1,0 +1,140 @@
+/* The ping server: sends back what it receives, on a unix socket and on a port of 127.0.0.1.
+
+   echo [--unix PATH] [--tcp PORT] [--cpu N] [--burn-ns N] [--stall-ns N] [--stall-every N]
+
+   PORT 0 is any free one. It prints one line, `ready tcp=PORT` (0 without TCP), and ends with its parent or its stdin.
+   Each answer burns burn-ns of CPU; each stall-every-th is preceded by a sleep of stall-ns (known-answer tests). */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t burn_ns, stall_ns, stall_every;
+static atomic_uint_fast64_t answers;
+
+static _Noreturn void die(const char *what) {
+    fprintf(stderr, "echo: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void cost(void) {
+    if (stall_every > 0 && (atomic_fetch_add(&answers, 1) + 1) % stall_every == 0)
+        nanosleep(&(struct timespec){(time_t)(stall_ns / 1000000000u), (long)(stall_ns % 1000000000u)}, NULL);
+    if (burn_ns > 0)
+        for (uint64_t start = now_ns(); now_ns() - start < burn_ns;)
+            continue;
+}
+
+static void *serve(void *passed) {
+    int connection = (int)(intptr_t)passed;
+    char bytes[4096];
+    ssize_t count;
+    while ((count = recv(connection, bytes, sizeof bytes, 0)) > 0) {
+        cost();
+        if (send(connection, bytes, (size_t)count, MSG_NOSIGNAL) != count) break;
+    }
+    close(connection);
+    return NULL;
+}
+
+static void *accept_all(void *passed) {
+    int listener = (int)(intptr_t)passed, one = 1;
+    for (;;) {
+        int connection = accept(listener, NULL, NULL);
+        pthread_t thread;
+        if (connection < 0) {
+            if (errno == EINTR || errno == ECONNABORTED) continue;
+            die("accept");
+        }
+        setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* a unix socket refuses it: no matter */
+        if (pthread_create(&thread, NULL, serve, (void *)(intptr_t)connection) != 0) die("thread");
+        pthread_detach(thread);
+    }
+}
+
+static void listen_on(int listener, const struct sockaddr *address, socklen_t length, const char *what) {
+    pthread_t thread;
+    if (listener < 0 || bind(listener, address, length) != 0 || listen(listener, 64) != 0) die(what);
+    if (pthread_create(&thread, NULL, accept_all, (void *)(intptr_t)listener) != 0) die("thread");
+}
+
+static void listen_unix(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        die(path);
+    }
+    strcpy(address.sun_path, path);
+    listen_on(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), (struct sockaddr *)&address, sizeof address, path);
+}
+
+static int listen_tcp(int port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    listen_on(listener, (struct sockaddr *)&address, length, "127.0.0.1");
+    if (getsockname(listener, (struct sockaddr *)&address, &length) != 0) die("getsockname");
+    return ntohs(address.sin_port);
+}
+
+static void pin(int cpu) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET((size_t)cpu, &cpus);
+    if (sched_setaffinity(0, sizeof cpus, &cpus) != 0) die("pinning");
+}
+
+int main(int count, char **arguments) {
+    const char *path = NULL;
+    int port = -1;
+    char ignored[256];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int i = 1; i + 1 < count; i += 2) {
+        const char *name = arguments[i], *value = arguments[i + 1];
+        if (strcmp(name, "--unix") == 0)
+            path = value;
+        else if (strcmp(name, "--tcp") == 0)
+            port = atoi(value);
+        else if (strcmp(name, "--cpu") == 0)
+            pin(atoi(value));
+        else if (strcmp(name, "--burn-ns") == 0)
+            burn_ns = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--stall-ns") == 0)
+            stall_ns = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--stall-every") == 0)
+            stall_every = strtoull(value, NULL, 10);
+        else
+            count = 0;
+    }
+    if (count % 2 == 0) {
+        fprintf(stderr, "usage: echo [--unix PATH] [--tcp PORT] [--cpu N] [--burn-ns N] [--stall-ns N] "
+                        "[--stall-every N]\n");
+        return 2;
+    }
+    if (path != NULL) listen_unix(path);
+    printf("ready tcp=%d\n", port >= 0 ? listen_tcp(port) : 0);
+    fflush(stdout);
+    while (read(STDIN_FILENO, ignored, sizeof ignored) > 0)
+        continue;
+    _exit(0);
+}

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Every C source without a warning, with each compiler that is here (the build itself uses -Werror too).
+set -eu
+here=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
+include=$(PYTHONPATH="$here/src" "$here/.venv/bin/python" -c \
+    'from rowpath.engines.postgresql_binaries import install; print(install() / "include")')
+for compiler in gcc clang; do
+    command -v "$compiler" >/dev/null || continue
+    find "$here/runners/c" -name '*.c' -exec "$compiler" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror \
+        -fsyntax-only -DRP_COMPILER_FLAGS='""' -I"$here/runners/c/core" -I"$include" {} +
+done

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Makes .venv and brings it up to date with each lock file named; silent when nothing is to do.
+set -eu
+here=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
+venv=$here/.venv
+
+fail() {
+    printf 'error: %s\n\nhint: %s\n' "$1" "$2" >&2
+    exit 3
+}
+
+find_python() {
+    for candidate in "${ROWPATH_PYTHON:-python3}" python3.14 python3.13 python3.12 python3.11; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+}
+
+# Two may be started at once in one clone: the second one waits and then finds everything done.
+exec 9<"$here/requirements.lock"
+if command -v flock >/dev/null; then flock 9; fi
+
+if [ ! -x "$venv/bin/python" ]; then
+    python=$(find_python)
+    [ -n "$python" ] || fail "Rowpath needs Python 3.11 or newer, and there is none on PATH" \
+        "apt-get install python3 python3-venv, or ROWPATH_PYTHON=/path/to/python3.11 $here/rowpath"
+    echo "rowpath: making $venv with $("$python" --version)" >&2
+    "$python" -m venv --clear "$venv" >&2 || fail "$python could not make $venv" \
+        "apt-get install python3-venv; the clone must be writable"
+fi
+
+for lock in "$@"; do
+    if cmp -s "$here/$lock" "$venv/$lock"; then continue; fi
+    echo "rowpath: installing the Python packages of $lock into $venv" >&2
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --only-binary=:all: \
+        --require-hashes --requirement "$here/$lock" >&2 || fail "the packages of $lock could not be installed" \
+        "is the package index reachable? $venv/bin/python -m pip config list"
+    cp "$here/$lock" "$venv/$lock"
+done

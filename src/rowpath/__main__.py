@@ -1,0 +1,8 @@
+"""`python -m rowpath` is the command line."""
+
+import sys
+
+from rowpath.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

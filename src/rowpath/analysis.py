@@ -1,0 +1,52 @@
+"""From a run directory to everything that the reports show: the journal alone is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from rowpath import claims, journal_reader
+from rowpath.evidence import Evidence
+from rowpath.findings import findings
+from rowpath.journal_reader import DroppedRecord
+from rowpath.model import Analysis, Dropped, Status
+from rowpath.model import Path as AccessPath
+from rowpath.rankings import rankings
+from rowpath.results import results
+from rowpath.trust import trust
+from rowpath.verdict import verdict
+
+
+def analyse(run_directory: Path) -> Analysis:
+    """Results, rankings, findings, verdict, claims of a run; UsageError when the directory holds none."""
+    evidence = gather(run_directory)
+    journal = evidence.journal
+    experiment = journal.run.experiment
+    return Analysis(
+        run=msgspec.to_builtins(journal.run),
+        names={path_id: path.name for path_id, path in journal.paths.items()},
+        results=results(evidence),
+        rankings=evidence.rankings,
+        findings=findings(evidence),
+        verdict=verdict(evidence),
+        claims=claims.check_claims(evidence, experiment.get("claims") or ()),
+        published=claims.published(evidence, experiment.get("published") or ()),
+        dropped=tuple(_dropped(record) for record in journal.dropped),
+        trust=trust(evidence),
+        lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
+    )
+
+
+def gather(run_directory: Path) -> Evidence:
+    """The evidence of a run with its rankings."""
+    evidence = Evidence.of(run_directory, journal_reader.read(run_directory))
+    evidence.rankings = rankings(evidence)
+    return evidence
+
+
+def _dropped(record: DroppedRecord) -> Dropped:
+    coordinates = {key: value for key, value in record.coordinates.items() if key != "label"}
+    path = AccessPath.of(coordinates, record.coordinates.get("label", ""))
+    statuses: dict[str, Status] = {"failed": "failed", "wrong": "wrong"}
+    return Dropped(path, record.reason, record.remedy, statuses.get(record.status, "unsupported"))

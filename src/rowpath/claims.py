@@ -1,0 +1,215 @@
+"""Checks an experiment's claims and puts its published figures beside the measured ones; docs/claims.md."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from rowpath import metrics
+from rowpath.cells import Cell
+from rowpath.claim_model import Check, Claim, PublishedColumn, PublishedRow, Selector
+from rowpath.errors import UsageError
+from rowpath.evidence import Evidence
+from rowpath.metric_names import MORE_IS_BETTER, PROVEN
+from rowpath.model import ClaimCheck, Published
+from rowpath.report import format as text
+from rowpath.results import BEST_OF
+from rowpath.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
+
+Outcome = Literal["holds", "does not hold", "can't be told"]
+UNTOLD: Outcome = "can't be told"
+MEASURED_AT = ("workload", "phase", "regime")
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The best path of a selector: its cell and the metric's values by set."""
+
+    cell: Cell
+    values: dict[int, float]
+    counted: bool = False  # exact: the same in every set
+
+    @property
+    def figure(self) -> float:
+        return statistics.median(self.values.values())
+
+
+def check_claims(evidence: Evidence, claims: Iterable[Mapping[str, Any]]) -> tuple[ClaimCheck, ...]:
+    """Every claim with its outcome and figure; UsageError for a claim that is not written as docs/claims.md says."""
+    checked = []
+    for entry in claims:
+        claim = _convert(entry, Claim)
+        outcome, figure = _check(evidence, claim.check)
+        checked.append(ClaimCheck(claim.id, claim.claim, outcome, figure))
+    return tuple(checked)
+
+
+def published(evidence: Evidence, columns: Iterable[Mapping[str, Any]]) -> tuple[Published, ...]:
+    """Every published figure beside the measured one, both also as ratio to their column's reference row."""
+    rows: list[Published] = []
+    for entry in columns:
+        column = _convert(entry, PublishedColumn)
+        reference = next((row for row in column.rows if row.row == column.reference), column.rows[0])
+        measured = {row.row: _measured(evidence, column, row) for row in column.rows}
+        base = measured[reference.row]
+        for row in column.rows:
+            own = measured[row.row]
+            missing = "" if own or not row.path else "not measured in this run"
+            rows.append(
+                Published(
+                    column=column.column,
+                    row=row.row,
+                    value=row.value,
+                    unit=column.unit,
+                    ratio=row.value / reference.value if reference.value else None,
+                    measured_name=own[0] if own else "",
+                    measured_value=own[1] if own else None,
+                    measured_ratio=own[1] / base[1] if own and base and base[1] else None,
+                    note="; ".join(part for part in (row.note, missing, column.note) if part),
+                )
+            )
+    return tuple(rows)
+
+
+def _convert(entry: Mapping[str, Any], into: type[Any]) -> Any:
+    try:
+        return msgspec.convert(entry, into)
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"{entry.get('id') or entry.get('column') or 'entry'}: {error}", "see docs/claims.md"
+        ) from error
+
+
+def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+    if check.kind == "not-testable":
+        return UNTOLD, check.reason
+    if check.kind == "ratio":
+        interval, figure = _ratio(evidence, check, {})
+        return (_bounded(interval, check) if interval else UNTOLD), figure
+    (first, one), (second, other) = (_ratio(evidence, check, side) for side in (check.first, check.second))
+    figure = f"{_words(check.first)}: {one}; {_words(check.second)}: {other}"
+    if first is None or second is None or min(first.sets, second.sets) < SETS_FOR_CLAIMS:
+        return UNTOLD, figure
+    return (_flipped(first, second) if check.kind == "flip" else _shrunk(first, second)), figure
+
+
+def _bounded(interval: Interval, check: Check) -> Outcome:
+    if interval.sets < SETS_FOR_CLAIMS:
+        return UNTOLD
+    least = math.log(check.at_least) if check.at_least is not None else -math.inf
+    most = math.log(check.at_most) if check.at_most is not None else math.inf
+    if interval.high < least or interval.low > most:
+        return "does not hold"
+    return "holds" if interval.low >= least and interval.high <= most else UNTOLD
+
+
+def _flipped(first: Interval, second: Interval) -> Outcome:
+    """Surely on different sides of 1, or surely on the same."""
+    sides = [1 if each.low > 0 else -1 if each.high < 0 else 0 for each in (first, second)]
+    if 0 in sides:
+        return UNTOLD
+    return "holds" if sides[0] != sides[1] else "does not hold"
+
+
+def _shrunk(first: Interval, second: Interval) -> Outcome:
+    """The second ratio is surely nearer to the first one's side of 1, or surely not."""
+    if first.mean < 0:
+        first, second = first.inverse, second.inverse
+    change = difference(first, second)
+    return "holds" if change.low > 0 else "does not hold" if change.high < 0 else UNTOLD
+
+
+def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval | None, str]:
+    """The ratio of the best path of each side with its interval, and both in words."""
+    place = {key: getattr(check, key) for key in MEASURED_AT}
+    sides = [_best(evidence, check.metric, place | {**side, **added}) for side in (check.numerator, check.denominator)]
+    numerator, denominator = sides
+    if numerator is None or denominator is None:
+        missing = [side for side, best in zip((check.numerator, check.denominator), sides, strict=True) if best is None]
+        return None, f"no path was measured for {' and '.join(_words({**side, **added}) for side in missing)}"
+    interval = _interval(evidence, check.metric, numerator, denominator)
+    if interval is None:
+        return None, "the two paths never met in a set"
+    ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
+    provisional = "" if interval.sets >= SETS_FOR_CLAIMS else f", provisional: {interval.sets} sets"
+    names = f"{_name(numerator, denominator)} / {_name(denominator, numerator)}"
+    return interval, f"{text.ratio(interval.ratio)} ({ends}{provisional}): {names}"
+
+
+def _interval(evidence: Evidence, metric: str, a: _Best, b: _Best) -> Interval | None:
+    if metric in ("time", *MORE_IS_BETTER):
+        interval = evidence.cells.interval(a.cell, b.cell)
+        if interval is None or metric == "time":
+            return interval
+        rows = metrics.rows_each(a.cell) / metrics.rows_each(b.cell) if metric == "row_rate" else 1.0
+        shift, turned = math.log(rows), interval.inverse
+        return Interval(
+            turned.mean + shift, turned.low + shift, turned.high + shift, turned.error, turned.degrees, turned.sets
+        )
+    if a.counted and b.counted and b.figure > 0 and a.figure > 0:
+        ratio = math.log(a.figure / b.figure)
+        return Interval(ratio, ratio, ratio, 0.0, math.inf, SETS_FOR_CLAIMS)
+    shared = [n for n in a.values.keys() & b.values.keys() if a.values[n] > 0 and b.values[n] > 0]
+    return student([math.log(a.values[n] / b.values[n]) for n in sorted(shared)], evidence.cells.confidence)
+
+
+def _best(evidence: Evidence, metric: str, selector: Mapping[str, str | tuple[str, ...]]) -> _Best | None:
+    """The best of the sound cells that match, by the metric's median."""
+    found = [
+        best
+        for cell in evidence.sound()
+        if matches(cell, selector) and (best := _valued(evidence, cell, metric)) is not None
+    ]
+    if not found:
+        return None
+    choose = max if metric in MORE_IS_BETTER else min
+    return choose(found, key=lambda best: best.figure)
+
+
+def matches(cell: Cell, selector: Mapping[str, str | tuple[str, ...]]) -> bool:
+    """Whether a cell has one of the named values everywhere; empty values ask for nothing."""
+    own = cell.path.coordinates | {"name": cell.path.name}
+    own |= {"workload": cell.workload, "phase": cell.phase, "regime": cell.regime}
+    wanted = ((key, (value,) if isinstance(value, str) else value) for key, value in selector.items() if value)
+    return all(own.get(key, "none") in values for key, values in wanted)
+
+
+def _valued(evidence: Evidence, cell: Cell, metric: str) -> _Best | None:
+    if metric == "lines_of_code":
+        return _Best(cell, {0: float(cell.path.lines_of_code)}, True) if cell.path.lines_of_code else None
+    where = cell.path.path_id, cell.workload, cell.phase
+    if metric in PROVEN:
+        value = metrics.exact(evidence, where).get(metric)
+        return _Best(cell, {0: value}, True) if value is not None else None
+    values = metrics.of_cell(cell).get(metric) or metrics.of_phases(evidence).get(where, {}).get(metric)
+    return _Best(cell, {number: statistics.median(each) for number, each in values.items()}) if values else None
+
+
+def _measured(evidence: Evidence, column: PublishedColumn, row: PublishedRow) -> tuple[str, float] | None:
+    """Name and figure, in the published unit, of the best path that stands for a published row."""
+    if not row.path:
+        return None
+    place = {key: getattr(column, key) for key in MEASURED_AT}
+    best = _best(evidence, column.metric, place | row.path)
+    if best is None:
+        return None
+    figure = best.figure
+    if column.statistic == "best_of_five":
+        choose = max if column.metric in MORE_IS_BETTER else min
+        figure = choose(best.values[number] for number in sorted(best.values)[:BEST_OF])
+    return best.cell.path.name, figure * column.scale
+
+
+def _name(side: _Best, other: _Best) -> str:
+    cell = side.cell
+    return cell.path.name if cell.key[1:] == other.cell.key[1:] else f"{cell.path.name} in {cell.workload}.{cell.phase}"
+
+
+def _words(selector: Mapping[str, str | tuple[str, ...]]) -> str:
+    values = {key: value if isinstance(value, str) else "|".join(value) for key, value in selector.items()}
+    return ", ".join(f"{key}={value}" for key, value in values.items()) or "any path"

@@ -1,0 +1,18 @@
+"""The collectors, one file per resource; each says by which means a figure was obtained, or why there is none."""
+
+from __future__ import annotations
+
+
+def probe() -> dict[str, str]:
+    """By resource: the means that works here, or a text beginning with `unavailable`. Written down once per run."""
+    from rowpath.collect import cpu, disk, memory, noise, proxy, queue, syncs
+
+    return {
+        "cpu": cpu.probe(),
+        "memory": memory.probe(),
+        "queue": queue.probe(),
+        "disk": disk.probe(),
+        "noise": noise.probe(),
+        "bytes and round trips": proxy.MEANS,
+        "syncs": syncs.probe(),
+    }

@@ -1,0 +1,36 @@
+"""Which CPUs client and server are pinned to; METHOD: servers on the last core, clients there or on another core."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+
+@functools.cache
+def usable() -> tuple[int, ...]:
+    """One CPU per physical core that this process may use, ascending."""
+    found: dict[tuple[str, str], int] = {}
+    for cpu in sorted(os.sched_getaffinity(0)):
+        topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
+        try:
+            core = (topology / "physical_package_id").read_text().strip(), (topology / "core_id").read_text().strip()
+        except OSError:
+            core = ("", str(cpu))
+        found.setdefault(core, cpu)
+    return tuple(found.values())
+
+
+def server_cpus() -> tuple[int, ...]:
+    """Where every server is pinned, once: the last core."""
+    return (usable()[-1],)
+
+
+def client_cpus(placement: str) -> tuple[int, ...]:
+    """Where the client of a path is pinned: `same` as the server, or another physical core (`split`)."""
+    return server_cpus() if placement == "same" else (usable()[0],)
+
+
+def controller_cpus() -> tuple[int, ...]:
+    """Where the controller sleeps: away from the servers where there is a choice."""
+    return (usable()[0],)

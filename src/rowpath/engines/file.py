@@ -1,0 +1,115 @@
+"""Delimited text files, no database at all: TABLE.tbl in one folder, read only, shared by all paths."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from rowpath.engines import homes
+from rowpath.engines.base import Availability, Place, Settled
+from rowpath.generators import write_delimited
+from rowpath.model import Path, Table
+
+DELIMITER = "|"
+
+
+class File:
+    """The kind of engine: a folder of delimited text files."""
+
+    name = "file"
+    deployments = ("file",)
+    durabilities = ("none",)
+
+    def availability(self) -> Availability:
+        """Always."""
+        return Availability(True, "delimited text files")
+
+    def version(self) -> str:
+        """None."""
+        return "none"
+
+    def instance(self, deployment: str, durability: str, place: Place) -> Folder:
+        """A folder of files, not yet made."""
+        return Folder(deployment, place)
+
+    def create(self, name: str, table: Table) -> str:
+        """Nothing: a file has no SQL."""
+        return ""
+
+    def drop(self, name: str) -> str:
+        """Nothing: a file has no SQL."""
+        return ""
+
+    def supports(self, logical_type: str) -> str:
+        """Empty: every logical type can be written."""
+        return ""
+
+    def settle_statements(self) -> list[str]:
+        """None."""
+        return []
+
+
+class Folder:
+    """One folder of delimited text files."""
+
+    flush_statements: tuple[str, ...] = ()
+    version = "none"
+
+    def __init__(self, deployment: str, place: Place) -> None:
+        self.deployment = deployment
+        self._folder = place.directory / "file"
+
+    def start(self) -> None:
+        """Make the private folder. Errors: EnvironmentMissing when it cannot be written."""
+        homes.home(self._folder, None)
+
+    def check(self) -> bool:
+        """Whether the folder is there."""
+        return self._folder.is_dir()
+
+    def stop(self) -> None:
+        """Nothing runs."""
+
+    def pids(self) -> list[int]:
+        """None."""
+        return []
+
+    def load(self, workload: str, tables: dict[str, Table]) -> None:
+        """Write TABLE.tbl of each table, synced."""
+        for name, table in tables.items():
+            file = self._folder / f"{name}.tbl"
+            write_delimited(file, table)
+            with file.open("rb") as handle:
+                os.fsync(handle.fileno())
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """The folder and the delimiter."""
+        return {"path": str(self._folder), "delimiter": DELIMITER}
+
+    def own_copy(self, path: Path) -> None:
+        """Nothing: paths only read, and may share."""
+
+    def settle(self, path: Path) -> Settled:
+        """Nothing is ever left behind."""
+        started_ns = time.monotonic_ns()
+        return Settled(time.monotonic_ns() - started_ns, 0, "read only")
+
+    def commits(self) -> int | None:
+        """None: there are no transactions."""
+        return None
+
+    def size_bytes(self) -> int:
+        """Bytes of all files."""
+        return homes.size_bytes(self._folder)
+
+    def facts(self) -> dict[str, str]:
+        """The format."""
+        return {"format": "delimited text", "delimiter": DELIMITER, "encoding": "UTF-8"}
+
+    def secrets(self) -> list[str]:
+        """None."""
+        return []
+
+
+ENGINE = File()

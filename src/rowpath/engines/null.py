@@ -1,0 +1,196 @@
+"""No engine: nothing at all (the cost of the loop), or a server that sends one byte back (the cost of a round trip)."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import select
+import socket
+import subprocess
+import time
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath import launch
+from rowpath.engines import homes
+from rowpath.engines.base import Availability, Place, Settled
+from rowpath.errors import EnvironmentMissing
+from rowpath.model import Path, Table
+
+START_TIMEOUT_S = 10.0
+
+
+class Null:
+    """The kind of engine: none; its paths are the floors."""
+
+    name = "null"
+    deployments = ("none", "server")
+    durabilities = ("none",)
+
+    def availability(self) -> Availability:
+        """Always; the ping server needs a C compiler, which its instance tells."""
+        return Availability(True, "nothing (the loop alone), and a ping server")
+
+    def version(self) -> str:
+        """None."""
+        return "none"
+
+    def instance(self, deployment: str, durability: str, place: Place) -> Nothing:
+        """Nothing, or the ping server, not yet started."""
+        return Ping(deployment, place) if deployment == "server" else Nothing(deployment)
+
+    def create(self, name: str, table: Table) -> str:
+        """Nothing."""
+        return ""
+
+    def drop(self, name: str) -> str:
+        """Nothing."""
+        return ""
+
+    def supports(self, logical_type: str) -> str:
+        """It keeps no rows of any type."""
+        return "the null engine keeps no rows"
+
+    def settle_statements(self) -> list[str]:
+        """None."""
+        return []
+
+
+class Nothing:
+    """What stands where an engine would."""
+
+    flush_statements: tuple[str, ...] = ()
+    version = "none"
+
+    def __init__(self, deployment: str) -> None:
+        self.deployment = deployment
+
+    def start(self) -> None:
+        """Nothing to start."""
+
+    def check(self) -> bool:
+        """Always."""
+        return True
+
+    def stop(self) -> None:
+        """Nothing to stop."""
+
+    def pids(self) -> list[int]:
+        """None."""
+        return []
+
+    def load(self, workload: str, tables: dict[str, Table]) -> None:
+        """Nothing to load."""
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """None."""
+        return {}
+
+    def own_copy(self, path: Path) -> None:
+        """Nothing to copy."""
+
+    def settle(self, path: Path) -> Settled:
+        """At rest."""
+        return Settled(0, 0, "nothing to settle")
+
+    def commits(self) -> int | None:
+        """None: there are no transactions."""
+        return None
+
+    def size_bytes(self) -> int:
+        """0."""
+        return 0
+
+    def facts(self) -> dict[str, str]:
+        """None."""
+        return {}
+
+    def secrets(self) -> list[str]:
+        """None."""
+        return []
+
+
+class Ping(Nothing):
+    """The ping server: one byte in, one byte out, on a unix socket and on a port of 127.0.0.1.
+
+    `burn_ns`, `stall_ns`, `stall_every` make each answer cost a known amount (known-answer tests); set before `start`.
+    """
+
+    version = "none"
+
+    def __init__(self, deployment: str, place: Place) -> None:
+        super().__init__(deployment)
+        self.burn_ns = 0
+        self.stall_ns = 0
+        self.stall_every = 0
+        self._place = place
+        self._process: launch.Process | None = None
+        self._sockets: FilePath | None = None
+        self._port = 0
+
+    def start(self) -> None:
+        """Start it and wait for its ready line. Errors: EnvironmentMissing without a C compiler."""
+        self.stop()
+        c: Any = importlib.import_module("rowpath.languages.c")
+        self._sockets = homes.socket_home(self._place.socket_directory, None)
+        socket_file = self._sockets / "ping"
+        socket_file.unlink(missing_ok=True)
+        command = c.echo_command(
+            unix=socket_file,
+            tcp=self._place.port,
+            burn_ns=self.burn_ns,
+            stall_ns=self.stall_ns,
+            stall_every=self.stall_every,
+        )
+        self._process = launch.start(
+            command,
+            environment=self._place.environment,
+            cpus=self._place.server_cpus,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], START_TIMEOUT_S)
+        line = self._process.stdout.readline().decode() if ready else ""
+        if not line.startswith("ready tcp="):
+            self.stop()
+            raise EnvironmentMissing(f"the ping server did not start (it said {json.dumps(line)})", "rowpath doctor")
+        self._port = int(line.removeprefix("ready tcp="))
+
+    def check(self) -> bool:
+        """Whether it sends a byte back."""
+        if self._process is None or self._process.poll() is not None:
+            return False
+        try:
+            with socket.create_connection(("127.0.0.1", self._port), timeout=2) as connection:
+                connection.sendall(b"x")
+                return connection.recv(1) == b"x"
+        except OSError:
+            return False
+
+    def stop(self) -> None:
+        """Stop it by pid; harmless when stopped already."""
+        if self._process is not None:
+            launch.stop(self._process, launch.AT_ONCE)
+            self._process = None
+        if self._sockets is not None:
+            (self._sockets / "ping").unlink(missing_ok=True)
+            if self._sockets != self._place.socket_directory:
+                self._sockets.rmdir()
+            self._sockets = None
+
+    def pids(self) -> list[int]:
+        """Its pid while it is alive."""
+        return [self._process.pid] if self._process is not None and self._process.poll() is None else []
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """Where it listens."""
+        return {"host": "127.0.0.1", "port": self._port, "socket": str(self._sockets and self._sockets / "ping")}
+
+    def settle(self, path: Path) -> Settled:
+        """At rest when nobody asks."""
+        started_ns = time.monotonic_ns()
+        return Settled(time.monotonic_ns() - started_ns, 0, "nothing to settle")
+
+
+ENGINE = Null()

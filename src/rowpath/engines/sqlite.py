@@ -1,0 +1,194 @@
+"""SQLite: a database file in the client's own process; each path works on its own copy of the loaded file."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sqlite3
+import time
+from datetime import date, datetime
+from datetime import time as time_of_day
+from decimal import Decimal
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.engines import homes
+from rowpath.engines.base import Availability, Place, Settled
+from rowpath.errors import RowpathError
+from rowpath.generators import delimited_value, rows
+from rowpath.model import Column, Path, Table
+
+# DECIMAL and TIMESTAMP would get NUMERIC affinity, which turns them into floating point: they are kept as text.
+TYPES = {
+    "integer": "INTEGER",
+    "decimal": "TEXT",
+    "float32": "REAL",
+    "float64": "REAL",
+    "boolean": "INTEGER",
+    "char": "CHAR({length})",
+    "varchar": "VARCHAR({length})",
+    "text": "TEXT",
+    "json": "TEXT",
+    "binary": "BLOB",
+    "date": "TEXT",
+    "time": "TEXT",
+    "timestamp": "TEXT",
+}
+
+
+class Sqlite:
+    """The kind of engine: SQLite, always embedded. Durability full: WAL, synchronous=FULL; none: synchronous=OFF."""
+
+    name = "sqlite"
+    deployments = ("embedded",)
+    durabilities = ("full", "none")
+
+    def availability(self) -> Availability:
+        """Always: the controller's own module loads it."""
+        return Availability(True, f"SQLite {sqlite3.sqlite_version} (loads the data; each driver brings its own)")
+
+    def version(self) -> str:
+        """The version of the system's library, as the controller's own module has it."""
+        return sqlite3.sqlite_version
+
+    def instance(self, deployment: str, durability: str, place: Place) -> File:
+        """A database file, not yet made."""
+        return File(self, deployment, durability, place)
+
+    def create(self, name: str, table: Table) -> str:
+        """CREATE TABLE in its dialect; an identity column is the row id."""
+        lines = [f"{column.name} {self._type(column)}" for column in table.columns]
+        if table.primary_key:
+            lines.append(f"PRIMARY KEY ({', '.join(table.primary_key)})")
+        elif table.identity:
+            lines.append(f"PRIMARY KEY ({table.identity})")
+        return f"CREATE TABLE {name} ({', '.join(lines)})"
+
+    def drop(self, name: str) -> str:
+        """DROP TABLE in its dialect."""
+        return f"DROP TABLE IF EXISTS {name}"
+
+    def supports(self, logical_type: str) -> str:
+        """Empty when the logical type can be kept exactly, else the reason."""
+        return "" if logical_type in TYPES else f"SQLite has no type for {logical_type}"
+
+    def settle_statements(self) -> list[str]:
+        """What the runner executes on its own connection: the log goes back into the main file."""
+        return ["PRAGMA wal_checkpoint(TRUNCATE)"]
+
+    def _type(self, column: Column) -> str:
+        return TYPES[column.type].format(length=column.length) + ("" if column.nullable else " NOT NULL")
+
+
+class File:
+    """One loaded database file and the copies of it that paths work on."""
+
+    flush_statements: tuple[str, ...] = ()
+    version = sqlite3.sqlite_version
+
+    def __init__(self, engine: Sqlite, deployment: str, durability: str, place: Place) -> None:
+        self.deployment = deployment
+        self.durability = durability
+        self._engine = engine
+        self._folder = place.directory / "sqlite"
+        self._file = self._folder / "loaded.sqlite"
+
+    def start(self) -> None:
+        """Make the private folder. Errors: EnvironmentMissing when it cannot be written."""
+        homes.home(self._folder, None)
+
+    def check(self) -> bool:
+        """Whether the loaded file is sound."""
+        with _opened(self._file) as connection:
+            return bool(connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)])
+
+    def stop(self) -> None:
+        """Nothing runs."""
+
+    def pids(self) -> list[int]:
+        """None: it lives in the client's process."""
+        return []
+
+    def load(self, workload: str, tables: dict[str, Table]) -> None:
+        """Make these tables anew and fill them from the generators; the file ends checkpointed, sound and synced."""
+        with _opened(self._file) as connection:
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.execute("BEGIN")
+            for name, table in tables.items():
+                connection.execute(self._engine.drop(name))
+                connection.execute(self._engine.create(name, table))
+                marks = ", ".join("?" * len(table.columns))
+                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", map(_natural, rows(table)))
+            connection.execute("COMMIT")
+            connection.execute("ANALYZE")
+            connection.execute(f"PRAGMA journal_mode={'WAL' if self.durability == 'full' else 'DELETE'}")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if not self.check():
+            raise RowpathError(f"{self._file} is not sound after loading", "check the disk, then run again")
+        _sync(self._file)
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """The path's own copy."""
+        return {"path": str(self._copy(path))}
+
+    def own_copy(self, path: Path) -> None:
+        """Give the path a fresh byte-identical copy; what it had before is gone."""
+        copy = self._copy(path)
+        shutil.rmtree(copy.parent, ignore_errors=True)
+        homes.home(copy.parent, None)
+        shutil.copyfile(self._file, copy)
+        _sync(copy)
+
+    def settle(self, path: Path) -> Settled:
+        """Sync the path's copy (its runner checkpoints: `settle_statements`)."""
+        started_ns = time.monotonic_ns()
+        for file in self._copy(path).parent.iterdir():
+            _sync(file)
+        return Settled(time.monotonic_ns() - started_ns, None, "fsync; the bytes are the runner's")
+
+    def commits(self) -> int | None:
+        """None: SQLite counts no transactions."""
+        return None
+
+    def size_bytes(self) -> int:
+        """Bytes of the loaded file."""
+        return self._file.stat().st_size
+
+    def facts(self) -> dict[str, str]:
+        """How the file was made; what a driver uses it with, its runner tells."""
+        with _opened(self._file) as connection:
+            pragmas = ("page_size", "journal_mode", "encoding", "auto_vacuum")
+            found = {name: str(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in pragmas}
+        return {"version": self.version} | found
+
+    def secrets(self) -> list[str]:
+        """None."""
+        return []
+
+    def _copy(self, path: Path) -> FilePath:
+        name = hashlib.blake2s(path.id.encode(), digest_size=8).hexdigest()
+        return self._folder / name / "rowpath.sqlite"
+
+
+def _opened(file: FilePath) -> contextlib.closing[sqlite3.Connection]:
+    """A connection in autocommit, closed at the end (sqlite3's own context manager only commits)."""
+    return contextlib.closing(sqlite3.connect(file, isolation_level=None))
+
+
+def _natural(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(
+        delimited_value(value) if isinstance(value, Decimal | date | datetime | time_of_day) else value for value in row
+    )
+
+
+def _sync(file: FilePath) -> None:
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+ENGINE = Sqlite()

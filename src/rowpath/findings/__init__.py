@@ -1,0 +1,44 @@
+"""Rules: each reads the evidence and states what it finds; docs/findings.md explains every id under its own heading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rowpath.evidence import Evidence
+from rowpath.findings import contracts, correctness, noise, plausibility, precision
+from rowpath.model import Finding
+
+Rule = Callable[[Evidence], Iterator[Finding]]
+
+RULES: dict[str, Rule] = {
+    "wrong-rows": correctness.wrong_rows,
+    "values-not-read": correctness.values_not_read,
+    "failed-operations": correctness.failed_operations,
+    "bytes-below-payload": plausibility.bytes_below_payload,
+    "cpu-exceeds-wall": plausibility.cpu_exceeds_wall,
+    "rate-beats-floor": plausibility.rate_beats_floor,
+    "round-trips-not-as-declared": contracts.round_trips_not_as_declared,
+    "syncs-not-as-declared": contracts.syncs_not_as_declared,
+    "durability-differs": contracts.durability_differs,
+    "fetch-size-ignored": contracts.fetch_size_ignored,
+    "result-buffered-whole": contracts.result_buffered_whole,
+    "confounded-version": contracts.confounded_version,
+    "converted-values": correctness.converted_values,
+    "periodic-cost": precision.periodic_cost,
+    "warm-up-not-reached": precision.warm_up_not_reached,
+    "placement-flips-ranking": precision.placement_flips_ranking,
+    "clock-too-coarse": precision.clock_too_coarse,
+    "provisional": precision.provisional,
+    "width-not-reached": precision.width_not_reached,
+    "disturbed-blocks": noise.disturbed_blocks,
+    "neighbour-noise": noise.neighbour_noise,
+    "missing-path": correctness.missing_path,
+}
+
+_SEVERITIES = ("error", "warning", "note")
+
+
+def findings(evidence: Evidence) -> tuple[Finding, ...]:
+    """What every rule found, errors first; within a severity in the order of `RULES`."""
+    found = [finding for rule in RULES.values() for finding in rule(evidence)]
+    return tuple(sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity)))

@@ -1,0 +1,83 @@
+"""The engines of a run: started once each, loaded, settled, stopped in reverse order on every exit path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path as FilePath
+
+from rowpath import cores
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance, Place
+from rowpath.model import Path, Workload
+from rowpath.plan import PlannedPath
+from rowpath.work import Workshop
+
+Key = tuple[str, str, str]  # engine, deployment, durability
+
+
+def key_of(path: Path) -> Key:
+    """What a path's engine instance is shared by."""
+    return path.get("engine"), path.get("deployment"), path.get("durability")
+
+
+class Fleet:
+    """Every engine instance of a run."""
+
+    def __init__(self, directory: FilePath, workshop: Workshop, learn_secret: Callable[[str], None]) -> None:
+        self._directory = directory
+        self._workshop = workshop
+        self._learn_secret = learn_secret
+        self._instances: dict[Key, Instance] = {}
+        self._places: dict[Key, Place] = {}
+
+    def bring_up(self, paths: tuple[PlannedPath, ...], workloads: dict[str, Workload], key: Key) -> Instance:
+        """Start the instance, load what its paths' phases need, give embedded paths their own copies."""
+        engine_name, deployment, durability = key
+        folder = self._directory / "-".join(part for part in key if part != "none")
+        place = Place(folder, folder, cores.server_cpus())
+        instance = ENGINES[engine_name].instance(deployment, durability, place)
+        self._instances[key], self._places[key] = instance, place
+        instance.start()
+        for secret in instance.secrets():
+            self._learn_secret(secret)
+        mine = [planned for planned in paths if key_of(planned.path) == key]
+        for workload in self._needed(mine, workloads):
+            tables = self._workshop.engine_work(workload, engine_name).loaded_tables()
+            if tables:
+                instance.load(workload.name, tables)
+        for planned in mine:
+            instance.own_copy(planned.path)
+        return instance
+
+    def _needed(self, paths: list[PlannedPath], workloads: dict[str, Workload]) -> list[Workload]:
+        names = dict.fromkeys(phase.partition(".")[0] for planned in paths for phase in planned.phases)
+        return [workloads[name] for name in names]
+
+    def __getitem__(self, key: Key) -> Instance:
+        return self._instances[key]
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._instances
+
+    def restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
+        """Stop and start a server again on its data; `environment` (else none) is added for the new process."""
+        instance = self._instances[key]
+        instance.stop()
+        added = self._places[key].environment
+        added.clear()
+        added.update(environment or {})
+        instance.start()
+        for secret in instance.secrets():
+            self._learn_secret(secret)
+
+    def forget(self, key: Key) -> None:
+        """Stop an instance that could not be brought up."""
+        instance = self._instances.pop(key, None)
+        if instance is not None:
+            instance.stop()
+
+    def stop_all(self) -> None:
+        """Stop everything, last started first."""
+        while self._instances:
+            _key, instance = self._instances.popitem()
+            instance.stop()

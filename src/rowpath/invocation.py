@@ -1,0 +1,250 @@
+"""One invocation: a fresh runner process on one path, asked for samples, with the collectors read around each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+import msgspec
+
+from rowpath import cores
+from rowpath.collect import cpu, disk, memory, queue
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance, Settled
+from rowpath.languages import command
+from rowpath.model import Column, Phase
+from rowpath.plan import PlannedPath
+from rowpath.protocol import (
+    Close,
+    CloseReply,
+    ColumnSpec,
+    Facts,
+    FactsReply,
+    Open,
+    OpenReply,
+    ParameterSlice,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    RunReply,
+    RunStatements,
+    Sample,
+    SampleReply,
+    Verify,
+    VerifyReply,
+)
+from rowpath.runners import Runner, RunnerFailure
+
+ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
+WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
+
+
+@dataclass(frozen=True)
+class Work:
+    """A phase made ready for one engine: its texts in the dialect, its columns, its parameter file."""
+
+    name: str  # workload.phase
+    phase: Phase
+    sql: str
+    columns: tuple[Column, ...]
+    parameter_columns: tuple[Column, ...]
+    parameter_file: FilePath | None
+    parameter_count: int
+    reset: tuple[str, ...] = ()
+    after: Work | None = None  # the select whose digest proves what a write phase wrote
+
+
+@dataclass
+class Measured:
+    """A sample's reply with what the collectors saw around it."""
+
+    reply: SampleReply
+    client_cpu_ns: int | None
+    server_cpu_ns: int | None
+    wait_ns: int | None
+    truth: float | None
+    disturbed: str
+
+    def record(self) -> dict[str, Any]:
+        """The fields of the journal's `sample` record."""
+        fields: dict[str, Any] = msgspec.to_builtins(self.reply)
+        fields.pop("id", None)
+        fields.pop("error", None)
+        own = ("client_cpu_ns", "server_cpu_ns", "wait_ns", "truth", "disturbed")
+        return fields | {name: getattr(self, name) for name in own}
+
+
+def column_specs(columns: tuple[Column, ...]) -> list[ColumnSpec]:
+    """Columns as the protocol spells them."""
+    return [ColumnSpec(**msgspec.structs.asdict(column)) for column in columns]
+
+
+class Invocation:
+    """A living runner on its path, connected; every method that fails raises RunnerFailure."""
+
+    def __init__(
+        self,
+        planned: PlannedPath,
+        instance: Instance,
+        *,
+        log: Callable[[str], None],
+        timeout_s: float,
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        self.planned = planned
+        self.instance = instance
+        self.timeout_s = timeout_s
+        self.cpus = cores.client_cpus(planned.path.get("placement"))
+        self.alone = planned.path.get("deployment") in ("embedded", "file", "none")
+        start = command(planned.adapter, planned.path.get("version"), planned.path)
+        self.runner = Runner.start(start, self.cpus, log, environment)
+        self._server_pids: list[int] = []
+        self.connect_ns = 0
+
+    def open(self, **overrides: Any) -> dict[str, Any]:
+        """Shake hands and connect; the fields of the journal's `invocation` record, facts excepted."""
+        hello = self.runner.hello(self.planned.adapter.driver, self.timeout_s)
+        options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
+        reply = self.runner.request(Open, self.timeout_s, options=options, expect=OpenReply)
+        self.connect_ns = reply.connect_ns
+        shown = msgspec.to_builtins(hello)
+        shown.pop("id", None)
+        shown.pop("error", None)
+        return {"pid": self.runner.pid, "hello": shown, "connect_ns": reply.connect_ns}
+
+    def notice_server(self) -> None:
+        """Learn which server processes exist now; between blocks, after connecting."""
+        self._server_pids = self.instance.pids()
+
+    def prepare(self, work: Work) -> int:
+        """Prepare a phase; what it took, in ns."""
+        spec = PhaseSpec(
+            name=work.name,
+            kind=work.phase.kind,
+            sql=work.sql,
+            table=work.phase.table,
+            scan=work.phase.scan,
+            columns=column_specs(work.columns),
+            parameter_columns=column_specs(work.parameter_columns),
+            transaction=work.phase.transaction,
+            stamps=work.phase.stamps,
+        )
+        parameters = None
+        if work.parameter_file is not None:
+            parameters = ParameterSlice(file=str(work.parameter_file), first=0, count=work.parameter_count)
+        reply = self.runner.request(Prepare, self.timeout_s, phase=spec, parameters=parameters, expect=PrepareReply)
+        return reply.prepare_ns
+
+    def sample(
+        self,
+        work: Work,
+        regime: str,
+        *,
+        lead_in_ns: int = 0,
+        duration_ns: int = 0,
+        operations: int = 0,
+        first: int = -1,
+    ) -> Measured:
+        """One sample with the collectors read right before and after it."""
+        server_before = cpu.total_ns(self._server_pids)
+        others_before = queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid)
+        wait_before = queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid)
+        reply = self.runner.request(
+            Sample,
+            self.timeout_s,
+            phase=work.name,
+            regime=regime,
+            lead_in_ns=lead_in_ns,
+            duration_ns=duration_ns,
+            operations=operations,
+            first=first,
+            expect=SampleReply,
+        )
+        others = _difference(queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid), others_before)
+        server = _difference(cpu.total_ns(self._server_pids), server_before)
+        wait = _difference(queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid), wait_before)
+        counted_server = work.phase.kind != "connect"  # a backend that has ended takes its clock with it
+        # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
+        # every other thread of the process (compiler, collector) from outside.
+        client = None if others is None else reply.window_cpu_ns + max(0, others)
+        return self._judged(work, reply, client, server if counted_server else None, wait)
+
+    def _judged(
+        self, work: Work, reply: SampleReply, client: int | None, server: int | None, wait: int | None
+    ) -> Measured:
+        one_core = self.alone or self.planned.path.get("placement") == "same"
+        truth = None
+        disturbed = ""
+        window = max(reply.window_ns, 1)
+        if one_core and not work.phase.writes and work.phase.kind != "connect" and client is not None:
+            served = 0 if self.alone else server
+            if served is not None:
+                truth = (reply.window_cpu_ns + served) / window
+                accounted = (client + served) / window
+                if accounted < ACCOUNTED_LEAST:
+                    disturbed = f"client and server had {accounted:.0%} of the window on their core"
+        elif wait is not None and wait / window > WAIT_MOST:
+            disturbed = f"ready but not running for {wait / window:.0%} of the window"
+        return Measured(reply, client, None if self.alone else server, wait, truth, disturbed)
+
+    def verify(self, work: Work, first: int, count: int, max_rows: int = 100_000) -> VerifyReply:
+        """The digest of operations `[first, first + count)`."""
+        return self.runner.request(
+            Verify, self.timeout_s, phase=work.name, first=first, count=count, max_rows=max_rows, expect=VerifyReply
+        )
+
+    def run(self, statements: list[str], ignore_errors: bool = False) -> list[int]:
+        """Execute statements untimed; ns of each."""
+        if not statements:
+            return []
+        reply = self.runner.request(
+            RunStatements, self.timeout_s, statements=statements, ignore_errors=ignore_errors, expect=RunReply
+        )
+        return reply.ns
+
+    def reset(self, work: Work) -> None:
+        """Bring a write phase's tables to their starting state, outside the clock."""
+        for statement in work.reset:
+            self.run([statement], ignore_errors=statement.lstrip().upper().startswith("DROP"))
+
+    def settle(self) -> Settled:
+        """Checkpoint and sync what writes left behind (deferred cost)."""
+        statements = ENGINES[self.planned.path.get("engine")].settle_statements()
+        if self.alone and statements:
+            before = disk.written_bytes([self.runner.pid])
+            took = sum(self.run(statements))
+            after = disk.written_bytes([self.runner.pid])
+            return Settled(took, _difference(after, before), "the engine's own checkpoint, executed by the runner")
+        return self.instance.settle(self.planned.path)
+
+    @contextlib.contextmanager
+    def peak_memory(self) -> Iterator[dict[str, Any]]:
+        """Fills in the peak of the runner and of the server while the body ran."""
+        record: dict[str, Any] = {}
+        memory.reset_peak(self.runner.pid)
+        yield record
+        record["client_peak_bytes"] = memory.peak_bytes(self.runner.pid)
+        record["server_peak_bytes"] = None if self.alone else memory.anonymous_bytes(self._server_pids)
+        record["means"] = memory.MEANS
+
+    def facts(self) -> dict[str, Any]:
+        """What the live connection says of itself."""
+        reply = self.runner.request(Facts, self.timeout_s, expect=FactsReply)
+        shown: dict[str, Any] = msgspec.to_builtins(reply)
+        shown.pop("id", None)
+        shown.pop("error", None)
+        return shown
+
+    def close(self) -> None:
+        """Close the connection and end the process; never raises."""
+        if self.runner.alive():
+            with contextlib.suppress(RunnerFailure):
+                self.runner.request(Close, min(10.0, self.timeout_s), expect=CloseReply)
+        self.runner.stop()
+
+
+def _difference(after: int | None, before: int | None) -> int | None:
+    return None if after is None or before is None else after - before

@@ -1,0 +1,216 @@
+"""Child processes that never survive us: started pinned and bound to our life, stopped by pid, never by name."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import os
+import pwd
+import select
+import signal
+import subprocess
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import IO
+
+from rowpath.errors import InternalError, TimedOut
+
+Stream = int | IO[bytes] | None
+Process = subprocess.Popen[bytes]
+Steps = Sequence[tuple[signal.Signals, float]]
+
+GENTLE: Steps = ((signal.SIGTERM, 3.0), (signal.SIGKILL, 5.0))
+AT_ONCE: Steps = ((signal.SIGKILL, 5.0),)
+PR_SET_PDEATHSIG = 1
+# What a user's shell may hold and what would silently change a measured program.
+FOREIGN_PREFIXES = ("PG", "LD_PRELOAD", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "PYTHON")
+
+_prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up now: a forked child must not load anything
+_living: dict[int, Process] = {}
+
+
+def environment_for(added: Mapping[str, str] = {}) -> dict[str, str]:
+    """Our environment without the variables that would change a measured program, and with `added`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN_PREFIXES)}
+    return kept | dict(added)
+
+
+def start(
+    arguments: Sequence[str | FilePath],
+    *,
+    environment: Mapping[str, str] = {},
+    cpus: Iterable[int] = (),
+    user: str | None = None,
+    directory: FilePath | None = None,
+    stdin: Stream = subprocess.DEVNULL,
+    stdout: Stream = subprocess.DEVNULL,
+    stderr: Stream = subprocess.DEVNULL,
+    death_signal: signal.Signals = signal.SIGKILL,
+) -> Process:
+    """A child process, pinned to `cpus` (empty: ours), that gets `death_signal` when we die, however we die.
+
+    `environment` is added to ours; `user` (root only) also sets that user's group and no other. The child has a
+    process group of its own, so that Ctrl-C reaches us alone and the end is orderly. Only from the main thread,
+    because the kernel binds a child to the thread that started it. Errors: OSError when it cannot be started.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise InternalError("a child process must be started from the main thread", "call launch.start there")
+    parent = os.getpid()
+    pinned = frozenset(cpus)
+
+    def in_the_child() -> None:
+        # After the change of user, which clears the death signal.
+        _prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(127)
+        if pinned:
+            os.sched_setaffinity(0, pinned)
+
+    group = pwd.getpwnam(user).pw_gid if user is not None else None
+    process = subprocess.Popen(
+        [os.fspath(argument) for argument in arguments],
+        env=environment_for(environment),
+        cwd=directory,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        user=user,
+        group=group,
+        extra_groups=None if user is None else [],
+        process_group=0,
+        preexec_fn=in_the_child,  # noqa: PLW1509 - it allocates nothing and the libraries are loaded
+    )
+    _living[process.pid] = process
+    return process
+
+
+def run(
+    arguments: Sequence[str | FilePath],
+    *,
+    text: str = "",
+    timeout_s: float = 120.0,
+    environment: Mapping[str, str] = {},
+    user: str | None = None,
+    directory: FilePath | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """A short child process from start to end, `text` on its stdin; bound to our life like any other.
+
+    Errors: OSError when it cannot be started, TimedOut when it does not end (it is killed then).
+    """
+    process = start(
+        arguments,
+        environment=environment,
+        user=user,
+        directory=directory,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        out, err = process.communicate(text.encode(), timeout_s)
+    except subprocess.TimeoutExpired as error:
+        raise TimedOut(
+            f"{arguments[0]} did not end within {timeout_s:g} s", "try again on a quieter machine"
+        ) from error
+    finally:
+        stop(process, AT_ONCE)
+    return subprocess.CompletedProcess(
+        process.args, process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
+    )
+
+
+def stop(process: Process, steps: Steps = GENTLE) -> int:
+    """End it and return its status: each signal in turn, then up to so many seconds; harmless when it has ended."""
+    for signal_number, grace_s in steps:
+        if process.poll() is not None:
+            break
+        process.send_signal(signal_number)
+        wait(process, grace_s)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):  # what a dead process did not take is of no use to anybody
+                stream.close()
+    if process.poll() is None:
+        raise InternalError(f"process {process.pid} could not be stopped", f"kill -9 {process.pid}")
+    _living.pop(process.pid, None)
+    return process.returncode
+
+
+def wait(process: Process, timeout_s: float) -> bool:
+    """Whether it has ended, after at most so many seconds."""
+    if process.poll() is not None:
+        return True
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:
+        return process.poll() is not None
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        poll.poll(timeout_s * 1000)
+    finally:
+        os.close(descriptor)
+    return process.poll() is not None
+
+
+def stop_all() -> None:
+    """Kill every child that is still alive; the last act of every way out."""
+    for process in list(_living.values()):
+        if process.poll() is None:
+            process.kill()
+    for process in list(_living.values()):
+        wait(process, 5.0)
+        _living.pop(process.pid, None)
+
+
+def living() -> list[int]:
+    """Pids of our children that are alive."""
+    return [pid for pid, process in _living.items() if process.poll() is None]
+
+
+def pin(pid: int, cpus: Iterable[int]) -> None:
+    """Pin every thread of a process, those started meanwhile too; harmless when it has ended."""
+    wanted = frozenset(cpus)
+    pinned: set[int] = set()
+    while new := set(threads(pid)) - pinned:
+        for tid in new:
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(tid, wanted)
+        pinned |= new
+
+
+def threads(pid: int) -> list[int]:
+    """Thread ids of a process, none when it has ended."""
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def descendants(pid: int) -> list[int]:
+    """Pids of all living children of a process, their children included."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit() and (fields := stat_fields(int(name))) and fields[0] != "Z":
+            children.setdefault(int(fields[1]), []).append(int(name))
+    found: list[int] = []
+    queue = [pid]
+    while queue:
+        born = children.get(queue.pop(), [])
+        found += born
+        queue += born
+    return found
+
+
+def stat_fields(pid: int) -> list[str]:
+    """Fields of `/proc/PID/stat` after the name (state, parent, …); empty when there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            return file.read().rpartition(b") ")[2].decode().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+atexit.register(stop_all)

@@ -1,0 +1,107 @@
+"""Metrics by set: what every figure, claim and published ratio is made of."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from rowpath.cells import Cell
+from rowpath.evidence import Evidence
+from rowpath.journal_reader import MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
+from rowpath.metric_names import PROVEN
+
+Values = dict[int, list[float]]  # by set
+Where = tuple[str, str, str]  # path id, workload, phase
+
+
+def of_cell(cell: Cell) -> dict[str, Values]:
+    """The metrics of a cell's samples, those that it has; CPU is of the whole window, lead-in included."""
+    costs = {number: list(rounds.values()) for number, rounds in cell.costs.items()}
+    rows = rows_each(cell)
+    found: dict[str, Values] = {
+        "time": costs,
+        "rate": {number: [1e9 / cost for cost in values] for number, values in costs.items()},
+    }
+    if rows:
+        found["row_rate"] = {number: [rows * 1e9 / cost for cost in values] for number, values in costs.items()}
+    for metric, value in _SAMPLED.items():
+        values = _values(cell, value)
+        if values:
+            found[metric] = values
+    return found
+
+
+def rows_each(cell: Cell) -> float:
+    """Rows per operation."""
+    operations = sum(sample.operations for sample in cell.samples())
+    return sum(sample.rows for sample in cell.samples()) / operations if operations else 0.0
+
+
+def _values(cell: Cell, value: Callable[[SampleRecord], float | None]) -> Values:
+    found: Values = {}
+    for sample in cell.samples():
+        each = value(sample) if sample.operations > 0 else None
+        if each is not None:
+            found.setdefault(sample.set, []).append(each)
+    return found
+
+
+def _stamp(name: str) -> Callable[[SampleRecord], float | None]:
+    """A stamp per operation; None where the sample was not stamped."""
+    get = operator.attrgetter(name)
+    return lambda sample: get(sample) / sample.operations if get(sample) > 0 else None
+
+
+def _rest(sample: SampleRecord) -> float | None:
+    return max(0, sample.ns - sample.first_row_ns) / sample.operations if sample.first_row_ns > 0 else None
+
+
+def _cpu(*names: str) -> Callable[[SampleRecord], float | None]:
+    def spent(sample: SampleRecord) -> float | None:
+        known = [value for name in names if (value := getattr(sample, name)) is not None]
+        return sum(known) / sample.in_window if known else None
+
+    return spent
+
+
+_SAMPLED: dict[str, Callable[[SampleRecord], float | None]] = {
+    "execute": _stamp("execute_ns"),
+    "first_row": _stamp("first_row_ns"),
+    "rest": _rest,
+    "connect": _stamp("connect_ns"),
+    "client_cpu": _cpu("client_cpu_ns"),
+    "server_cpu": _cpu("server_cpu_ns"),
+    "cpu": _cpu("client_cpu_ns", "server_cpu_ns"),
+}
+
+
+def of_phases(evidence: Evidence) -> dict[Where, dict[str, Values]]:
+    """The metrics of a path's phase that belong to no sample: one value per set."""
+    found: dict[Where, dict[str, Values]] = {}
+
+    def keep(where: Where, metric: str, number: int, value: float | None) -> None:
+        if value is not None:
+            found.setdefault(where, {}).setdefault(metric, {})[number] = [float(value)]
+
+    prepares = evidence.journal.all(PrepareRecord)
+    cold = {record.where for record in prepares if record.cold}
+    for prepare in prepares:
+        if prepare.cold or prepare.where not in cold:
+            keep(prepare.where, "prepare", prepare.set, prepare.prepare_ns)
+    for warm in evidence.journal.all(WarmRecord):
+        keep(warm.where, "warm_up", warm.set, warm.operations)
+        keep(warm.where, "warm_up_time", warm.set, warm.ns)
+    for memory in evidence.journal.all(MemoryRecord):
+        keep(memory.where, "client_peak_memory", memory.set, memory.client_peak_bytes)
+        keep(memory.where, "server_peak_memory", memory.set, memory.server_peak_bytes)
+    for settle in evidence.journal.all(SettleRecord):
+        keep(settle.where, "deferred", settle.set, settle.ns)
+        keep(settle.where, "disk_written", settle.set, settle.bytes_written)
+    return found
+
+
+def exact(evidence: Evidence, where: Where) -> dict[str, float]:
+    """The counted metrics of a path's phase, per operation."""
+    proof = evidence.proofs.get(where)
+    each = {metric: proof.each(metric) for metric in PROVEN} if proof else {}
+    return {metric: value for metric, value in each.items() if value is not None}

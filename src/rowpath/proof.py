@@ -1,0 +1,268 @@
+"""The untimed pass over a path: the digest of what it delivers, and its exact round trips, bytes, commits and syncs."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath import places
+from rowpath.collect import proxy, syncs
+from rowpath.engines.base import Instance
+from rowpath.invocation import Invocation, Work
+from rowpath.model import Path
+from rowpath.plan import PlannedPath
+from rowpath.runners import RunnerFailure
+from rowpath.work import EngineWork
+
+SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
+COUNTED_OPERATIONS = 20
+WRITTEN_OPERATIONS = 100
+VERIFIED_OPERATIONS = 1000
+LEAST_ROUND_TRIPS = 0.95  # per operation, of a path over a connection
+
+Record = Callable[..., None]
+
+
+class Prover:
+    """Runs the pass over one path after another and journals what it finds."""
+
+    def __init__(self, record: Record, directory: FilePath, timeout_s: float, count_commits: bool) -> None:
+        self._record = record
+        self._directory = directory
+        self._timeout_s = timeout_s
+        self._count_commits = count_commits
+
+    def prove(
+        self,
+        planned: PlannedPath,
+        instance: Instance,
+        engine_works: dict[str, EngineWork],
+        log: Callable[[str], None],
+        server_syncs: FilePath | None = None,
+    ) -> dict[str, str]:
+        """The phases this path must not be measured in, with the status why: `wrong`, `failed`, `unsupported`.
+
+        A failure of the path as a whole stands under the empty name.
+        """
+        bad: dict[str, str] = {}
+        environment, sync_file = self._sync_counting(planned, engine_works)
+        counted = sync_file if planned.path.get("deployment") == "embedded" else server_syncs
+        with contextlib.ExitStack() as cleanup:
+            try:
+                counting = cleanup.enter_context(counting_proxy(planned.path, instance, self._directory))
+                invocation = Invocation(planned, instance, log=log, timeout_s=self._timeout_s, environment=environment)
+                cleanup.callback(invocation.close)
+                invocation.open(**(counting.overrides if counting else {}))
+            except RunnerFailure as failure:
+                return {"": self._failed(planned, "", failure)}
+            for name in planned.phases:
+                engine_work = engine_works[name.partition(".")[0]]
+                try:
+                    self._phase(invocation, engine_work, engine_work.phases[name], counting, counted, bad)
+                except RunnerFailure as failure:
+                    bad[name] = self._failed(planned, name, failure)
+                    if failure.fatal:
+                        return bad | {"": bad[name]}
+        return bad
+
+    def _phase(
+        self,
+        invocation: Invocation,
+        engine_work: EngineWork,
+        work: Work,
+        counting: Counting | None,
+        sync_file: FilePath | None,
+        bad: dict[str, str],
+    ) -> None:
+        planned = invocation.planned
+        if work.phase.writes:
+            invocation.reset(work)
+        invocation.prepare(work)
+        settling, operations = self._how_many(work)
+        if not work.phase.writes and work.phase.kind != "null":
+            count = min(work.parameter_count or 1, VERIFIED_OPERATIONS)
+            if not self._verified(invocation, engine_work, work, work, count):
+                bad[work.name] = "wrong"
+                return
+        if settling:
+            invocation.sample(work, "warm", operations=settling, first=0)
+        commits_before = self._commits(invocation)
+        if counting:
+            counting.proxy.reset()
+        syncs_before = syncs.read(sync_file) if sync_file and work.phase.writes else None
+        measured = invocation.sample(work, "warm", operations=operations, first=settling if work.phase.writes else 0)
+        found: dict[str, Any] = {}
+        means: dict[str, str] = {}
+        if counting:
+            counts = counting.proxy.read()
+            found |= {
+                "round_trips": counts.round_trips,
+                "bytes_sent": counts.bytes_sent,
+                "bytes_received": counts.bytes_received,
+            }
+            means["bytes"] = proxy.MEANS
+        if syncs_before is not None and sync_file is not None:
+            found["syncs"] = syncs.read(sync_file)["total"] - syncs_before["total"]
+            means["syncs"] = syncs.MEANS
+        commits_after = self._commits(invocation) if commits_before is not None else None
+        if commits_before is not None and commits_after is not None:
+            flushes = len(getattr(invocation.instance, "flush_statements", ()))
+            found["commits"] = commits_after - commits_before - flushes
+            means["commits"] = "the server's own counter of committed transactions"
+        payload = engine_work.truth.payload_bytes(work.phase, 0, operations)
+        self._record(
+            "proof",
+            path_id=planned.path.id,
+            workload=engine_work.workload.name,
+            phase=work.phase.name,
+            operations=measured.reply.operations,
+            payload_bytes=payload,
+            means=means,
+            **found,
+        )
+        if measured.reply.failed:
+            failure = measured.reply.failure
+            text = failure.text if failure else ""
+            raise RunnerFailure(
+                failure.kind if failure else "internal",
+                f"{measured.reply.failed} of {operations} operations failed: {text}",
+                failure.code if failure else "",
+            )
+        if (
+            counting
+            and found["round_trips"] < LEAST_ROUND_TRIPS * measured.reply.operations
+            and work.phase.kind != "null"
+        ):
+            text = f"{found['round_trips']} round trips in {measured.reply.operations} operations"
+            self._record(
+                "failure",
+                set=-1,
+                path_id=planned.path.id,
+                workload=engine_work.workload.name,
+                phase=work.phase.name,
+                status="wrong",
+                kind="verify",
+                code="not-asked",
+                text=f"the server was not asked for each answer: {text}",
+            )
+            bad[work.name] = "wrong"
+            return
+        if work.after is not None:
+            invocation.prepare(work.after)
+            expected = engine_work.truth.after_digest(work.phase, settling + operations)
+            if not self._verified(invocation, engine_work, work, work.after, 1, expected):
+                bad[work.name] = "wrong"
+
+    def _how_many(self, work: Work) -> tuple[int, int]:
+        """Operations that let the driver settle, and operations that are counted."""
+        if work.phase.writes:
+            settling = SETTLING_OPERATIONS if work.phase.operations > 2 * SETTLING_OPERATIONS else 0
+            return settling, min(work.phase.operations - settling, WRITTEN_OPERATIONS)
+        if work.phase.kind == "connect":
+            return 1, 3
+        return SETTLING_OPERATIONS, 3 if work.phase.scan else COUNTED_OPERATIONS
+
+    def _commits(self, invocation: Invocation) -> int | None:
+        """The server's counter of commits, with everything that this connection did."""
+        if not self._count_commits or invocation.instance.commits() is None:
+            return None
+        invocation.run(list(getattr(invocation.instance, "flush_statements", ())))
+        return invocation.instance.commits()
+
+    def _verified(
+        self,
+        invocation: Invocation,
+        engine_work: EngineWork,
+        work: Work,
+        select: Work,
+        count: int,
+        expected: str | None = None,
+    ) -> bool:
+        reply = invocation.verify(select, 0, count)
+        if expected is None:
+            expected = engine_work.truth.verify_digest(work.phase, 0, count, 100_000)
+        ok = reply.digest == expected
+        planned = invocation.planned
+        where = {"set": -1, "path_id": planned.path.id, "workload": engine_work.workload.name, "phase": work.phase.name}
+        self._record(
+            "verify",
+            **where,
+            digest=reply.digest,
+            expected=expected,
+            ok=ok,
+            rows=reply.rows,
+            delivered=reply.delivered,
+            converted=reply.converted,
+        )
+        if not ok:
+            rows, wanted = reply.digest.partition(":")[0], expected.partition(":")[0]
+            what = (
+                f"{rows} rows, not {wanted}" if rows != wanted else f"the {rows} rows are not the ones that were loaded"
+            )
+            self._record(
+                "failure", **where, status="wrong", kind="verify", code="", text=f"{what} (digest {reply.digest})"
+            )
+        return ok
+
+    def _failed(self, planned: PlannedPath, name: str, failure: RunnerFailure) -> str:
+        workload, _, phase = name.partition(".")
+        status = "unsupported" if failure.kind == "unsupported" else "wrong" if failure.kind == "verify" else "failed"
+        self._record(
+            "failure",
+            set=-1,
+            path_id=planned.path.id,
+            workload=workload,
+            phase=phase,
+            status=status,
+            kind=failure.kind,
+            code=failure.code,
+            text=failure.text,
+        )
+        return status
+
+    def _sync_counting(
+        self, planned: PlannedPath, engine_works: dict[str, EngineWork]
+    ) -> tuple[dict[str, str], FilePath | None]:
+        writes = any(engine_works[name.partition(".")[0]].phases[name].phase.writes for name in planned.phases)
+        if not writes or planned.path.get("deployment") != "embedded" or syncs.probe() != syncs.MEANS:
+            return {}, None
+        file = syncs.make_file(self._directory / "client-syncs")
+        return syncs.environment(file), file
+
+
+@dataclass
+class Counting:
+    """A proxy in front of an engine, and what `open` gets so that the runner goes through it."""
+
+    proxy: proxy.Proxy
+    overrides: dict[str, Any]
+
+
+@contextlib.contextmanager
+def counting_proxy(path: Path, instance: Instance, directory: FilePath) -> Iterator[Counting | None]:
+    """A counting proxy in front of the instance for this path; None where nothing goes over a connection."""
+    transport = path.get("transport")
+    if path.get("deployment") != "server" or transport not in ("tcp", "unix"):
+        yield None
+        return
+    options = instance.options(path)
+    with contextlib.ExitStack() as cleanup:
+        if transport == "tcp":
+            counting = proxy.Proxy(int(options["port"]))
+            overrides: dict[str, Any] = {"host": "127.0.0.1", "port": counting.port}
+        else:
+            folder = places.socket_dir(directory / "proxy")
+            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+            if "socket_dir" in options:
+                name = f".s.PGSQL.{options['port']}"
+                real, overrides = FilePath(options["socket_dir"]) / name, {"socket_dir": str(folder)}
+            else:
+                name = "socket"
+                real, overrides = FilePath(options["socket"]), {"socket": str(folder / name)}
+            counting = proxy.Proxy(real, folder / name)
+        cleanup.callback(counting.stop)
+        yield Counting(counting, overrides)

@@ -1,0 +1,170 @@
+"""Results in long form: one record per path × workload × phase × regime × metric."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+from rowpath import metrics
+from rowpath.cells import Cell
+from rowpath.evidence import Evidence
+from rowpath.journal_reader import InvocationRecord, MemoryRecord, PathRecord, SettleRecord
+from rowpath.metric_names import MORE_IS_BETTER, UNITS
+from rowpath.metrics import Values, Where
+from rowpath.model import Result, Status
+from rowpath.statistics.intervals import student
+
+BEST_OF = 5
+CLOCK = "the runner's own monotonic clock"
+WARMED = "operations until windows are flat within 10 %"
+# The collector (a key of the run's `means`) behind each metric that is not the runner's own.
+COLLECTORS = {
+    "client_cpu": ("client_cpu", "cpu"),
+    "server_cpu": ("server_cpu", "cpu"),
+    "client_peak_memory": ("client_memory", "memory"),
+    "server_peak_memory": ("server_memory", "memory"),
+    "disk_written": ("disk",),
+    "deferred": ("disk",),
+    "round_trips": ("round_trips", "bytes", "proxy"),
+    "bytes_sent": ("bytes", "proxy"),
+    "bytes_received": ("bytes", "proxy"),
+    "syncs": ("syncs",),
+    "commits": ("commits",),
+}
+OWN_MEANS = {"warm_up": WARMED, "warm_up_time": WARMED, "lines_of_code": "counted in the adapter's source"}
+
+
+def results(evidence: Evidence) -> tuple[Result, ...]:
+    """Every figure of the run; a phase with failures has no rate, wrong rows have no figures."""
+    found: list[Result] = []
+    for ranking in evidence.rankings:
+        for row in ranking.rows:
+            where = row.path_id, ranking.workload, ranking.phase
+            maker = _Maker(evidence, where, ranking.regime, row.status, row.reason)
+            cell = evidence.cell(row, ranking)
+            if cell is None or not cell.costs or row.status in ("wrong", "failed", "unsupported"):
+                found.append(maker.missing("time"))
+            else:
+                found += _timed(maker, cell)
+    told = _told_means(evidence)
+    for where, series in metrics.of_phases(evidence).items():
+        if where[0] in evidence.journal.paths:
+            for metric, values in series.items():
+                regime = "steady" if metric.startswith("warm_up") else "none"
+                found.append(_Maker(evidence, where, regime).estimated(metric, values, told.get((where, metric), "")))
+    for where, proof in evidence.proofs.items():
+        if where[0] in evidence.journal.paths:
+            for metric, value in metrics.exact(evidence, where).items():
+                found.append(_Maker(evidence, where, "none").exact(metric, value, _told(proof.means, metric)))
+    return (*found, *_by_path(evidence))
+
+
+class _Maker:
+    """Makes results that share their path, phase and standing."""
+
+    def __init__(
+        self, evidence: Evidence, where: Where, regime: str, status: Status | None = None, reason: str = ""
+    ) -> None:
+        standing = evidence.standings.of(*where)
+        path: PathRecord = evidence.journal.paths[where[0]]
+        self.means = evidence.journal.run.means
+        self.common: dict[str, Any] = {
+            "workload": where[1],
+            "phase": where[2],
+            "regime": regime,
+            "path": path.coordinates,
+            "name": path.name,
+            "digest": standing.digest,
+            "status": status or standing.status,
+            "reason": reason or standing.reason,
+        }
+
+    def missing(self, metric: str) -> Result:
+        """A metric without a figure: the status says why."""
+        return Result(metric=metric, unit=UNITS[metric], **self.common)
+
+    def exact(self, metric: str, value: float, means: str = "") -> Result:
+        """A metric that is counted, not estimated."""
+        figures: dict[str, Any] = dict.fromkeys(("median", "mean", "low", "high", "min"), value)
+        return Result(
+            metric=metric, unit=UNITS[metric], means=means or self._obtained(metric), **figures, **self.common
+        )
+
+    def estimated(self, metric: str, values: Values, means: str = "", best: float | None = None) -> Result:
+        """The median of the sets' medians, with a t interval over the sets (on logarithms where all are positive)."""
+        middles = [statistics.median(found) for _number, found in sorted(values.items()) if found]
+        every = [value for found in values.values() for value in found]
+        low, high = _spread(middles)
+        return Result(
+            metric=metric,
+            unit=UNITS[metric],
+            median=statistics.median(middles),
+            mean=statistics.fmean(every),
+            low=low,
+            high=high,
+            min=min(every),
+            best_of_five=best,
+            sets=len(middles),
+            blocks=len(every),
+            means=means or self._obtained(metric),
+            **self.common,
+        )
+
+    def _obtained(self, metric: str) -> str:
+        if metric not in COLLECTORS:
+            return OWN_MEANS.get(metric, CLOCK)
+        return next((str(self.means[name]) for name in COLLECTORS[metric] if name in self.means), "")
+
+
+def _spread(middles: list[float]) -> tuple[float | None, float | None]:
+    positive = all(value > 0 for value in middles)
+    interval = student([math.log(value) for value in middles] if positive else middles)
+    if interval is None or not math.isfinite(interval.low):
+        return None, None
+    return (math.exp(interval.low), math.exp(interval.high)) if positive else (interval.low, interval.high)
+
+
+def _timed(maker: _Maker, cell: Cell) -> Iterator[Result]:
+    first = sorted(cell.costs)[:BEST_OF] if cell.regime == "cold" else []
+    for metric, values in metrics.of_cell(cell).items():
+        best = None
+        if first and metric in ("time", *MORE_IS_BETTER):
+            choose = max if metric in MORE_IS_BETTER else min
+            best = choose(value for number in first for value in values[number])
+        if metric != "cpu":  # the sum of two records that stand beside each other
+            yield maker.estimated(metric, values, best=best)
+
+
+def _told(means: str | dict[str, Any], metric: str) -> str:
+    """The means of a metric, where a record tells them for each or for all of its metrics."""
+    if isinstance(means, str):
+        return means
+    names = (metric, metric.partition("_")[0], *COLLECTORS.get(metric, ()))
+    return next((str(means[name]) for name in names if name in means), "")
+
+
+def _told_means(evidence: Evidence) -> dict[tuple[Where, str], str]:
+    """How memory and deferred cost were obtained, where their records say so themselves."""
+    told: dict[tuple[Where, str], str] = {}
+    for memory in evidence.journal.all(MemoryRecord):
+        for metric in ("client_peak_memory", "server_peak_memory"):
+            told[memory.where, metric] = _told(memory.means, metric)
+    for settle in evidence.journal.all(SettleRecord):
+        told[settle.where, "deferred"] = told[settle.where, "disk_written"] = settle.means
+    return told
+
+
+def _by_path(evidence: Evidence) -> Iterator[Result]:
+    """What belongs to a whole path, under the workload and phase `none`: connecting and lines of code."""
+    connected: dict[str, Values] = {}
+    for invocation in evidence.journal.all(InvocationRecord):
+        if invocation.connect_ns is not None:
+            connected.setdefault(invocation.path_id, {})[invocation.set] = [invocation.connect_ns]
+    for path in evidence.journal.paths.values():
+        where = path.path_id, "none", "none"
+        if path.path_id in connected:
+            yield _Maker(evidence, where, "cold").estimated("connect", connected[path.path_id])
+        if path.lines_of_code:
+            yield _Maker(evidence, where, "none").exact("lines_of_code", path.lines_of_code)

@@ -1,0 +1,491 @@
+"""The order of a run: engines up, load, prove, sets of interleaved blocks, engines down; journalled as it goes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from rowpath import cores, launch
+from rowpath.analysis import gather
+from rowpath.collect import noise, syncs
+from rowpath.errors import RowpathError
+from rowpath.fleet import Fleet, Key, key_of
+from rowpath.invocation import Invocation, Measured, Work
+from rowpath.journal import Journal, RunDirectory, Scrubber, printable
+from rowpath.model import Phase
+from rowpath.plan import SET_LIMIT, Plan, PlannedPath, block_order
+from rowpath.proof import Prover
+from rowpath.runners import RunnerFailure
+from rowpath.statistics.warm_up import classify, is_flat
+from rowpath.work import EngineWork, Workshop
+
+FLAT_BLOCKS = 9  # so many last blocks must keep one level before a path counts as warm
+REPEATS_OF_A_BLOCK = 2
+REPEAT_BUDGET = 0.25  # of a phase's blocks
+FAILED_SETS_LIMIT = 2  # a path that was lost in so many sets is not started again
+
+
+class Progress(Protocol):
+    """What the schedule tells a watcher, always between blocks."""
+
+    def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
+    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
+    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None: ...
+    def note(self, text: str) -> None: ...
+    def end(self) -> None: ...
+
+
+@dataclass
+class Done:
+    """What a resumed run has behind it."""
+
+    sets: set[tuple[int, int]] = field(default_factory=set)  # (group, set)
+    proven: set[str] = field(default_factory=set)  # path ids
+    bad: dict[str, dict[str, str]] = field(default_factory=dict)  # path id → phase → status
+
+
+class Schedule:
+    """One run of a plan."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        directory: RunDirectory,
+        journal: Journal,
+        scrubber: Scrubber,
+        progress: Progress,
+        *,
+        timeout_s: float,
+        restart_servers: bool = False,
+        done: Done | None = None,
+    ) -> None:
+        self.plan = plan
+        self.directory = directory
+        self.journal = journal
+        self.scrubber = scrubber
+        self.progress = progress
+        self.timeout_s = timeout_s
+        self.restart_servers = restart_servers
+        self.done = done or Done()
+        self.workshop = Workshop(directory.work / "params")
+        self.fleet = Fleet(directory.work, self.workshop, scrubber.add)
+        self.bad = self.done.bad
+        self._lost: dict[str, set[int]] = {}  # path id → sets in which its runner was lost
+        self._server_syncs: dict[Key, Any] = {}
+        self._started_ns = time.monotonic_ns()
+
+    def run(self, measure: bool = True) -> None:
+        """Everything; engines and runners are stopped on every way out."""
+        cores.usable()
+        os.sched_setaffinity(0, cores.controller_cpus())
+        try:
+            self._bring_up()
+            self._prove_all(measure)
+            if measure:
+                self._measure_all()
+        finally:
+            self.progress.end()
+            self.fleet.stop_all()
+            launch.stop_all()
+            shutil.rmtree(self.directory.work, ignore_errors=True)
+
+    def _runnable(self, planned: PlannedPath) -> bool:
+        return "" not in self.bad.get(planned.path.id, {}) and key_of(planned.path) in self.fleet
+
+    def _bring_up(self) -> None:
+        for key in dict.fromkeys(key_of(planned.path) for planned in self.plan.paths):
+            self.progress.note(f"starting and loading {' '.join(part for part in key if part != 'none')}")
+            try:
+                self.fleet.bring_up(self.plan.paths, self.plan.workloads, key)
+            except (RowpathError, RunnerFailure) as error:
+                self.fleet.forget(key)
+                for planned in self.plan.paths:
+                    if key_of(planned.path) == key:
+                        self._fail(-1, planned, "", RunnerFailure("connect", str(error)))
+
+    def _engine_works(self, planned: PlannedPath) -> dict[str, EngineWork]:
+        names = dict.fromkeys(name.partition(".")[0] for name in planned.phases)
+        return {
+            name: self.workshop.engine_work(self.plan.workloads[name], planned.path.get("engine")) for name in names
+        }
+
+    def _prove_all(self, measure: bool) -> None:
+        todo = [p for p in self.plan.paths if p.path.id not in self.done.proven and self._runnable(p)]
+        writing = {key_of(p.path) for p in todo if any(self.plan.phase(name).writes for name in p.phases)}
+        counted = [key for key in writing if key[1] == "server" and syncs.probe() == syncs.MEANS]
+        for key in counted:
+            file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
+            self._server_syncs[key] = file
+            self.fleet.restart(key, syncs.environment(file))
+        prover = Prover(self.journal.write, self.directory.work, self.timeout_s, count_commits=measure)
+        for number, planned in enumerate(todo, 1):
+            self.progress.note(f"proving {planned.name} ({number} of {len(todo)})")
+            key = key_of(planned.path)
+            bad = prover.prove(
+                planned, self.fleet[key], self._engine_works(planned), self._log(planned), self._server_syncs.get(key)
+            )
+            self.bad[planned.path.id] = bad
+            self.journal.write("proven", path_id=planned.path.id, bad=bad)
+            for phase, status in bad.items():
+                self.progress.note(f"{planned.name}: {phase or 'the whole path'} is {status}")
+        for key in counted:
+            self.fleet.restart(key)
+
+    def _log(self, planned: PlannedPath) -> Callable[[str], None]:
+        file = self.directory.logs / f"{self.plan.paths.index(planned):02d}-{planned.adapter.language}.log"
+
+        def write(line: str) -> None:
+            with file.open("a", encoding="utf-8") as stream:
+                stream.write(self.scrubber.clean(line) + "\n")
+
+        return write
+
+    def _measure_all(self) -> None:
+        measure = self.plan.experiment.measure
+        for set_number in range(measure.sets):
+            for group_number, group in enumerate(self.plan.groups):
+                if (group_number, set_number) not in self.done.sets:
+                    self._set(set_number, group_number, group)
+        extra = len(self.plan.groups)
+        for set_number in range(measure.sets, measure.max_sets):
+            if (extra, set_number) in self.done.sets:
+                continue
+            wide = too_wide(self.directory.path, measure.target_half_width)
+            group = tuple(planned for planned in self.plan.paths if planned.path.id in wide)
+            if not group:
+                break
+            self.progress.note(f"set {set_number + 1}: the interval is still too wide for {len(wide)} paths")
+            self._set(set_number, extra, group)
+
+    def _set(self, set_number: int, group_number: int, group: tuple[PlannedPath, ...]) -> None:
+        members = [p for p in group if self._runnable(p) and len(self._lost.get(p.path.id, ())) < FAILED_SETS_LIMIT]
+        if not members:
+            return
+        for key in dict.fromkeys(key_of(p.path) for p in members):
+            if self.restart_servers and set_number and key[1] == "server":
+                self.fleet.restart(key)
+            self._revive(key)
+        anchors = list(self.plan.anchors)
+        ids = [p.path.id for p in members]
+        self.journal.write("set", set=set_number, group=group_number, path_ids=ids, anchors=anchors)
+        self.journal.write(
+            "noise", set=set_number, group=group_number, when="before", **asdict(noise.read(cores.server_cpus()[0]))
+        )
+        with contextlib.ExitStack() as cleanup:
+            invocations = self._start(set_number, members, cleanup)
+            for name in self.plan.experiment.phases:
+                serving = [
+                    i
+                    for i in invocations
+                    if name in i.planned.phases and name not in self.bad.get(i.planned.path.id, {})
+                ]
+                if serving:
+                    SetPhase(self, set_number, group_number, name, serving).run()
+            for invocation in invocations:
+                path_id = invocation.planned.path.id
+                if set_number not in self._lost.get(path_id, ()):
+                    with self._guard(set_number, invocation, ""):
+                        self.journal.write("facts", set=set_number, path_id=path_id, facts=invocation.facts())
+                for line in invocation.runner.noise:
+                    self.journal.write("note", text=f"{invocation.planned.name} said: {line}")
+        self.journal.write(
+            "noise", set=set_number, group=group_number, when="after", **asdict(noise.read(cores.server_cpus()[0]))
+        )
+        self.journal.write("set-end", set=set_number, group=group_number)
+
+    def _revive(self, key: Key) -> None:
+        if key not in self.fleet or key[1] != "server" or self.fleet[key].check():
+            return
+        text = f"the server {key[0]} was gone and was started again"
+        self.journal.write("note", text=text)
+        self.progress.note(text)
+        try:
+            self.fleet.restart(key)
+        except RowpathError as error:
+            self.fleet.forget(key)
+            for planned in self.plan.paths:
+                if key_of(planned.path) == key:
+                    self._fail(-1, planned, "", RunnerFailure("connect", str(error)))
+
+    def _start(self, set_number: int, members: list[PlannedPath], cleanup: contextlib.ExitStack) -> list[Invocation]:
+        started: list[Invocation] = []
+        for planned in members:
+            if key_of(planned.path) not in self.fleet:
+                continue
+            try:
+                invocation = Invocation(
+                    planned, self.fleet[key_of(planned.path)], log=self._log(planned), timeout_s=self.timeout_s
+                )
+            except (RunnerFailure, RowpathError) as error:
+                failure = error if isinstance(error, RunnerFailure) else RunnerFailure("internal", str(error))
+                self._fail(set_number, planned, "", failure)
+                continue
+            cleanup.callback(invocation.close)
+            started.append(invocation)
+        opened = []
+        for invocation in started:
+            with self._guard(set_number, invocation, ""):
+                record = invocation.open()
+                self.journal.write(
+                    "invocation",
+                    set=set_number,
+                    path_id=invocation.planned.path.id,
+                    started_ns=self.now_ns(),
+                    **record,
+                )
+                opened.append(invocation)
+        for invocation in opened:
+            invocation.notice_server()
+        return opened
+
+    @contextlib.contextmanager
+    def _guard(self, set_number: int, invocation: Invocation, name: str) -> Iterator[None]:
+        try:
+            yield
+        except RunnerFailure as failure:
+            self._fail(set_number, invocation.planned, name, failure)
+
+    def _fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
+        workload, _, phase = name.partition(".")
+        status = "unsupported" if failure.kind == "unsupported" else "failed"
+        self.journal.write(
+            "failure",
+            set=set_number,
+            path_id=planned.path.id,
+            workload=workload,
+            phase=phase,
+            status=status,
+            kind=failure.kind,
+            code=failure.code,
+            text=printable(failure.text),
+        )
+        self.progress.note(f"{planned.name}: {failure.kind}: {failure.text}")
+        if failure.fatal:
+            self._lost.setdefault(planned.path.id, set()).add(set_number)
+
+    def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
+        """Journal a failure of a path in a phase."""
+        self._fail(set_number, planned, name, failure)
+
+    def now_ns(self) -> int:
+        """Monotonic time since the run began."""
+        return time.monotonic_ns() - self._started_ns
+
+
+def too_wide(directory: Path, target: float) -> set[str]:
+    """The paths whose steady ratio to the fastest is not known to `target`, with the fastest they are compared to.
+
+    At most what one set holds, widest first. Empty when every interval is narrow enough.
+    """
+    widths: dict[str, float] = {}
+    fastest: set[str] = set()
+    for ranking in gather(directory).rankings:
+        ranked = [row for row in ranking.rows if row.rank]
+        for row in ranked if ranking.regime == "steady" else []:
+            if row.ratio and row.ratio_low and row.ratio_high:
+                width = (row.ratio_high - row.ratio_low) / (2 * row.ratio)
+                if width > target and row.path_id != ranked[0].path_id:
+                    widths[row.path_id] = max(width, widths.get(row.path_id, 0.0))
+                    fastest.add(ranked[0].path_id)
+    room = max(0, SET_LIMIT - len(fastest))
+    widest = sorted(widths, key=lambda path_id: -widths[path_id])[:room]
+    return {*widest, *fastest} if widest else set()
+
+
+class SetPhase:
+    """One phase of one set: cold passes, warming up, interleaved blocks; or whole write phases in turn."""
+
+    def __init__(
+        self, schedule: Schedule, set_number: int, group: int, name: str, invocations: list[Invocation]
+    ) -> None:
+        self.schedule = schedule
+        self.set_number = set_number
+        self.name = name
+        self.where = f"{set_number}/{group}/{name}"
+        self.invocations = invocations
+        self.measure = schedule.plan.experiment.measure
+        self.workload_name, _, self.phase_name = name.partition(".")
+        self.phase: Phase = schedule.plan.phase(name)
+
+    def run(self) -> None:
+        """The whole phase; an invocation that fails is left out from there on."""
+        if self.phase.writes:
+            for regime in self.measure.regimes:
+                self._announce(regime)
+                self._write_pass(regime)
+            return
+        self._announce("cold")
+        self._each("cold", self._cold)
+        if "steady" not in self.measure.regimes:
+            return
+        self._announce("warm")
+        self._each("warm", self._warm)
+        self._announce("steady")
+        with contextlib.ExitStack() as peaks:
+            for invocation in self.invocations:
+                peaks.enter_context(self._memory(invocation))
+            self._steady()
+
+    def _announce(self, regime: str) -> None:
+        sets = self.measure.sets
+        self.schedule.progress.phase(self.set_number, sets, self.workload_name, self.phase_name, regime)
+
+    def _work(self, invocation: Invocation) -> EngineWork:
+        return self.schedule.workshop.engine_work(
+            self.schedule.plan.workloads[self.workload_name], invocation.planned.path.get("engine")
+        )
+
+    def _in_order(self, regime: str, round_number: int) -> Iterator[Invocation]:
+        alive = list(self.invocations)
+        for position in block_order(self.schedule.plan.seed, f"{self.where}/{regime}/{round_number}", len(alive)):
+            yield alive[position]
+
+    def _each(self, regime: str, action: Callable[[Invocation, Work], None]) -> None:
+        for invocation in self._in_order(regime, 0):
+            with self._guarded(invocation):
+                action(invocation, self._work(invocation).phases[self.name])
+
+    @contextlib.contextmanager
+    def _guarded(self, invocation: Invocation) -> Iterator[None]:
+        try:
+            yield
+        except RunnerFailure as failure:
+            self.schedule.fail(self.set_number, invocation.planned, self.name, failure)
+            self.invocations = [other for other in self.invocations if other is not invocation]
+
+    def _prepare(self, invocation: Invocation, work: Work) -> None:
+        took_ns = invocation.prepare(work)
+        self._write("prepare", invocation, prepare_ns=took_ns, cold=True)
+
+    def _cold(self, invocation: Invocation, work: Work) -> None:
+        self._prepare(invocation, work)
+        if "cold" in self.measure.regimes and self.phase.kind != "null":
+            operations = 1 if self.phase.scan else work.parameter_count or 1
+            self._sample(invocation, work, "cold", 0, operations=operations, first=0)
+
+    def _warm(self, invocation: Invocation, work: Work) -> None:
+        blocks: list[float] = []
+        operations = 0
+        cap_ns = self.measure.warm_cap_s * 1e9
+        begun = time.monotonic_ns()
+        while time.monotonic_ns() - begun < cap_ns:
+            reply = invocation.sample(work, "warm", duration_ns=int(self.measure.block_ms * 1e6)).reply
+            operations += reply.operations
+            blocks.append(reply.ns / max(1, reply.operations))
+            if len(blocks) >= FLAT_BLOCKS and is_flat(blocks[-FLAT_BLOCKS:]):
+                break
+        self._write(
+            "warm",
+            invocation,
+            operations=operations,
+            ns=time.monotonic_ns() - begun,
+            shape=classify(blocks),
+            first_block_ns_per_operation=blocks[0],
+            last_block_ns_per_operation=blocks[-1],
+        )
+
+    def _steady(self) -> None:
+        budget = int(REPEAT_BUDGET * self.measure.rounds * len(self.invocations)) + 1
+        for round_number in range(self.measure.rounds):
+            for invocation in self._in_order("steady", round_number):
+                with self._guarded(invocation):
+                    work = self._work(invocation).phases[self.name]
+                    for _attempt in range(1 + REPEATS_OF_A_BLOCK):
+                        measured = self._sample(
+                            invocation,
+                            work,
+                            "steady",
+                            round_number,
+                            lead_in_ns=int(self.measure.lead_in_ms * 1e6),
+                            duration_ns=int(self.measure.block_ms * 1e6),
+                        )
+                        if not measured.disturbed or budget <= 0:
+                            break
+                        budget -= 1
+                    self._show(invocation, measured, round_number + 1)
+
+    def _write_pass(self, regime: str) -> None:
+        for invocation in self._in_order(regime, 0):
+            with self._guarded(invocation):
+                work = self._work(invocation).phases[self.name]
+                invocation.reset(work)
+                self._settle(invocation, journalled=False)
+                self._prepare(invocation, work)
+                time.sleep(self.measure.settle_pause_ms / 1000)
+                with self._memory(invocation):
+                    measured = self._sample(invocation, work, regime, 0, operations=self.phase.operations, first=0)
+                self._settle(invocation, journalled=True)
+                self._prove_written(invocation, work, measured)
+                self._show(invocation, measured, 1)
+
+    def _settle(self, invocation: Invocation, journalled: bool) -> None:
+        settled = invocation.settle()
+        if journalled:
+            fields = {"ns": settled.ns, "bytes_written": settled.bytes_written, "means": settled.means}
+            self._write("settle", invocation, **fields)
+
+    def _prove_written(self, invocation: Invocation, work: Work, measured: Measured) -> None:
+        if work.after is None or measured.reply.failed:
+            return
+        invocation.prepare(work.after)
+        expected = self._work(invocation).truth.after_digest(self.phase, measured.reply.operations)
+        reply = invocation.verify(work.after, 0, 1)
+        self._write(
+            "verify",
+            invocation,
+            digest=reply.digest,
+            expected=expected,
+            ok=reply.digest == expected,
+            rows=reply.rows,
+            delivered=reply.delivered,
+            converted=reply.converted,
+        )
+
+    def _sample(self, invocation: Invocation, work: Work, regime: str, round_number: int, **how: int) -> Measured:
+        measured = invocation.sample(work, regime, **how)
+        reply = measured.reply
+        expected = None
+        touch_ok: bool | None = None
+        if not reply.failed and not self.phase.writes:
+            expected = self._work(invocation).truth.touches(self.phase).expected(reply.first, reply.operations)
+        if expected is not None:
+            touch_ok = int(reply.touch, 16) in expected
+        self._write(
+            "sample",
+            invocation,
+            regime=regime,
+            round=round_number,
+            at_ns=self.schedule.now_ns(),
+            touch_ok=touch_ok,
+            expected_touch=None if expected is None else sorted(f"{value:016x}" for value in expected),
+            **measured.record(),
+        )
+        return measured
+
+    def _show(self, invocation: Invocation, measured: Measured, done: int) -> None:
+        reply = measured.reply
+        if reply.operations:
+            total = 1 if self.phase.writes else self.measure.rounds
+            self.schedule.progress.block(invocation.planned.name, reply.ns / reply.operations, done, total)
+
+    @contextlib.contextmanager
+    def _memory(self, invocation: Invocation) -> Iterator[None]:
+        with invocation.peak_memory() as record:
+            yield
+        self._write("memory", invocation, **record)
+
+    def _write(self, record: str, invocation: Invocation, **fields: Any) -> None:
+        self.schedule.journal.write(
+            record,
+            set=self.set_number,
+            path_id=invocation.planned.path.id,
+            workload=self.workload_name,
+            phase=self.phase_name,
+            **fields,
+        )

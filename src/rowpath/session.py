@@ -1,0 +1,361 @@
+"""What the commands `run`, `verify` and `setup` do, from the options to the end of the run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rowpath import __version__, collect, environment
+from rowpath.analysis import analyse
+from rowpath.errors import UsageError
+from rowpath.experiments import Experiment, Measure, Selection, load_experiment
+from rowpath.journal import Journal, RunDirectory, Scrubber
+from rowpath.languages import availability, build, every_adapter, lines_of_code
+from rowpath.model import SCHEMA_VERSION, Analysis, Workload
+from rowpath.plan import Plan, estimate_s, make_plan, workloads_of
+from rowpath.schedule import Done, Progress, Schedule
+from rowpath.workloads import load_workload
+from rowpath.workloads import names as workload_names
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+RUNS = Path("rowpath-runs")
+
+
+@dataclass
+class Outcome:
+    """A run that has ended: where, what it says, and whether it was cut short."""
+
+    directory: RunDirectory
+    analysis: Analysis
+    interrupted: bool
+
+
+class Silent:
+    """Progress for --quiet."""
+
+    def begin(self, plan_total_seconds: float, paths: list[str]) -> None:
+        """Nothing."""
+
+    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
+        """Nothing."""
+
+    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
+        """Nothing."""
+
+    def note(self, text: str) -> None:
+        """Nothing."""
+
+    def end(self) -> None:
+        """Nothing."""
+
+
+def plan_for(
+    name: str,
+    filters: dict[str, tuple[str, ...]],
+    *,
+    extended: bool,
+    sets: int | None,
+    warm_cap_s: float | None,
+    seed: int | None,
+) -> Plan:
+    """The plan of an experiment with the command line's options; UsageError when nothing is left to run."""
+    experiment = load_experiment(name)
+    measure = experiment.measure
+    if sets is not None:
+        if sets < 1:
+            raise UsageError(f"-r {sets}: at least 1 set is needed", "rowpath run NAME -r 6")
+        measure = msgspec.structs.replace(measure, sets=sets, max_sets=sets)
+    if warm_cap_s is not None:
+        measure = msgspec.structs.replace(measure, warm_cap_s=warm_cap_s)
+    experiment = msgspec.structs.replace(experiment, measure=measure)
+    return checked_plan(experiment, filters, extended=extended, seed=seed)
+
+
+def checked_plan(
+    experiment: Experiment, filters: dict[str, tuple[str, ...]], *, extended: bool, seed: int | None
+) -> Plan:
+    """The plan; UsageError when the filters leave no path that can run."""
+    chosen = seed if seed is not None else time.time_ns() % 1_000_000_007
+    plan = make_plan(experiment, workloads_of(experiment), filters, seed=chosen, extended=extended)
+    if not plan.paths:
+        if plan.dropped:
+            first = plan.dropped[0]
+            raise UsageError(
+                f"no path of '{experiment.name}' can run here: {first.reason}", first.remedy or "rowpath doctor"
+            )
+        shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
+        raise UsageError(f"no path of '{experiment.name}' has {shown}", f"rowpath run {experiment.name} --plan")
+    return plan
+
+
+def print_plan(plan: Plan, console: Console) -> None:
+    """What would run, what would not and why, and how long it would take."""
+    measure = plan.experiment.measure
+    more = f" (up to {measure.max_sets} for wide intervals)" if measure.max_sets > measure.sets else ""
+    console.print(plan.experiment.title, style="bold", highlight=False)
+    regimes = " and ".join(measure.regimes)
+    console.print(
+        f"{len(plan.paths)} paths, {measure.sets} sets{more} of {measure.rounds} rounds of "
+        f"{measure.block_ms:g} ms blocks, {regimes}",
+        highlight=False,
+    )
+    for group in plan.groups:
+        for planned in group:
+            console.print(f"  {planned.name}: {', '.join(planned.phases)}", highlight=False)
+        if len(plan.groups) > 1:
+            console.print("  (end of a set)", highlight=False)
+    names = {planned.path.id: planned.name for planned in plan.paths}
+    for dropped in plan.dropped:
+        remedy = f"; enable it with: {dropped.remedy}" if dropped.remedy else ""
+        console.print(f"  not: {dropped.path.id}: {dropped.reason}{remedy}", highlight=False)
+    for path_id, phase, reason in plan.unserved:
+        if path_id in names:
+            console.print(f"  not: {names[path_id]} in {phase}: {reason}", highlight=False)
+    minutes = estimate_s(plan) / 60
+    console.print(f"about {minutes:.1f} minutes, when everything is built already", highlight=False)
+
+
+def build_for(plan: Plan, progress: Progress) -> None:
+    """Bring runners and drivers of the plan's paths up to date."""
+    build([(planned.adapter, planned.path.get("version")) for planned in plan.paths], progress.note)
+
+
+def build_everything(console: Console) -> None:
+    """Fetch and build all that can run here."""
+    ready = []
+    for adapter in every_adapter():
+        here = availability(adapter, adapter.versions[0])
+        if here.ok:
+            ready += [(adapter, version) for version in adapter.versions]
+        else:
+            words = f"skipped {adapter.language} {adapter.driver}: {here.reason}; enable it with: {here.remedy}"
+            console.print(words, highlight=False)
+    build(ready, lambda text: console.print(text, highlight=False))
+
+
+def run_plan(
+    plan: Plan,
+    *,
+    directory: Path | None,
+    quiet: bool,
+    timeout_s: float,
+    color: str,
+    restart_servers: bool = False,
+) -> Outcome:
+    """Run the plan into a new run directory."""
+    run_directory = RunDirectory(directory or _new_name(plan.experiment.name))
+    run_directory.create()
+    progress = make_progress(quiet, color)
+    build_for(plan, progress)
+    scrubber = Scrubber()
+    journal = Journal(run_directory, scrubber)
+    options = {"timeout_s": timeout_s, "restart_servers": restart_servers}
+    write_head(journal, plan, options)
+    return _execute(plan, run_directory, journal, scrubber, progress, options, Done())
+
+
+def resume(directory: Path, *, quiet: bool, timeout_s: float, color: str) -> Outcome:
+    """Go on with a killed or interrupted run; what is done is not repeated."""
+    run_directory = RunDirectory(directory)
+    if not run_directory.samples.is_file():
+        raise UsageError(f"{directory} holds no run: there is no samples.jsonl in it", "rowpath run NAME -o DIR")
+    head, done, complete = _what_is_done(run_directory.samples)
+    if complete:
+        return Outcome(run_directory, analyse(run_directory.path), interrupted=False)
+    experiment = msgspec.convert(head["experiment"], Experiment)
+    workloads = {name: msgspec.convert(body, Workload) for name, body in head["workloads"].items()}
+    filters = {key: tuple(values) for key, values in head["options"]["filters"].items()}
+    plan = make_plan(experiment, workloads, filters, seed=head["seed"], extended=head["options"]["extended"])
+    known = set(head["options"]["path_ids"])
+    now = {planned.path.id for planned in plan.paths}
+    if now != known:
+        gone = sorted(known - now)
+        raise UsageError(
+            f"this run cannot go on: {len(gone)} of its paths can no longer run here"
+            if gone
+            else "this run cannot go on: other paths would run now",
+            f"rowpath doctor; what was measured: rowpath show {directory}",
+        )
+    progress = make_progress(quiet, color)
+    scrubber = Scrubber()
+    journal = Journal(run_directory, scrubber)  # with its lock: the run may still be going on
+    build_for(plan, progress)
+    shutil.rmtree(run_directory.work, ignore_errors=True)
+    run_directory.work.mkdir(mode=0o700)
+    journal.write("resumed", started=datetime.now(UTC).isoformat(timespec="seconds"))
+    options = {"timeout_s": timeout_s, "restart_servers": head["options"]["restart_servers"]}
+    return _execute(plan, run_directory, journal, scrubber, progress, options, done)
+
+
+def _execute(
+    plan: Plan,
+    directory: RunDirectory,
+    journal: Journal,
+    scrubber: Scrubber,
+    progress: Progress,
+    options: dict[str, Any],
+    done: Done,
+    measure: bool = True,
+) -> Outcome:
+    schedule = Schedule(plan, directory, journal, scrubber, progress, done=done, **options)
+    progress.begin(estimate_s(plan), [planned.name for planned in plan.paths])
+    interrupted = False
+    try:
+        schedule.run(measure)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        outcome = "interrupted" if interrupted or sys.exc_info()[0] else "complete"
+        journal.write("end", outcome=outcome)
+        journal.close()
+    return Outcome(directory, analyse(directory.path), interrupted)
+
+
+def write_head(journal: Journal, plan: Plan, options: dict[str, Any]) -> None:
+    """Write the records that begin a run: the experiment, the machine, the paths, what was dropped and why."""
+    experiment = msgspec.to_builtins(plan.experiment)
+    journal.write(
+        "run",
+        schema_version=SCHEMA_VERSION,
+        rowpath=__version__,
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=["rowpath", *sys.argv[1:]],
+        experiment=experiment,
+        workloads=msgspec.to_builtins(plan.workloads),
+        options=options
+        | {
+            "filters": plan.filters,
+            "extended": plan.extended,
+            "path_ids": [planned.path.id for planned in plan.paths],
+        },
+        seed=plan.seed,
+        environment=environment.describe(),
+        means=collect.probe(),
+    )
+    for planned in plan.paths:
+        journal.write(
+            "path",
+            path_id=planned.path.id,
+            name=planned.name,
+            coordinates=planned.path.as_dict(),
+            comparison=planned.comparison,
+            lines_of_code=lines_of_code(planned.adapter),
+            confounded=planned.adapter.confounded,
+        )
+    for dropped in plan.dropped:
+        journal.write(
+            "dropped",
+            coordinates=dropped.path.as_dict(),
+            name=dropped.path.id,
+            reason=dropped.reason,
+            remedy=dropped.remedy,
+            status=dropped.status,
+        )
+    for path_id, name, reason in plan.unserved:
+        workload, _, phase = name.partition(".")
+        where = {"set": -1, "path_id": path_id, "workload": workload, "phase": phase}
+        journal.write("failure", **where, status="unsupported", kind="unsupported", code="", text=reason)
+
+
+def _what_is_done(samples: Path) -> tuple[dict[str, Any], Done, bool]:
+    head: dict[str, Any] = {}
+    done = Done()
+    complete = False
+    with samples.open("rb") as lines:
+        for line in lines:
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            kind = record.get("record")
+            if kind == "run":
+                head = record
+            elif kind == "set-end":
+                done.sets.add((record["group"], record["set"]))
+            elif kind == "proven":
+                done.proven.add(record["path_id"])
+                done.bad[record["path_id"]] = record["bad"]
+            elif kind == "end":
+                complete = record["outcome"] == "complete"
+    if not head:
+        raise UsageError(f"{samples} has no head: the run was killed before it began", "start it anew with rowpath run")
+    return head, done, complete
+
+
+def verify(
+    name: str | None,
+    filters: dict[str, tuple[str, ...]],
+    *,
+    extended: bool,
+    directory: Path | None,
+    quiet: bool,
+    timeout_s: float,
+    verbose: bool,
+    console: Console,
+) -> int:
+    """One cheap pass over every path; 1 when one is wrong or failed."""
+    if name is None:
+        plan = checked_plan(everything(), filters, extended=True, seed=1)
+    else:
+        plan = plan_for(name, filters, extended=extended, sets=None, warm_cap_s=None, seed=1)
+    run_directory = RunDirectory(directory or _new_name("verify"))
+    run_directory.create()
+    progress = make_progress(quiet, "auto")
+    build_for(plan, progress)
+    scrubber = Scrubber()
+    journal = Journal(run_directory, scrubber)
+    options = {"timeout_s": timeout_s, "restart_servers": False}
+    write_head(journal, plan, options)
+    outcome = _execute(plan, run_directory, journal, scrubber, progress, options, Done(), measure=False)
+    from rowpath.report import verification
+
+    wrong = verification.render(run_directory.samples, console, verbose=verbose)
+    return 130 if outcome.interrupted else 1 if wrong else 0
+
+
+def everything() -> Experiment:
+    """An experiment of every path that every adapter offers, over every phase of every workload."""
+    phases = tuple(f"{name}.{phase.name}" for name in workload_names() for phase in load_workload(name).phases)
+    stars = {"statement": "*", "result": "*", "format": "*", "transport": "*", "deployment": "*"}
+    paths = []
+    for adapter in every_adapter():
+        own = dict.fromkeys(adapter.coordinates, "*")
+        select = {"language": adapter.language, "driver": adapter.driver} | stars | own
+        paths.append(Selection(select=select))  # type: ignore[arg-type]
+    return Experiment(
+        schema_version=1,
+        name="verify",
+        title="Every path, for correctness alone",
+        phases=phases,
+        paths=tuple(paths),
+        measure=Measure(sets=1, max_sets=1),
+    )
+
+
+def make_progress(quiet: bool, color: str) -> Progress:
+    """The watcher of a run: live in a terminal, lines elsewhere, nothing with --quiet; always on stderr."""
+    if quiet:
+        return Silent()
+    from rowpath.report.live import make
+
+    return make(color)
+
+
+def _new_name(name: str) -> Path:
+    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    path = RUNS / f"{Path(name).stem}-{stamp}"
+    number = 1
+    while path.exists():
+        number += 1
+        path = RUNS / f"{Path(name).stem}-{stamp}-{number}"
+    return path

@@ -1,0 +1,67 @@
+"""What the tests of the engines share."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rowpath import launch
+from rowpath.engines.base import Place
+from rowpath.model import Table, Workload
+
+CHILD = """
+import json, sys, time
+from pathlib import Path
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Place
+name, folder = sys.argv[1], Path(sys.argv[2])
+engine = ENGINES[name]
+instance = engine.instance("server", engine.durabilities[0], Place(folder, folder / "s", (0,)))
+instance.start()
+print(json.dumps(instance.pids()), flush=True)
+time.sleep(600)
+"""
+
+
+def place(folder: Path, port: int = 0) -> Place:
+    return Place(folder / "data", folder / "s", (max(os.sched_getaffinity(0)),), port)
+
+
+def loaded(workload: Workload) -> dict[str, Table]:
+    return {name: table for name, table in workload.tables.items() if table.rows}
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs (one that only waits to be reaped does not)."""
+    fields = launch.stat_fields(pid)
+    return bool(fields) and fields[0] != "Z"
+
+
+def gone(pids: list[int], within_s: float = 10.0) -> bool:
+    deadline = time.monotonic() + within_s
+    while any(map(alive, pids)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def kill_the_controller(engine: str, folder: Path) -> list[int]:
+    """Start the engine's server from a controller of its own, kill -9 that one; the server's pids."""
+    controller = subprocess.Popen(
+        [sys.executable, "-c", CHILD, engine, str(folder)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    assert controller.stdout is not None
+    pids: list[int] = json.loads(controller.stdout.readline())
+    assert pids and all(map(alive, pids))
+    os.kill(controller.pid, signal.SIGKILL)
+    controller.wait()
+    controller.stdout.close()
+    return pids

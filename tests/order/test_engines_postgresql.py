@@ -1,0 +1,205 @@
+"""PostgreSQL: start, load, settle, count, stop, start again, and every way of dying."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from engine_life import gone, kill_the_controller, loaded, place
+
+from rowpath.collect import syncs
+from rowpath.engines.postgresql import ENGINE
+from rowpath.engines.postgresql_server import Server
+from rowpath.errors import UsageError
+from rowpath.model import Path as AccessPath
+from rowpath.workloads import load_workload
+
+pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
+ANY_PATH = AccessPath.of({"engine": "postgresql"})
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    instance = ENGINE.instance("server", "full", place(tmp_path_factory.mktemp("run é x'y")))
+    instance.start()
+    yield instance
+    instance.stop()
+
+
+def test_loads_every_workload(server: Server) -> None:
+    for name in ("scan", "keyed", "tab1", "types"):
+        tables = loaded(load_workload(name))
+        server.load(name, tables)
+        for table, definition in tables.items():
+            assert int(server._psql(f"SELECT count(*) FROM {table};")) == definition.rows
+    assert (
+        server._psql("INSERT INTO tab1 SELECT nextval('tab1_c1_seq'), c2, c3, c4, c5, c6 FROM tab1 WHERE c1 = 1;") == ""
+    )
+    assert int(server._psql("SELECT max(c1) FROM tab1;")) == 10001
+
+
+def test_is_private(server: Server) -> None:
+    port = server.options(ANY_PATH)["port"]
+    sockets = Path(server.options(ANY_PATH)["socket_dir"])
+    assert sockets.stat().st_mode & 0o077 == 0
+    assert Path(server.facts()["data_directory"]).parent.stat().st_mode & 0o077 == 0
+    listening = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines() if line.split()[3] == "0A"]
+    assert [each for each in listening if each.endswith(f":{port:04X}")] == [f"0100007F:{port:04X}"]
+    for pid in server.pids():
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().decode()
+        assert not any(secret in line for secret in server.secrets())
+    assert not any(secret in (server._files() / "server.log").read_text() for secret in server.secrets())
+    assert server._psql("SELECT rolsuper FROM pg_roles WHERE rolname = 'rowpath';").strip() == "f"
+
+
+def test_settings_are_those_of_the_durability(server: Server) -> None:
+    facts = server.facts()
+    assert (facts["fsync"], facts["synchronous_commit"], facts["full_page_writes"]) == ("on", "on", "on")
+    assert (facts["shared_buffers"], facts["jit"], facts["autovacuum"]) == ("256MB", "off", "off")
+    assert "-O2" in facts["build"]
+
+
+def test_runs_on_its_cpus(server: Server) -> None:
+    wanted = {max(os.sched_getaffinity(0))}
+    assert all(os.sched_getaffinity(pid) == wanted for pid in server.pids())
+
+
+def test_counts_commits_exactly(server: Server) -> None:
+    before = server.commits()
+    assert before is not None
+    assert server.commits() == before, "asking must not count"
+    server._psql("SELECT 1;\n" * 50)
+    after = server.commits()
+    assert after == before + 51, "fifty statements, and the login's own transaction"
+
+
+def test_flush_statements_report_at_once(server: Server) -> None:
+    options = server.options(ANY_PATH)
+    client = subprocess.Popen(
+        [
+            server._program("psql"),
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-h",
+            options["host"],
+            "-p",
+            str(options["port"]),
+            "-U",
+            "rowpath",
+        ],
+        env={**os.environ, "PGPASSWORD": options["password"]},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    )
+    assert client.stdin is not None
+    assert client.stdout is not None
+
+    def ask(statement: str) -> None:
+        client.stdin.write(f"{statement};\n")  # type: ignore[union-attr]
+        client.stdout.readline()  # type: ignore[union-attr]
+
+    ask(server.flush_statements[0])
+    before = server.commits()
+    for _ in range(30):
+        ask("SELECT 1")
+    ask(server.flush_statements[0])
+    assert server.commits() == (before or 0) + 31
+    client.stdin.close()
+    client.wait()
+    client.stdout.close()
+
+
+def test_settle_tells_time_and_bytes(server: Server) -> None:
+    server._psql("CREATE TABLE scrap AS SELECT generate_series(1, 100000) AS n; DROP TABLE IF EXISTS nothing;")
+    settled = server.settle(ANY_PATH)
+    assert settled.ns > 0
+    assert settled.bytes_written is not None
+    assert settled.bytes_written > 1_000_000
+    assert server.size_bytes() > 30_000_000
+
+
+def test_starts_again_on_its_data_after_stop_and_after_kill(server: Server) -> None:
+    server._psql("CREATE TABLE kept AS SELECT 42 AS n;")
+    pids = server.pids()
+    server.stop()
+    assert gone(pids)
+    assert not server.check()
+    server.start()
+    assert server._psql("SELECT n FROM kept;").strip() == "42"
+    pids = server.pids()
+    os.kill(pids[0], signal.SIGKILL)
+    server.start()
+    assert gone(pids)
+    assert server._psql("SELECT n FROM kept;").strip() == "42"
+
+
+def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        instance = ENGINE.instance("server", "none", place(tmp_path, port))
+        with pytest.raises(UsageError, match=f"port {port} of 127.0.0.1 is taken"):
+            instance.start()
+        instance.stop()
+        assert instance.pids() == []
+
+
+def test_a_random_port_that_is_taken_is_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        instance = ENGINE.instance("server", "none", place(tmp_path))
+        instance._port = taken
+        instance.start()
+        assert instance.options(ANY_PATH)["port"] != taken
+        assert instance.facts()["fsync"] == "off"
+        instance.stop()
+
+
+def test_nothing_survives_the_controller(tmp_path: Path) -> None:
+    pids = kill_the_controller("postgresql", tmp_path)
+    assert len(pids) > 1
+    assert gone(pids)
+
+
+def test_a_folder_that_the_servers_user_cannot_reach(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root runs servers as another user")
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    instance = ENGINE.instance("server", "none", place(closed))
+    instance.start()
+    try:
+        sockets = Path(instance.options(ANY_PATH)["socket_dir"])
+        assert not instance.facts()["data_directory"].startswith(str(closed))
+        assert sockets.is_dir()
+    finally:
+        instance.stop()
+    assert not sockets.exists()
+    shutil.rmtree(instance._files(), ignore_errors=True)
+
+
+@pytest.mark.parametrize(("durability", "least", "most"), [("full", 20, 30), ("none", 0, 0)])
+def test_syncs_of_commits_are_counted(tmp_path: Path, durability: str, least: int, most: int) -> None:
+    if syncs.probe() != syncs.MEANS:
+        pytest.skip(syncs.probe())
+    file = syncs.make_file(tmp_path / "syncs")
+    here = place(tmp_path)
+    here.environment.update(syncs.environment(file))
+    instance = ENGINE.instance("server", durability, here)
+    instance.start()
+    try:
+        instance._psql("CREATE TABLE counted (n integer);")
+        before = syncs.read(file)["total"]
+        instance._psql("INSERT INTO counted VALUES (1);\n" * 20)
+        assert least <= syncs.read(file)["total"] - before <= most
+    finally:
+        instance.stop()

@@ -1,0 +1,277 @@
+"""The C runner's protocol and loop, the ping server and the counter of syncs, as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowpath.languages import Adapter, c, load_manifest
+
+pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+NOTHING = {"name": "null.nothing", "kind": "null"}
+
+
+def adapter(driver: str) -> Adapter:
+    return next(adapter for adapter in load_manifest("c").adapter if adapter.driver == driver)
+
+
+class Talk:
+    """A runner spoken to line by line."""
+
+    def __init__(self, driver: str) -> None:
+        program = c.executable(adapter(driver), "")
+        self.process = subprocess.Popen([program, "--adapter", driver], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.id = 0
+
+    def send(self, kind: str, **fields: Any) -> None:
+        assert self.process.stdin is not None
+        self.id += 1
+        line = json.dumps({"id": self.id, "type": kind, "deadline_ms": 10_000, **fields})
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, kind: str, **fields: Any) -> Any:
+        assert self.process.stdout is not None
+        self.send(kind, **fields)
+        reply = json.loads(self.process.stdout.readline())
+        assert reply["id"] == self.id
+        return reply
+
+    def hello(self, **changed: Any) -> Any:
+        driver = str(self.process.args[-1])  # type: ignore[index]
+        asked = {"protocol": [1, 0], "codec": 1, "requires": ["touch", "digest"], "adapter": driver}
+        return self.ask("hello", **(asked | changed))
+
+    def sample(self, phase: str, **changed: Any) -> Any:
+        asked = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": -1}
+        return self.ask("sample", phase=phase, **(asked | changed))
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[[str], Talk]]:
+    talks: list[Talk] = []
+
+    def starter(driver: str) -> Talk:
+        talks.append(Talk(driver))
+        return talks[-1]
+
+    yield starter
+    for talk in talks:
+        talk.process.kill()
+        talk.process.wait()
+
+
+@pytest.fixture
+def null(start: Callable[[str], Talk]) -> Talk:
+    talk = start("null")
+    talk.hello()
+    talk.ask("open", options={})
+    talk.ask("prepare", phase=NOTHING)
+    return talk
+
+
+def test_hello(start: Callable[[str], Talk]) -> None:
+    talk = start("null")
+    reply = talk.hello(unknown="ignored")
+    assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([1, 0], 1, "c", talk.process.pid)
+    assert reply["loop_tid"] != reply["pid"]
+    assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
+    assert 5 < reply["clock_read_ns"] < 5000
+
+
+@pytest.mark.parametrize(
+    "changed", [{"protocol": [2, 0]}, {"codec": 2}, {"requires": ["load"]}, {"adapter": "libpq"}, {"protocol": None}]
+)
+def test_hello_refused(start: Callable[[str], Talk], changed: dict[str, Any]) -> None:
+    talk = start("null")
+    assert talk.hello(**changed)["error"]["kind"] == "unsupported"
+    assert "error" not in talk.hello()
+
+
+def test_sample_runs_exactly_as_told(null: Talk) -> None:
+    counted = null.sample("null.nothing", operations=10, first=5)
+    assert (counted["operations"], counted["first"], counted["lead_in_operations"]) == (10, 5, 0)
+    timed = null.sample("null.nothing", lead_in_ns=100_000, duration_ns=1_000_000)
+    assert timed["first"] == 15 + timed["lead_in_operations"]
+    assert timed["lead_in_operations"] >= 1
+    assert timed["ns"] >= 1_000_000
+    assert timed["window_ns"] >= timed["ns"] + 100_000
+    assert 0 < timed["min_ns"] <= timed["max_ns"]
+    assert null.sample("null.nothing")["operations"] == 1
+
+
+def test_known_cost(start: Callable[[str], Talk]) -> None:
+    talk = start("null")
+    talk.hello()
+    talk.ask("open", options={"burn_ns": "20000", "stall_ns": 3_000_000, "stall_every": "10"})
+    talk.ask("prepare", phase=NOTHING)
+    sampled = talk.sample("null.nothing", operations=20, first=0)
+    assert sampled["ns"] >= 20 * 20_000 + 2 * 3_000_000
+    assert sampled["max_ns"] >= 3_000_000
+    assert sampled["cpu_ns"] >= 0.5 * 20 * 20_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"{", b"[]", b"{} x", b'"text"', b'{"type": "nonsense"}', b'{"type": "sample"}', b'{"type": "open"}', b"\xff\xfe"],
+)
+def test_senseless_requests_are_answered(null: Talk, line: bytes) -> None:
+    assert null.process.stdin is not None
+    assert null.process.stdout is not None
+    null.process.stdin.write(line + b"\n")
+    null.process.stdin.flush()
+    assert json.loads(null.process.stdout.readline())["error"]["text"]
+    assert "error" not in null.sample("null.nothing")
+
+
+def test_end_of_stdin_stops_a_sample(null: Talk) -> None:
+    assert null.process.stdin is not None
+    null.send("sample", phase="null.nothing", regime="steady", lead_in_ns=0, duration_ns=60_000_000_000)
+    time.sleep(0.05)
+    null.process.stdin.close()
+    assert null.process.wait(timeout=5) == 0
+
+
+def test_bye(null: Talk) -> None:
+    assert null.ask("bye") == {"id": null.id}
+    assert null.process.wait(timeout=5) == 0
+
+
+def test_dies_with_its_parent(tmp_path: Path) -> None:
+    program = c.executable(adapter("null"), "")
+    script = f"import os, subprocess, time; p = subprocess.Popen([{str(program)!r}], stdin=subprocess.PIPE);"
+    script += "print(p.pid, flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 5
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(pid)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_failed_operations_are_never_counted(start: Callable[[str], Talk], tmp_path: Path) -> None:
+    file = tmp_path / "data base é.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE t (k INTEGER PRIMARY KEY)")
+    talk = start("sqlite")
+    talk.hello()
+    missing = talk.ask("open", options={"path": str(tmp_path / "missing"), "statement": "bound"})
+    assert missing["error"]["kind"] == "connect"
+    talk.ask("open", options={"path": str(file), "statement": "bound", "durability": "none"})
+    talk.ask("prepare", phase={"name": "insert", "kind": "execute", "sql": "INSERT INTO t VALUES (1)"})
+    sampled = talk.sample("insert", operations=1000)
+    assert (sampled["operations"], sampled["failed"]) == (1, 100)
+    assert (sampled["failure"]["kind"], sampled["failure"]["code"]) == ("sql", "1555")
+    wrong = {"name": "read", "kind": "query", "sql": "SELECT k FROM t", "columns": [{"name": "k", "type": "text"}]}
+    talk.ask("prepare", phase=wrong)
+    assert talk.ask("verify", phase="read", first=0, count=1, max_rows=10)["error"]["kind"] == "verify"
+    talk.ask("prepare", phase=wrong | {"sql": "SELECT k, k FROM t", "columns": [{"name": "k", "type": "integer"}]})
+    assert talk.ask("verify", phase="read", first=0, count=1, max_rows=10)["error"]["kind"] == "verify"
+    assert talk.ask("run", statements=["DELETE FROM t", "nonsense"])["error"]["kind"] == "sql"
+    assert len(talk.ask("run", statements=["nonsense", "DELETE FROM t"], ignore_errors=True)["ns"]) == 2
+
+
+def test_transaction_is_ended(start: Callable[[str], Talk], tmp_path: Path) -> None:
+    file = tmp_path / "t.sqlite"
+    sqlite3.connect(file).execute("CREATE TABLE t (k INTEGER)")
+    talk = start("sqlite")
+    talk.hello()
+    talk.ask("open", options={"path": str(file), "statement": "prepared", "durability": "full"})
+    insert = {"name": "insert", "kind": "execute", "sql": "INSERT INTO t VALUES (1)", "transaction": "transaction"}
+    talk.ask("prepare", phase=insert)
+    assert talk.sample("insert", operations=3)["operations"] == 3
+    settings = talk.ask("facts")["settings"]
+    assert (settings["autocommit"], settings["journal_mode"], settings["synchronous"]) == ("on", "wal", "2")
+    assert sqlite3.connect(file).execute("SELECT count(*) FROM t").fetchone() == (3,)
+
+
+def test_file_in_pieces(start: Callable[[str], Talk], tmp_path: Path) -> None:
+    """Lines longer than the buffer, lines across its border, and lines that are damaged."""
+    long = "x" * 700_000
+    (tmp_path / "t.tbl").write_text("".join(f"{k}|{'y' * (k % 977)}\n" for k in range(5000)) + f"5000|{long}\n")
+    talk = start("file")
+    talk.hello()
+    talk.ask("open", options={"path": str(tmp_path), "delimiter": "|"})
+    columns = [{"name": "k", "type": "integer"}, {"name": "v", "type": "text"}]
+    phase = {"name": "scan", "kind": "query", "table": "t", "scan": True, "columns": columns, "stamps": True}
+    talk.ask("prepare", phase=phase)
+    sampled = talk.sample("scan", operations=2)
+    touch = sum(k + k % 977 for k in range(5000)) + 5000 + 700_000
+    assert (sampled["rows"], sampled["values"], int(sampled["touch"], 16)) == (10_002, 20_004, 2 * touch)
+    assert 0 < sampled["execute_ns"] < sampled["first_row_ns"] < sampled["ns"]
+    for damaged in ("1|a\n2\n", "1|a\n2|b|c\n", "1|a\nx|b\n", "1|a\n2|b"):
+        (tmp_path / "t.tbl").write_text(damaged)
+        assert talk.ask("verify", phase="scan", first=0, count=1, max_rows=10)["error"]["kind"] == "verify"
+    (tmp_path / "t.tbl").unlink()
+    assert talk.sample("scan", operations=1)["failure"]["code"] == "ENOENT"
+
+
+@pytest.mark.parametrize("transport", ["unix", "tcp"])
+def test_ping(start: Callable[[str], Talk], tmp_path: Path, transport: str) -> None:
+    socket = tmp_path / "ping"
+    command = c.echo_command(unix=socket, tcp=0, burn_ns=50_000)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        port = int(server.stdout.readline().removeprefix("ready tcp="))
+        for _ in range(2):  # two clients at once
+            talk = start("ping")
+            talk.hello()
+            opened = talk.ask("open", options={"transport": transport, "socket": str(socket), "port": port})
+            assert opened["connect_ns"] > 0
+            talk.ask("prepare", phase=NOTHING)
+            sampled = talk.sample("null.nothing", operations=20)
+            assert (sampled["operations"], sampled["failed"]) == (20, 0)
+            assert sampled["min_ns"] >= 50_000
+        server.stdin.close()
+        assert server.wait(timeout=5) == 0
+    assert talk.sample("null.nothing", operations=1)["failure"]["kind"] == "connect"
+
+
+def test_syncs_are_counted(tmp_path: Path) -> None:
+    file = tmp_path / "syncs"
+    file.write_bytes(bytes(64))
+    script = f"""
+import mmap, os
+fd = os.open({str(tmp_path / "data")!r}, os.O_RDWR | os.O_CREAT)
+os.write(fd, b"x" * 4096)
+os.fsync(fd); os.fsync(fd); os.fdatasync(fd)
+mmap.mmap(fd, 4096).flush()
+if os.fork() == 0:
+    synced = os.open({str(tmp_path / "data")!r}, os.O_WRONLY | os.O_DSYNC)
+    os.write(synced, b"y"); os.pwrite(synced, b"y", 1); os.pwritev(synced, [b"z"], 2)
+    os.close(synced)
+    plain = os.open({str(tmp_path / "data")!r}, os.O_WRONLY)
+    assert plain == synced
+    os.write(plain, b"y")
+    os._exit(0)
+os.wait()
+try: os.fsync(999)
+except OSError: pass
+"""
+    counting = {"LD_PRELOAD": str(c.sync_count_library()), "ROWPATH_SYNC_COUNT_FILE": str(file)}
+    subprocess.run([sys.executable, "-c", script], check=True, env=os.environ | counting)
+    assert struct.unpack("<8Q", file.read_bytes()) == (2, 1, 0, 1, 3, 0, 0, 0)
+    without = os.environ | {"LD_PRELOAD": str(c.sync_count_library())}
+    subprocess.run([sys.executable, "-c", script], check=True, env=without)

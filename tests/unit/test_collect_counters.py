@@ -1,0 +1,176 @@
+"""CPU, memory, disk, queue, noise and sync counters against processes whose cost is known."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rowpath import collect, launch
+from rowpath.collect import cpu, disk, memory, noise, queue, syncs
+
+CHILD = """
+import os, sys, time
+for line in sys.stdin:
+    what, _, amount = line.strip().partition(" ")
+    if what == "burn":
+        end = time.process_time_ns() + int(amount)
+        while time.process_time_ns() < end:
+            pass
+    elif what == "touch":
+        memory = bytearray(int(amount))
+        memory[::4096] = b"x" * len(memory[::4096])
+        del memory
+    elif what == "write":
+        with open(sys.argv[1], "wb") as file:
+            file.write(b"x" * int(amount))
+            file.flush()
+            os.fsync(file.fileno())
+    elif what == "fork":
+        if os.fork() == 0:
+            end = time.process_time_ns() + int(amount)
+            while time.process_time_ns() < end:
+                pass
+            os._exit(0)
+        os.wait()
+    print("done", flush=True)
+"""
+
+
+class Child:
+    """A process that does what it is told."""
+
+    def __init__(self, process: launch.Process) -> None:
+        self.pid = process.pid
+        self._process = process
+
+    def do(self, what: str, amount: int) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{what} {amount}\n".encode())
+        self._process.stdin.flush()
+        assert self._process.stdout.readline() == b"done\n"
+
+
+@pytest.fixture
+def child(tmp_path: Path) -> Iterator[Child]:
+    process = launch.start(
+        [sys.executable, "-c", CHILD, tmp_path / "written"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    found = Child(process)
+    found.do("nothing", 0)
+    yield found
+    launch.stop(process)
+
+
+def test_every_means_is_told() -> None:
+    means = collect.probe()
+    assert set(means) == {"cpu", "memory", "queue", "disk", "noise", "bytes and round trips", "syncs"}
+    assert all(means.values())
+
+
+def test_cpu_of_another_process(child: Child) -> None:
+    before = cpu.process_ns(child.pid)
+    assert before is not None
+    child.do("burn", 100_000_000)
+    after = cpu.process_ns(child.pid)
+    assert after is not None
+    assert 100_000_000 <= after - before < 110_000_000
+
+
+def test_cpu_of_children_that_have_ended(child: Child) -> None:
+    before = cpu.total_ns([child.pid])
+    child.do("fork", 200_000_000)
+    assert 180_000_000 <= cpu.total_ns([child.pid]) - before < 260_000_000
+
+
+def test_cpu_of_nobody() -> None:
+    process = launch.start(["true"])
+    launch.stop(process)
+    assert cpu.process_ns(process.pid) is None
+    assert cpu.total_ns([process.pid]) == 0
+
+
+def test_peak_memory_even_when_freed(child: Child) -> None:
+    if collect.probe()["memory"].startswith("unavailable"):
+        pytest.skip("clear_refs cannot be written here")
+    assert memory.reset_peak(child.pid)
+    before = memory.peak_bytes(child.pid)
+    size = 200_000_000
+    child.do("touch", size)
+    after = memory.peak_bytes(child.pid)
+    assert before is not None
+    assert after is not None
+    assert size * 0.98 <= after - before <= size * 1.02
+    anonymous = memory.anonymous_bytes([child.pid])
+    assert anonymous is not None
+    assert anonymous < before
+
+
+def test_bytes_written(child: Child) -> None:
+    before = disk.written_bytes([child.pid])
+    child.do("write", 3_000_000)
+    after = disk.written_bytes([child.pid])
+    if before is None or after is None:
+        pytest.skip("/proc/PID/io cannot be read here")
+    if after == before:
+        pytest.skip("the file system of the temporary folder writes to memory")
+    assert 3_000_000 <= after - before < 3_200_000
+
+
+def test_waiting_for_the_cpu_is_seen(child: Child) -> None:
+    only = {min(os.sched_getaffinity(0))}
+    launch.pin(child.pid, only)
+    hog = launch.start([sys.executable, "-c", "while True: pass"], cpus=only)
+    try:
+        time.sleep(0.2)
+        before = queue.foreign_wait_ns(child.pid, child.pid)
+        began = time.monotonic_ns()
+        child.do("burn", 100_000_000)
+        wall = time.monotonic_ns() - began
+        after = queue.foreign_wait_ns(child.pid, child.pid)
+    finally:
+        launch.stop(hog)
+    assert before is not None
+    assert after is not None
+    assert (after - before) / wall > 0.02
+
+
+def test_the_spin_sees_a_hog() -> None:
+    only = min(os.sched_getaffinity(0))
+    before = os.sched_getaffinity(0)
+    hog = launch.start([sys.executable, "-c", "while True: pass"], cpus={only})
+    try:
+        time.sleep(0.2)
+        longest, share = noise.spin(only, 100_000_000)
+    finally:
+        launch.stop(hog)
+    assert os.sched_getaffinity(0) == before
+    assert longest > 1_000_000
+    assert share > 0.1
+
+
+def test_noise_counters() -> None:
+    found = noise.read()
+    assert found.spin_gap_max_ns >= 0
+    assert 0 <= found.spin_gap_share <= 1
+
+
+def test_sync_counters(tmp_path: Path) -> None:
+    file = syncs.make_file(tmp_path / "counters")
+    assert syncs.read(file)["total"] == 0
+    file.write_bytes(struct.pack("<8Q", 1, 2, 3, 4, 5, 0, 0, 0))
+    assert syncs.read(file) == {
+        "fsync": 1,
+        "fdatasync": 2,
+        "sync_file_range": 3,
+        "msync": 4,
+        "sync_writes": 5,
+        "total": 15,
+    }

@@ -1,0 +1,106 @@
+"""The counting proxy: bytes and round trips exactly, both kinds of socket, both directions at once, its end."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rowpath import launch
+from rowpath.collect.proxy import Counters, Proxy
+
+
+def serve(listener: socket.socket, size: int) -> None:
+    """Answer every byte with `size` bytes until the client is gone; one client."""
+    connection, _ = listener.accept()
+    with connection:
+        while connection.recv(1):
+            connection.sendall(b"y" * size)
+
+
+def receive(connection: socket.socket, size: int) -> None:
+    while size:
+        size -= len(connection.recv(min(size, 1 << 16)))
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[socket.socket, int]]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener, listener.getsockname()[1]
+
+
+def test_counts_a_session_of_known_size_exactly(server: tuple[socket.socket, int]) -> None:
+    listener, port = server
+    threading.Thread(target=serve, args=(listener, 7), daemon=True).start()
+    proxy = Proxy(port)
+    with socket.create_connection(("127.0.0.1", proxy.port)) as client:
+        for _ in range(100):
+            client.sendall(b"x")
+            receive(client, 7)
+        assert proxy.read() == Counters(bytes_sent=100, bytes_received=700, round_trips=100, connections=1)
+        assert proxy.reset().round_trips == 100
+        client.sendall(b"x")
+        receive(client, 7)
+        assert proxy.read() == Counters(bytes_sent=1, bytes_received=7, round_trips=1, connections=0)
+    proxy.stop()
+
+
+def test_unix_sockets(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "server"))
+        listener.listen()
+        threading.Thread(target=serve, args=(listener, 1), daemon=True).start()
+        proxy = Proxy(tmp_path / "server", tmp_path / "proxy")
+        assert (tmp_path / "proxy").stat().st_mode & 0o077 == 0
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(tmp_path / "proxy"))
+            client.sendall(b"x")
+            receive(client, 1)
+            assert proxy.read() == Counters(1, 1, 1, 1)
+        proxy.stop()
+
+
+def test_a_flood_in_both_directions_at_once_does_not_block(server: tuple[socket.socket, int]) -> None:
+    listener, port = server
+    size = 20_000_000
+
+    def flood() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            sender = threading.Thread(target=connection.sendall, args=(b"y" * size,), daemon=True)
+            sender.start()
+            receive(connection, size)
+            sender.join(30)
+
+    threading.Thread(target=flood, daemon=True).start()
+    proxy = Proxy(port)
+    with socket.create_connection(("127.0.0.1", proxy.port)) as client:
+        client.sendall(b"x" * size)  # nobody reads the answer meanwhile
+        receive(client, size)
+        counted = proxy.read()
+    assert (counted.bytes_sent, counted.bytes_received) == (size, size)
+    proxy.stop()
+
+
+def test_ends_with_its_stdin(server: tuple[socket.socket, int]) -> None:
+    proxy = Proxy(server[1])
+    process = proxy._process
+    assert process.stdin is not None
+    process.stdin.close()
+    assert launch.wait(process, 5)
+    assert process.returncode == 0
+    proxy.stop()
+
+
+def test_listens_on_loopback_only(server: tuple[socket.socket, int]) -> None:
+    proxy = Proxy(server[1])
+    hexadecimal = f"{proxy.port:04X}"
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    listening = [line.split()[1] for line in lines if line.split()[1].endswith(f":{hexadecimal}")]
+    assert [address.split(":")[0] for address in listening if address] == ["0100007F"]
+    assert os.path.exists(f"/proc/{proxy._process.pid}")  # noqa: PTH110
+    proxy.stop()

@@ -1,0 +1,185 @@
+"""The documentation is complete: everything that a user can meet has its place, and the examples work."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+from rowpath import cli, experiments, workloads
+from rowpath.claim_model import Claim, PublishedColumn
+from rowpath.errors import UsageError
+from rowpath.experiments import Experiment, Measure, Selection, read_experiment
+from rowpath.findings import RULES
+from rowpath.journal_reader import AnyRecord
+from rowpath.metric_names import UNITS
+from rowpath.model import COORDINATES, Column, Parameters, Phase, Result, Status, Table, Workload
+from rowpath.plan import coordinate_names, select, workloads_of
+from rowpath.selftest import TESTS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "runners" / "PROTOCOL.md"])
+EXAMPLE = re.compile(r"```toml\n(# (my-[a-z]+\.toml)\n.*?)```", re.DOTALL)
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def headings(name: str) -> list[str]:
+    return re.findall(r"^#+ (.+)$", page(name), re.MULTILINE)
+
+
+def in_code(name: str) -> set[str]:
+    """Every word in backquotes of a page."""
+    return set(re.findall(r"`([^`\n]+)`", page(name)))
+
+
+@pytest.mark.parametrize("finding", RULES)
+def test_every_finding_has_a_heading(finding: str) -> None:
+    assert finding in headings("findings.md")
+
+
+def test_every_metric_has_a_heading_with_its_unit() -> None:
+    assert headings("metrics.md")[1:] == list(UNITS)
+    for metric, unit in UNITS.items():
+        text = page("metrics.md").partition(f"\n## {metric}\n")[2]
+        assert text.startswith(unit), metric
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_every_known_answer_test_has_its_numbered_heading(test: str) -> None:
+    assert [heading for heading in headings("method.md") if re.fullmatch(rf"\d+\. {re.escape(test)}", heading)]
+
+
+def test_known_answer_tests_carry_the_number_of_their_heading() -> None:
+    found = [re.fullmatch(r"(\d+)\. (.+)", heading) for heading in headings("method.md")]
+    numbers = {match.group(2): match.group(1) for match in found if match}
+    assert set(numbers) == set(TESTS)
+    for name, module in TESTS.items():
+        text = (ROOT / "src" / "rowpath" / "selftest" / f"{module}.py").read_text(encoding="utf-8")
+        stated = re.match(r'"""(\d+): ', text)
+        assert stated is None or stated.group(1) == numbers[name], name
+
+
+def test_every_coordinate_is_in_the_table() -> None:
+    assert set(COORDINATES) | {"label"} <= in_code("experiments.md")
+    own = set(coordinate_names()) - set(COORDINATES) - {"label"}
+    assert own <= in_code("experiments.md"), own
+
+
+@pytest.mark.parametrize("noun", [Experiment, Measure, Selection, Workload, Table, Column, Phase, Parameters])
+def test_every_key_of_a_toml_file_is_in_a_table(noun: type[msgspec.Struct]) -> None:
+    assert set(noun.__struct_fields__) <= in_code("experiments.md")
+
+
+@pytest.mark.parametrize("noun", [Claim, PublishedColumn])
+def test_every_key_of_claims_is_shown(noun: type[msgspec.Struct]) -> None:
+    for field in noun.__struct_fields__:
+        assert re.search(rf"\b{field}\b", page("claims.md")), field
+
+
+def test_defaults_of_measuring_are_as_documented() -> None:
+    stated = dict(re.findall(r"^\| `(\w+)` \| `?([^|`]+)`? \|", page("experiments.md"), re.MULTILINE))
+    for key, value in msgspec.structs.asdict(Measure()).items():
+        assert json.loads(stated[key]) == (list(value) if isinstance(value, tuple) else value), key
+
+
+def test_every_field_and_status_of_the_results_is_explained() -> None:
+    assert set(Result.__struct_fields__) <= in_code("limitations.md")
+    assert set(get_args(Status)) <= in_code("glossary.md")
+
+
+def test_every_exit_code_is_documented_where_the_command_line_says_it() -> None:
+    codes = re.findall(r"^  (\d+) ", cli.EXIT_CODES, re.MULTILINE)
+    assert codes == re.findall(r"^\| (\d+) \|", page("architecture.md").partition("## Exit codes")[2], re.MULTILINE)
+
+
+def test_every_workload_and_experiment_is_named() -> None:
+    named = in_code("experiments.md")
+    assert set(experiments.names()) <= named
+    for name in workloads.names():
+        phases = {phase.name for phase in workloads.load_workload(name).phases}
+        assert {name} | phases <= named, name
+
+
+def test_every_record_of_the_journal_is_documented() -> None:
+    written = set(re.findall(r"^\| `([a-z-]+)`", page("journal.md"), re.MULTILINE))
+    read = {record.__struct_config__.tag for record in get_args(AnyRecord)}
+    assert read <= written
+
+
+def test_every_source_file_and_variable_is_in_the_architecture() -> None:
+    text = page("architecture.md")
+    source = ROOT / "src" / "rowpath"
+    for file in source.rglob("*.py"):
+        if file.parent.name != "selftest" and "cheats" not in file.parts:
+            assert f"`{file.name}`" in text, file
+    variables = set()
+    for file in [*source.rglob("*.py"), *(ROOT / "scripts").glob("*.sh")]:
+        variables |= set(re.findall(r"\bROWPATH_[A-Z_]+\b", file.read_text(encoding="utf-8")))
+    assert variables <= in_code("architecture.md")
+
+
+def test_every_document_that_is_named_exists() -> None:
+    for file in PAGES:
+        for name in re.findall(r"\b((?:docs|runners|schemas|src|tests|web)/[\w/.-]+\.\w+)", file.read_text()):
+            assert (ROOT / name).exists(), f"{file.name} names {name}"
+
+
+def test_every_option_that_is_named_exists() -> None:
+    commands = [action.choices for action in cli.build_parser()._actions if isinstance(action.choices, dict)]
+    known = {"--help", "--version"}
+    for parser in commands[0].values():
+        known |= set(re.findall(r"--[a-z-]+", parser.format_help()))
+    for file in PAGES:
+        for words in re.findall(r"rowpath ([a-z]+[^`\n]*)", file.read_text(encoding="utf-8")):
+            assert set(re.findall(r"(?<!\S)--[a-z-]+", words)) <= known, (file.name, words)
+
+
+def test_no_page_leans_on_anything_outside_the_project() -> None:
+    for file in PAGES:
+        assert not re.search(r"\.\./shared|/work\b", file.read_text(encoding="utf-8")), file
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    """A directory with the files that docs/experiments.md shows."""
+    for text, name in EXAMPLE.findall(page("experiments.md")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_examples_read_and_select_paths(examples: Path) -> None:
+    experiment = read_experiment(examples / "my-experiment.toml")
+    for selection in experiment.paths:
+        assert select(selection), selection
+    assert experiment.claims
+    assert experiment.published
+    assert set(workloads_of(experiment)) == {"keyed", "small", "null"}
+
+
+def test_the_mistake_that_is_shown_is_reported_so(examples: Path) -> None:
+    file = examples / "my-experiment.toml"
+    file.write_text(file.read_text().replace("rounds =", "round ="), encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        read_experiment(file)
+    shown = f"error: {caught.value.message}\n\nhint: {caught.value.hint}\n".replace(f"{examples}/", "")
+    assert shown in page("experiments.md")
+
+
+def test_the_codecs_table_agrees_with_the_vectors() -> None:
+    vectors = json.loads((ROOT / "tests" / "conformance" / "codec_vectors.json").read_text())
+    known = {vector["bytes"]: vector["hash"] for vector in vectors["values"]}
+    shown = re.findall(r"\| `([0-9a-f]+)` \| `([0-9a-f]{16})` \|", page("codec.md"))
+    assert len(shown) > 10
+    for encoded, hashed in shown:
+        assert known[encoded] == hashed
+    assert {vector["bytes"][:2] for vector in vectors["values"]} - {"00"} == {
+        tag.lower() for tag in re.findall(r"\| `([0-9A-F]{2})` `\w` \|", page("codec.md"))
+    }

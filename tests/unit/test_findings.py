@@ -1,0 +1,257 @@
+"""Every rule: silent on a sound run, says what it should when its case arises, and is documented."""
+
+import math
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import journal_factory as factory
+import pytest
+
+from rowpath.analysis import analyse
+from rowpath.findings import RULES
+from rowpath.model import Finding
+
+Bend = Callable[[list[factory.Record]], object]
+EXPECTED_OF_THE_USUAL_RUN = {
+    "wrong-rows",
+    "failed-operations",
+    "confounded-version",
+    "converted-values",
+    "clock-too-coarse",
+    "width-not-reached",
+    "disturbed-blocks",
+    "missing-path",
+}
+
+
+def found(tmp_path: Path, bend: Bend | None = None, **options: Any) -> dict[str, list[Finding]]:
+    """Findings by id of a calm run, its records bent first."""
+    records = factory.records(factory.Run(**({"disturbed_share": 0.0} | options)))
+    if bend is not None:
+        bend(records)
+    by_id: dict[str, list[Finding]] = {}
+    for finding in analyse(factory.write(tmp_path, records)).findings:
+        by_id.setdefault(finding.id, []).append(finding)
+    return by_id
+
+
+def of(records: list[factory.Record], record: str, driver: str, **where: Any) -> list[factory.Record]:
+    """The records of one kind and driver."""
+    return [
+        each
+        for each in records
+        if each["record"] == record
+        and f"driver={driver}," in each.get("path_id", "")
+        and all(each.get(key) == value for key, value in where.items())
+    ]
+
+
+def settle(records: list[factory.Record]) -> list[factory.Record]:
+    """Make the keyed phase one that writes."""
+    made = [
+        {**each, "record": "settle", "ns": 5_000_000, "bytes_written": 8192}
+        for each in records
+        if each["record"] == "warm"
+    ]
+    kept = [
+        {key: each[key] for key in ("record", "set", "path_id", "workload", "phase", "ns", "bytes_written")}
+        for each in made
+    ]
+    return [each for each in kept if each["workload"] == "keyed"]
+
+
+def test_the_usual_run_has_exactly_the_findings_that_were_put_into_it(tmp_path: Path) -> None:
+    assert set(found(tmp_path, disturbed_share=0.01)) == EXPECTED_OF_THE_USUAL_RUN
+
+
+def test_every_finding_has_evidence_and_a_next_command(tmp_path: Path) -> None:
+    for findings in found(tmp_path, disturbed_share=0.01).values():
+        for finding in findings:
+            assert finding.text
+            assert finding.evidence
+            assert re.match(r"rowpath (run|verify|doctor|list|show)|apt-get ", finding.next_command), finding
+
+
+def test_errors_come_first(tmp_path: Path) -> None:
+    severities = [finding.severity for findings in found(tmp_path).values() for finding in findings]
+    order = ["error", "warning", "note"]
+    assert severities == sorted(severities, key=order.index)
+
+
+def test_every_id_is_a_heading_of_the_documentation_and_the_reverse() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^## (.+)$", text, re.MULTILINE)) == sorted(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_states_its_own_id_only(rule: str, tmp_path: Path) -> None:
+    from rowpath.analysis import gather
+
+    evidence = gather(factory.write(tmp_path, factory.records(factory.Run())))
+    assert {finding.id for finding in RULES[rule](evidence)} <= {rule}
+
+
+def test_values_not_read(tmp_path: Path) -> None:
+    paths = factory.usual_paths()[:5]
+    lazy = factory.path("lazy", "postgresql server python lazy transport=unix", paths[3].cost_ns, fault="untouched")
+    finding = found(tmp_path, paths=[*paths, lazy])["values-not-read"][0]
+    assert finding.paths == ("lazy",)
+    assert "its digest was right" in finding.evidence
+    assert "00000000000000aa" in finding.evidence
+
+
+def test_failed_operations_have_no_rate(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        sample = of(records, "sample", "sqlite3", workload="keyed", regime="steady")[7]
+        sample |= {"failed": 3, "failure": {"kind": "sql", "code": "HY000", "text": "database is locked"}}
+
+    finding = next(f for f in found(tmp_path, bend)["failed-operations"] if f.paths == ("sqlite python",))
+    assert finding.text.startswith("3 operations")
+    assert finding.evidence == "database is locked"
+
+
+def test_bytes_below_payload(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "proof", "libpq", workload="scan")[0]["bytes_received"] = 5_000
+
+    assert [f.paths for f in found(tmp_path, bend)["bytes-below-payload"]] == [("libpq tcp",)]
+
+
+def test_cpu_exceeds_wall(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for sample in of(records, "sample", "pgjdbc", workload="keyed", regime="steady"):
+            sample["client_cpu_ns"] = 2 * sample["window_ns"]
+
+    assert [f.paths for f in found(tmp_path, bend)["cpu-exceeds-wall"]] == [("pgjdbc tcp",)]
+
+
+@pytest.mark.parametrize(("trips", "severity"), [(0.0, "error"), (200.0, "warning")])
+def test_round_trips_not_as_declared(tmp_path: Path, trips: float, severity: str) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "proof", "psycopg", workload="keyed")[0]["round_trips"] = trips
+
+    findings = found(tmp_path, bend)["round-trips-not-as-declared"]
+    assert [(f.paths, f.severity) for f in findings] == [(("psycopg tcp",), severity)]
+
+
+@pytest.mark.parametrize(
+    ("durability", "syncs", "told"), [("full", 3, True), ("full", 100, False), ("none", 100, True)]
+)
+def test_syncs_not_as_declared(tmp_path: Path, durability: str, syncs: int, told: bool) -> None:
+    paths = [
+        factory.path("p", f"postgresql server c libpq transport=tcp durability={durability}", {"keyed.read": 9_000})
+    ]
+
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "proof", "libpq")[0] |= {"syncs": syncs, "commits": 100}
+        records += settle(records)
+
+    assert ("syncs-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_durability_differs(tmp_path: Path, writes: bool) -> None:
+    paths = [
+        factory.path(value, f"postgresql server c libpq durability={value}", {"keyed.read": 9_000})
+        for value in ("full", "none")
+    ]
+    findings = found(tmp_path, lambda records: records.extend(settle(records) if writes else []), paths=paths)
+    assert ("durability-differs" in findings) is writes
+
+
+def test_fetch_size_ignored(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "proof", "pgjdbc", workload="scan")[0]["round_trips"] = 10
+
+    assert [f.paths for f in found(tmp_path, bend)["fetch-size-ignored"]] == [("pgjdbc tcp",)]
+
+
+@pytest.mark.parametrize(("result", "severity"), [("whole", "note"), ("single-row", "warning")])
+def test_result_buffered_whole(tmp_path: Path, result: str, severity: str) -> None:
+    words = f"postgresql server c libpq transport=tcp result={result}"
+    paths = [factory.path("p", words, {"keyed.read": 9_000, "scan.read": 5e6})]
+
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "proof", "libpq", workload="scan")[0]["payload_bytes"] = 10 * 30_000_000
+        for memory in of(records, "memory", "libpq", workload="scan"):
+            memory["client_peak_bytes"] = 34_000_000
+
+    assert [f.severity for f in found(tmp_path, bend, paths=paths)["result-buffered-whole"]] == [severity]
+    assert "result-buffered-whole" not in found(tmp_path / "calm", paths=paths)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_periodic_cost_is_the_paths_own(tmp_path: Path, own: bool) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        samples = of(records, "sample", "pgjdbc", workload="keyed", regime="steady")
+        for sample in samples[::20]:
+            sample["ns"] += 8_000_000
+            sample["window_ns"] += 8_000_000
+            if own:
+                sample["client_cpu_ns"] += 8_000_000
+            else:
+                sample["wait_ns"] += 8_000_000
+
+    findings = found(tmp_path, bend)
+    assert [f.paths for f in findings.get("periodic-cost", [])] == ([("pgjdbc tcp",)] if own else [])
+
+
+def test_warm_up_not_reached(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for warm in of(records, "warm", "derby", workload="keyed")[:5]:
+            warm["shape"] = "no steady state"
+        of(records, "warm", "pgjdbc", workload="keyed")[0]["shape"] = "slowdown"  # one alone is no finding
+
+    (finding,) = found(tmp_path, bend)["warm-up-not-reached"]
+    assert finding.paths == ("derby embedded",)
+    assert finding.evidence == "derby embedded: 5 of 12 warm-ups"
+
+
+def test_placement_flips_ranking(tmp_path: Path) -> None:
+    costs = {("pgx", "same"): 10e3, ("pgx", "split"): 80e3, ("asyncpg", "same"): 14e3, ("asyncpg", "split"): 70e3}
+    paths = [
+        factory.path(
+            f"{driver} {placement}", f"postgresql server c {driver} placement={placement}", {"keyed.read": cost}
+        )
+        for (driver, placement), cost in costs.items()
+    ]
+    finding = found(tmp_path, paths=paths)["placement-flips-ranking"][0]
+    assert "split cores" in finding.evidence
+    costs[("asyncpg", "split")] = 90e3
+    paths[-1] = factory.path(paths[-1].name, "postgresql server c asyncpg placement=split", {"keyed.read": 90e3})
+    assert "placement-flips-ranking" not in found(tmp_path / "2", paths=paths)
+
+
+def test_neighbour_noise(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for noise in records:
+            if noise["record"] == "noise" and noise["set"] == 2 and noise["when"] == "after":
+                noise |= {"steal_ticks": 900, "spin_gap_max_ns": 12_000_000}
+
+    finding = found(tmp_path, bend)["neighbour-noise"][0]
+    assert finding.evidence.startswith("set 2: gaps of up to 12.0 ms")
+    assert "stolen" in finding.evidence
+
+
+def test_missing_paths_are_told_by_reason_and_when_the_run_ended_early(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        del records[next(i for i, each in enumerate(records) if each["record"] == "set") :]
+
+    findings = found(tmp_path, bend)["missing-path"]
+    assert findings[0].severity == "warning"
+    assert findings[0].next_command == f"rowpath run --resume {tmp_path}"
+    assert findings[1].next_command == "apt-get install openjdk-17-jdk-headless"
+
+
+def test_no_rule_cries_on_a_calm_run_of_equal_paths(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    paths = [
+        factory.path(
+            f"p{n}", f"postgresql server c d{n} transport=tcp", {"keyed.read": 17e3 * math.exp(rng.gauss(0, 0.3))}
+        )
+        for n in range(6)
+    ]
+    assert set(found(tmp_path, paths=paths)) <= {"missing-path", "width-not-reached"}
