@@ -17,6 +17,10 @@ from rowpath.statistics.intervals import SETS_FOR_CLAIMS, Interval
 LONGEST = 4  # sentences of one kind
 FAR = 100  # this many times its floor, a path is bound by something else
 LANGUAGE_BASE = "c"
+PLACED = {
+    "same": " (client and server on one core)",
+    "split": " (client and server on a core each)",
+}
 
 
 def verdict(evidence: Evidence) -> tuple[str, ...]:
@@ -24,6 +28,12 @@ def verdict(evidence: Evidence) -> tuple[str, ...]:
     leading = _leading(evidence)
     kinds = (_fastest, _embedded, _layers, _floor, _where_time_goes)
     sentences = [sentence for kind in kinds for sentence in itertools.islice(kind(evidence, leading), LONGEST)]
+    conditions = {_conditions(ranking, next(iter(_paths(evidence, ranking)), None)) for ranking in leading}
+    if len(conditions) == 1 and len(sentences) > 1:
+        # Said once, for all sentences alike.
+        (same,) = conditions
+        sentences = [sentence.replace(f" ({same})", "", 1) for sentence in sentences]
+        sentences.append(f"All of this: {same}{PLACED.get(same.rpartition('=')[2], '')}.")
     return (*sentences, *_open_questions(evidence))
 
 
@@ -50,11 +60,15 @@ def _paths(evidence: Evidence, ranking: Ranking) -> list[Cell]:
 
 
 def _title(ranking: Ranking, cell: Cell | None = None) -> str:
+    return f"{ranking.workload}.{ranking.phase} ({_conditions(ranking, cell)})"
+
+
+def _conditions(ranking: Ranking, cell: Cell | None) -> str:
     parts = [ranking.regime]
     placement = cell.path.coordinates.get("placement", "none") if cell else "none"
     if placement != "none":
         parts.append(f"placement={placement}")
-    return f"{ranking.workload}.{ranking.phase} ({', '.join(parts)})"
+    return ", ".join(parts)
 
 
 def figure(interval: Interval) -> str:
@@ -152,7 +166,8 @@ def _floor(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
     """How far the fastest path of each kind of floor is from it."""
     for ranking in leading:
         told: dict[str, str] = {}
-        for cell in _paths(evidence, ranking):
+        cells = _paths(evidence, ranking)
+        for cell in cells:
             against = evidence.floor(cell)
             if against is not None and against.interval.ratio < FAR:
                 server = cell.path.coordinates.get("deployment") == "server"
@@ -162,9 +177,9 @@ def _floor(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
                     f"the {against.name} ({text.duration(against.cost_ns)})",
                 )
         if "server" in told:
-            yield f"{_title(ranking)}: {told['server']}."
+            yield f"{_title(ranking, cells[0])}: {told['server']}."
         elif told:
-            yield f"{_title(ranking)}: {told['other']}."
+            yield f"{_title(ranking, cells[0])}: {told['other']}."
 
 
 def _where_time_goes(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:

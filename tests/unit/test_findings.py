@@ -255,3 +255,13 @@ def test_no_rule_cries_on_a_calm_run_of_equal_paths(tmp_path: Path) -> None:
         for n in range(6)
     ]
     assert set(found(tmp_path, paths=paths)) <= {"missing-path", "width-not-reached"}
+
+
+@pytest.mark.parametrize(("commits", "told"), [(100, False), (1, True), (200, True)])
+def test_commits_not_as_declared(tmp_path: Path, commits: int, told: bool) -> None:
+    paths = [factory.path("p", "postgresql server c libpq transport=tcp durability=full", {"keyed.read": 9_000})]
+
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "proof", "libpq")[0] |= {"commits": commits, "operations": 100}
+
+    assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is told

@@ -215,10 +215,9 @@ def check_facts(facts: FactsReply, path: Path, instance: Instance) -> None:
     if path.get("deployment") == "embedded" and engine == "derby":
         assert settings["durability"] == "none"
     if engine == "postgresql":
-        threshold = {"auto": {"prepared": "5", "bound": "0"}.get(path.get("statement"))}
-        assert settings["prepare_threshold"] == threshold.get(
-            path.get("prepare_threshold"), path.get("prepare_threshold")
-        ) or path.get("statement") == "text" or path.get("prepare_threshold") == "-1", settings
+        statement, asked = path.get("statement"), path.get("prepare_threshold")
+        expected = {"auto": {"prepared": "5", "bound": "0"}.get(statement, "5"), "-1": "1"}.get(asked, asked)
+        assert settings["prepare_threshold"] == expected
         assert settings["query_mode"] == ("simple" if path.get("statement") == "text" else "extended")
         assert settings["fetch_size"] == ("1000" if path.get("result") == "cursor:1000" else "0")
         assert settings["tls"] == "off"

@@ -18,6 +18,7 @@ RULES: dict[str, Rule] = {
     "cpu-exceeds-wall": plausibility.cpu_exceeds_wall,
     "rate-beats-floor": plausibility.rate_beats_floor,
     "round-trips-not-as-declared": contracts.round_trips_not_as_declared,
+    "commits-not-as-declared": contracts.commits_not_as_declared,
     "syncs-not-as-declared": contracts.syncs_not_as_declared,
     "durability-differs": contracts.durability_differs,
     "fetch-size-ignored": contracts.fetch_size_ignored,

@@ -13,6 +13,7 @@ from rowpath.report import format as text
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
 ROUND_TRIPS_SLACK = 0.05
+COMMITS_SLACK = 0.05
 SYNCS_FULL = 0.95  # per commit; a few commits may share one
 SYNCS_NONE = 0.05
 
@@ -66,6 +67,24 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
             f"{text.count(each)} syncs per commit in {proof.operations} operations",
             "a setting that did not take effect, or syncs that are shared or asynchronous",
             "rowpath doctor",
+            (path.name,),
+        )
+
+
+def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
+    """A transaction contract that the server's commit counter disproves: one commit per operation, no more, no less."""
+    for proof, path in _proofs(evidence):
+        commits = proof.each("commits")
+        connects = evidence.definition(proof.workload, proof.phase).get("kind") == "connect"
+        if commits is None or connects or abs(commits - 1) <= COMMITS_SLACK:
+            continue
+        yield Finding(
+            "commits-not-as-declared",
+            "error" if path.coordinates.get("profile") == "tuned" else "warning",
+            f"{path.name} commits {text.count(commits)} times per operation in {phase_text(proof)}, where once was meant",
+            f"{text.count(proof.commits)} commits in {proof.operations} operations by the server's own counter",
+            "statements share a transaction, or the driver opens transactions of its own",
+            f"rowpath run {evidence.experiment} --plan",
             (path.name,),
         )
 

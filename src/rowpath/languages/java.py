@@ -199,7 +199,7 @@ def _environment() -> dict[str, str]:
 
 
 def _scratch() -> FilePath:
-    """Where drivers unpack their native libraries: not in the system's temporary directory, for halted JVMs leave them."""
+    """Where drivers unpack their native libraries: a JVM that is killed leaves them behind."""
     return build_dir("java") / "tmp"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import re
 import shutil
 import subprocess
@@ -95,7 +94,7 @@ def _download(coordinates: list[str]) -> None:
             _checked(one, project / jar(one).name)
             for file in (project / jar(one).name, (project / jar(one).name).with_suffix(".sha256")):
                 if file.is_file():
-                    os.replace(file, jar(one).with_suffix(file.suffix))
+                    file.replace(jar(one).with_suffix(file.suffix))
 
 
 def _failed(coordinates: list[str], how: str) -> EnvironmentMissing:
