@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -39,6 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a run
     try:
         options = _parse(arguments)
         command: Callable[[argparse.Namespace], int] = options.command
@@ -55,6 +60,10 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader of stdout has gone (head, less): nothing more to say, also not at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as error:
+        traceback.print_exc()
+        print(f"error: {type(error).__name__}: {error}\n\nhint: report it with the lines above", file=sys.stderr)
+        return 4
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""Which CPUs client and server are pinned to; METHOD: servers on the last core, clients there or on another core."""
+"""Which CPUs client and server are pinned to: servers to the last core, clients there too or to another one."""
 
 from __future__ import annotations
 

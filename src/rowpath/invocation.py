@@ -169,7 +169,8 @@ class Invocation:
         counted_server = work.phase.kind != "connect"  # a backend that has ended takes its clock with it
         # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
         # every other thread of the process (compiler, collector) from outside.
-        client = None if others is None else reply.window_cpu_ns + max(0, others)
+        # Pinned to one CPU, the process cannot have had more than the window: what exceeds it ran before or after.
+        client = None if others is None else min(reply.window_ns, reply.window_cpu_ns + max(0, others))
         return self._judged(work, reply, client, server if counted_server else None, wait)
 
     def _judged(
@@ -212,13 +213,16 @@ class Invocation:
 
     def settle(self) -> Settled:
         """Checkpoint and sync what writes left behind (deferred cost)."""
-        statements = ENGINES[self.planned.path.get("engine")].settle_statements()
-        if self.alone and statements:
-            before = disk.written_bytes([self.runner.pid])
-            took = sum(self.run(statements))
-            after = disk.written_bytes([self.runner.pid])
-            return Settled(took, _difference(after, before), "the engine's own checkpoint, executed by the runner")
-        return self.instance.settle(self.planned.path)
+        settled = Settled(0)
+        if self.alone:
+            statements = ENGINES[self.planned.path.get("engine")].settle_statements()
+            settled = Settled(sum(self.run(statements)), means="the engine's own checkpoint, executed by the runner; ")
+        rest = self.instance.settle(self.planned.path)
+        return Settled(settled.ns + rest.ns, None, settled.means + rest.means)
+
+    def written_bytes(self) -> int | None:
+        """Bytes that the side which keeps the rows has handed to the disk so far."""
+        return disk.written_bytes([self.runner.pid] if self.alone else self._server_pids)
 
     @contextlib.contextmanager
     def peak_memory(self) -> Iterator[dict[str, Any]]:

@@ -40,7 +40,7 @@ def printable(text: str) -> str:
 
 
 class RunDirectory:
-    """A run's directory, private to the user: `samples.jsonl`, `logs/`, `work/`, `report.html`, `results.json`."""
+    """A run's directory, private to the user: `samples.jsonl`, `logs/`, `work/`, `report.html`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -48,7 +48,6 @@ class RunDirectory:
         self.logs = self.path / "logs"
         self.work = self.path / "work"
         self.report = self.path / "report.html"
-        self.results = self.path / "results.json"
 
     def create(self) -> None:
         """Make it; UsageError when something else is there, EnvironmentMissing when it cannot be written."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from types import MappingProxyType
 
 from rowpath import cores
 from rowpath.engines import ENGINES
@@ -17,8 +19,10 @@ from rowpath.model import COORDINATES, Dropped, Path, Phase, Workload
 from rowpath.toml_lines import suggest
 from rowpath.workloads import load_workload
 
+NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 SET_LIMIT = 12  # live runners in one set
 ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row",), "decode": ("natural",)}
+ROUGH_MEMORY_MIB = {"c": 16, "python": 64, "java": 400}
 ROUGH_START_S = {"c": 0.05, "python": 0.3, "java": 0.9}
 ROUGH_WARM_S = {"c": 0.3, "python": 0.3, "java": 1.5}
 
@@ -98,8 +102,12 @@ def engine_version(adapter: Adapter, engine_name: str) -> str:
     return "own" if adapter.confounded else ENGINES[engine_name].version()
 
 
-def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool = False) -> Iterator[Path]:
+def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool = False) -> list[Path]:
     """The adapter's paths that match; a coordinate not named takes its first value, or all of them when `complete`."""
+    return list(_lattice(adapter, wanted, complete))
+
+
+def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool) -> Iterator[Path]:
     for engine_name, deployment in itertools.product(adapter.engines, adapter.deployments):
         if engine_name not in ENGINES or deployment not in ENGINES[engine_name].deployments:
             continue
@@ -160,8 +168,11 @@ def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase)
     return ""
 
 
-def select(selection: Selection) -> list[tuple[Adapter, Path]]:
-    """The (adapter, path) pairs of a selection; UsageError for a coordinate that does not exist."""
+def select(selection: Selection, filters: Mapping[str, tuple[str, ...]] = NO_FILTERS) -> list[tuple[Adapter, Path]]:
+    """The (adapter, path) pairs of a selection; UsageError for a coordinate that does not exist.
+
+    A coordinate that the selection leaves open takes the filters' values (`placement=split`) where it can.
+    """
     wanted = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in selection.select.items()}
     check_coordinates(wanted)
     found = []
@@ -171,7 +182,8 @@ def select(selection: Selection) -> list[tuple[Adapter, Path]]:
             continue
         if adapter.language not in given[1] and given[1] != ("*",):
             continue
-        found += [(adapter, path) for path in lattice(adapter, wanted)]
+        opened = {key: values for key, values in filters.items() if key not in wanted and values != ("*",)}
+        found += [(adapter, path) for path in lattice(adapter, opened | wanted) or lattice(adapter, wanted)]
     return found
 
 
@@ -208,11 +220,12 @@ def make_plan(
     for selection in experiment.paths:
         if selection.extended and not extended:
             continue
-        pairs = select(selection)
-        if not pairs:
+        if not select(selection):
             raise UsageError(
                 f"no path matches the selection {selection.name or selection.select}", "rowpath list paths"
             )
+        pairs = select(selection, filters)
+        varying = [key for key in filters if len({path.get(key) for _, path in pairs}) > 1]
         for adapter, path in pairs:
             if path.id in chosen or not matches(path, filters):
                 continue
@@ -221,7 +234,7 @@ def make_plan(
                 if len(pairs) == 1:
                     dropped.append(Dropped(path=path, reason=reason))
                 continue
-            name = selection.name if len(pairs) == 1 else ""
+            name = " ".join([selection.name, *(path.get(key) for key in varying)]) if selection.name else ""
             chosen[path.id] = (adapter, path, name, selection.phases)
     runnable: list[PlannedPath] = []
     unserved: list[tuple[str, str, str]] = []
@@ -277,8 +290,12 @@ def workloads_of(experiment: Experiment) -> dict[str, Workload]:
 
 
 def matches(path: Path, filters: dict[str, tuple[str, ...]]) -> bool:
-    """Whether the path has one of the named values in every named coordinate."""
-    return all("*" in values or path.get(key) in values for key, values in filters.items())
+    """Whether the path has one of the named values in every named coordinate; floors stay that have no such thing."""
+    null = path.get("engine") == "null" and "engine" not in filters
+    return all(
+        "*" in values or path.get(key) in values or (null and path.get(key) == "none")
+        for key, values in filters.items()
+    )
 
 
 def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
@@ -330,9 +347,21 @@ def _with_comparisons(paths: list[PlannedPath]) -> list[PlannedPath]:
     return result
 
 
+def set_limit(paths: list[PlannedPath]) -> int:
+    """How many runners may live at once: SET_LIMIT, or what fits in half of the memory that is free now."""
+    try:
+        available = next(line for line in FilePath("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line)
+    except (OSError, StopIteration):
+        return SET_LIMIT
+    half_mib = int(available.split()[1]) // 2048
+    each_mib = max((ROUGH_MEMORY_MIB.get(p.adapter.language, 100) for p in paths), default=1)
+    return max(3, min(SET_LIMIT, half_mib // each_mib))
+
+
 def _groups(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPath, ...], ...], tuple[str, ...]]:
     """Split into sets of at most SET_LIMIT live runners; several of them share two anchors: null and one C path."""
-    if len(paths) <= SET_LIMIT:
+    limit = set_limit(paths)
+    if len(paths) <= limit:
         return ((tuple(paths),) if paths else ()), ()
     null = next((p for p in paths if p.path.get("engine") == "null" and p.path.get("language") == "c"), None)
     real = max(
@@ -344,7 +373,7 @@ def _groups(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPat
     rest = [p for p in paths if p not in anchors]
     # Paths of one comparison stay together as far as they fit, so that most ratios are direct.
     rest.sort(key=lambda p: (p.comparison, p.phases))
-    room = SET_LIMIT - len(anchors)
+    room = max(1, limit - len(anchors))
     count = -(-len(rest) // room)
     size = -(-len(rest) // count)
     groups = tuple(anchors + tuple(rest[i : i + size]) for i in range(0, len(rest), size))

@@ -107,7 +107,7 @@ class Schedule:
                 self.fleet.forget(key)
                 for planned in self.plan.paths:
                     if key_of(planned.path) == key:
-                        self._fail(-1, planned, "", RunnerFailure("connect", str(error)))
+                        self.fail(-1, planned, "", RunnerFailure("connect", str(error)))
 
     def _engine_works(self, planned: PlannedPath) -> dict[str, EngineWork]:
         names = dict.fromkeys(name.partition(".")[0] for name in planned.phases)
@@ -179,14 +179,15 @@ class Schedule:
         )
         with contextlib.ExitStack() as cleanup:
             invocations = self._start(set_number, members, cleanup)
-            for name in self.plan.experiment.phases:
-                serving = [
-                    i
-                    for i in invocations
-                    if name in i.planned.phases and name not in self.bad.get(i.planned.path.id, {})
-                ]
-                if serving:
-                    SetPhase(self, set_number, group_number, name, serving).run()
+            phases = [
+                SetPhase(self, set_number, group_number, name, self._serving(invocations, name))
+                for name in self.plan.experiment.phases
+            ]
+            # Every cold pass before anything is warmed up: a process is fresh only once.
+            for phase in phases:
+                phase.cold()
+            for phase in phases:
+                phase.steady()
             for invocation in invocations:
                 path_id = invocation.planned.path.id
                 if set_number not in self._lost.get(path_id, ()):
@@ -198,6 +199,9 @@ class Schedule:
             "noise", set=set_number, group=group_number, when="after", **asdict(noise.read(cores.server_cpus()[0]))
         )
         self.journal.write("set-end", set=set_number, group=group_number)
+
+    def _serving(self, invocations: list[Invocation], name: str) -> list[Invocation]:
+        return [i for i in invocations if name in i.planned.phases and name not in self.bad.get(i.planned.path.id, {})]
 
     def _revive(self, key: Key) -> None:
         if key not in self.fleet or key[1] != "server" or self.fleet[key].check():
@@ -211,7 +215,7 @@ class Schedule:
             self.fleet.forget(key)
             for planned in self.plan.paths:
                 if key_of(planned.path) == key:
-                    self._fail(-1, planned, "", RunnerFailure("connect", str(error)))
+                    self.fail(-1, planned, "", RunnerFailure("connect", str(error)))
 
     def _start(self, set_number: int, members: list[PlannedPath], cleanup: contextlib.ExitStack) -> list[Invocation]:
         started: list[Invocation] = []
@@ -224,7 +228,7 @@ class Schedule:
                 )
             except (RunnerFailure, RowpathError) as error:
                 failure = error if isinstance(error, RunnerFailure) else RunnerFailure("internal", str(error))
-                self._fail(set_number, planned, "", failure)
+                self.fail(set_number, planned, "", failure)
                 continue
             cleanup.callback(invocation.close)
             started.append(invocation)
@@ -249,9 +253,10 @@ class Schedule:
         try:
             yield
         except RunnerFailure as failure:
-            self._fail(set_number, invocation.planned, name, failure)
+            self.fail(set_number, invocation.planned, name, failure)
 
-    def _fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
+    def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
+        """Journal a failure of a path in a phase (empty: as a whole)."""
         workload, _, phase = name.partition(".")
         status = "unsupported" if failure.kind == "unsupported" else "failed"
         self.journal.write(
@@ -268,10 +273,6 @@ class Schedule:
         self.progress.note(f"{planned.name}: {failure.kind}: {failure.text}")
         if failure.fatal:
             self._lost.setdefault(planned.path.id, set()).add(set_number)
-
-    def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
-        """Journal a failure of a path in a phase."""
-        self._fail(set_number, planned, name, failure)
 
     def now_ns(self) -> int:
         """Monotonic time since the run began."""
@@ -313,24 +314,33 @@ class SetPhase:
         self.workload_name, _, self.phase_name = name.partition(".")
         self.phase: Phase = schedule.plan.phase(name)
 
-    def run(self) -> None:
-        """The whole phase; an invocation that fails is left out from there on."""
+    def cold(self) -> None:
+        """Prepare and take the cold pass; an invocation that fails is left out from there on."""
         if self.phase.writes:
-            for regime in self.measure.regimes:
-                self._announce(regime)
-                self._write_pass(regime)
+            self._write_pass("cold")
+        elif self.invocations:
+            self._announce("cold")
+            self._each("cold", self._cold)
+
+    def steady(self) -> None:
+        """Warm up, then interleaved blocks; or the whole write phase again."""
+        if "steady" not in self.measure.regimes or not self._alive():
             return
-        self._announce("cold")
-        self._each("cold", self._cold)
-        if "steady" not in self.measure.regimes:
+        if self.phase.writes:
+            self._write_pass("steady")
             return
         self._announce("warm")
         self._each("warm", self._warm)
         self._announce("steady")
         with contextlib.ExitStack() as peaks:
-            for invocation in self.invocations:
+            for invocation in self._alive():
                 peaks.enter_context(self._memory(invocation))
             self._steady()
+
+    def _alive(self) -> list[Invocation]:
+        """Those that have not failed in this phase and whose process lives."""
+        self.invocations = [invocation for invocation in self.invocations if invocation.runner.alive()]
+        return self.invocations
 
     def _announce(self, regime: str) -> None:
         sets = self.measure.sets
@@ -342,7 +352,7 @@ class SetPhase:
         )
 
     def _in_order(self, regime: str, round_number: int) -> Iterator[Invocation]:
-        alive = list(self.invocations)
+        alive = list(self._alive())
         for position in block_order(self.schedule.plan.seed, f"{self.where}/{regime}/{round_number}", len(alive)):
             yield alive[position]
 
@@ -411,24 +421,28 @@ class SetPhase:
                     self._show(invocation, measured, round_number + 1)
 
     def _write_pass(self, regime: str) -> None:
+        if regime not in self.measure.regimes or not self._alive():
+            return
+        self._announce(regime)
         for invocation in self._in_order(regime, 0):
             with self._guarded(invocation):
                 work = self._work(invocation).phases[self.name]
                 invocation.reset(work)
-                self._settle(invocation, journalled=False)
+                invocation.settle()
                 self._prepare(invocation, work)
                 time.sleep(self.measure.settle_pause_ms / 1000)
+                before_bytes = invocation.written_bytes()
                 with self._memory(invocation):
                     measured = self._sample(invocation, work, regime, 0, operations=self.phase.operations, first=0)
-                self._settle(invocation, journalled=True)
+                self._settle(invocation, before_bytes)
                 self._prove_written(invocation, work, measured)
                 self._show(invocation, measured, 1)
 
-    def _settle(self, invocation: Invocation, journalled: bool) -> None:
+    def _settle(self, invocation: Invocation, before_bytes: int | None) -> None:
         settled = invocation.settle()
-        if journalled:
-            fields = {"ns": settled.ns, "bytes_written": settled.bytes_written, "means": settled.means}
-            self._write("settle", invocation, **fields)
+        after_bytes = invocation.written_bytes()
+        written = None if before_bytes is None or after_bytes is None else after_bytes - before_bytes
+        self._write("settle", invocation, ns=settled.ns, bytes_written=written, means=settled.means)
 
     def _prove_written(self, invocation: Invocation, work: Work, measured: Measured) -> None:
         if work.after is None or measured.reply.failed:

@@ -117,7 +117,8 @@ def print_plan(plan: Plan, console: Console) -> None:
     names = {planned.path.id: planned.name for planned in plan.paths}
     for dropped in plan.dropped:
         remedy = f"; enable it with: {dropped.remedy}" if dropped.remedy else ""
-        console.print(f"  not: {dropped.path.id}: {dropped.reason}{remedy}", highlight=False)
+        # One line each, however narrow the terminal: the command is there to be copied.
+        console.print(f"  not: {dropped.path.id}: {dropped.reason}{remedy}", highlight=False, soft_wrap=True)
     for path_id, phase, reason in plan.unserved:
         if path_id in names:
             console.print(f"  not: {names[path_id]} in {phase}: {reason}", highlight=False)

@@ -1,4 +1,4 @@
-"""Every path of the Java runner delivers every row of every workload, exactly: digests against the controller's truth."""
+"""Every path of the Java runner delivers every row of every workload, exactly: digests against the truth."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import itertools
 import shutil
 import tempfile
 from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -17,7 +18,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.invocation import column_specs
 from rowpath.languages import Adapter, java, load_manifest
-from rowpath.model import Path, Phase, Workload
+from rowpath.model import Column, Path, Phase, Table, Workload
 from rowpath.protocol import (
     Bye,
     Close,
@@ -87,7 +88,7 @@ def instances() -> Iterator[dict[tuple[str, str], Instance]]:
             instance = engine.instance(key[1], "none", place)
             instance.start()
             started[key] = instance
-            tables = {}
+            tables: dict[str, Table] = {}
             for workload_name in names():
                 tables |= for_engine(load_workload(workload_name), engine.supports)[0].tables
             instance.load("all", tables)
@@ -154,7 +155,7 @@ def test_every_workload(
     key = path.get("engine"), path.get("deployment")
     if key not in instances:
         pytest.skip(ENGINES[key[0]].availability().reason)
-    instance, engine = instances[key], ENGINES[key[0]]
+    instance = instances[key]
     instance.own_copy(path)
     talk = Talk(adapter, path, instance.options(path))
     try:
@@ -162,7 +163,7 @@ def test_every_workload(
             truth = truth_of(workload_name, key[0])
             for phase in truth.workload.phases:
                 if serves(adapter, phase):
-                    check_phase(talk, truth, phase, engine, folder)
+                    check_phase(talk, truth, phase, path, folder)
         check_facts(talk.ask(Facts, FactsReply), path, instance)
         talk.ask(Close, CloseReply)
         talk.ask(Open, OpenReply, options=path.as_dict() | instance.options(path))
@@ -173,8 +174,24 @@ def test_every_workload(
         talk.runner.stop()
 
 
-def check_phase(talk: Talk, truth: Truth, phase: Phase, engine: Any, folder: FilePath) -> None:
-    workload = truth.workload
+def through_derbys_server(workload: Workload) -> str:
+    """The digest of the `types` table as the network server delivers it: it reads dates as java.sql.Date.
+
+    Days that the change of calendars left out (5 to 14 October 1582) arrive ten days late, whatever the client asks.
+    """
+    table = workload.tables["types"]
+    gap = range(date(1582, 10, 5).toordinal(), date(1582, 10, 15).toordinal())
+
+    def moved(value: Any, column: Column) -> Any:
+        is_lost = column.type == "date" and value is not None and value.toordinal() in gap
+        return value + timedelta(days=10) if is_lost else value
+
+    rows = (tuple(map(moved, row, table.columns)) for row in generators.rows(table))
+    return codec.digest(rows, table.columns)
+
+
+def check_phase(talk: Talk, truth: Truth, phase: Phase, path: Path, folder: FilePath) -> None:
+    workload, engine = truth.workload, ENGINES[path.get("engine")]
     if reset := list(reset_for(workload, phase, engine)):
         talk.ask(RunStatements, RunReply, statements=reset, ignore_errors=True)
     talk.prepare(phase.name, phase, workload, sql_for(workload, phase, engine), folder)
@@ -182,7 +199,10 @@ def check_phase(talk: Talk, truth: Truth, phase: Phase, engine: Any, folder: Fil
     if not phase.writes:
         operations = 1 if phase.scan else operations
         verified = talk.ask(Verify, VerifyReply, phase=phase.name, first=3, count=operations)
-        assert verified.digest == truth.verify_digest(phase, 3, operations, 100_000), (phase.name, verified)
+        expected_digest = truth.verify_digest(phase, 3, operations, 100_000)
+        if workload.name == "types" and (engine.name, path.get("deployment")) == ("derby", "server"):
+            expected_digest = through_derbys_server(workload)
+        assert verified.digest == expected_digest, (phase.name, verified)
         assert len(verified.delivered) == len(result_columns(workload, phase))
     fields = {"phase": phase.name, "regime": "steady", "lead_in_ns": 0, "duration_ns": 0}
     sampled = talk.ask(Sample, SampleReply, operations=operations, first=0, **fields)
@@ -190,7 +210,8 @@ def check_phase(talk: Talk, truth: Truth, phase: Phase, engine: Any, folder: Fil
     assert 0 < sampled.execute_ns <= sampled.ns
     expected = truth.touches(phase).expected(0, operations)
     if expected is not None:
-        assert int(sampled.touch, 16) in expected or workload.conformance_only  # its text is not ASCII
+        if not workload.conformance_only:  # its text is not ASCII
+            assert int(sampled.touch, 16) in expected
         assert sampled.rows == truth.rows(phase, 0, operations)
         assert sampled.execute_ns <= sampled.first_row_ns <= sampled.ns
     if phase.after:
@@ -216,8 +237,7 @@ def check_facts(facts: FactsReply, path: Path, instance: Instance) -> None:
         assert settings["durability"] == "none"
     if engine == "postgresql":
         statement, asked = path.get("statement"), path.get("prepare_threshold")
-        expected = {"auto": {"prepared": "5", "bound": "0"}.get(statement, "5"), "-1": "1"}.get(asked, asked)
-        assert settings["prepare_threshold"] == expected
+        assert settings["prepare_threshold"] == ("0" if statement == "bound" else "5" if asked == "auto" else asked)
         assert settings["query_mode"] == ("simple" if path.get("statement") == "text" else "extended")
         assert settings["fetch_size"] == ("1000" if path.get("result") == "cursor:1000" else "0")
         assert settings["tls"] == "off"

@@ -81,7 +81,7 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "commits-not-as-declared",
             "error" if path.coordinates.get("profile") == "tuned" else "warning",
-            f"{path.name} commits {text.count(commits)} times per operation in {phase_text(proof)}, where once was meant",
+            f"{path.name} commits {text.count(commits)} times per operation in {phase_text(proof)}; once was meant",
             f"{text.count(proof.commits)} commits in {proof.operations} operations by the server's own counter",
             "statements share a transaction, or the driver opens transactions of its own",
             f"rowpath run {evidence.experiment} --plan",

@@ -158,5 +158,5 @@ def lines_of_code(adapter: Adapter) -> int:
     if "command" in adapter.build:
         return 0
     marks = ("#",) if adapter.language == "python" else ("//", "/*", "*")
-    lines = (line.strip() for line in file.read_text().splitlines())
+    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
     return sum(1 for line in lines if line and not line.startswith(marks))

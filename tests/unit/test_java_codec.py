@@ -1,0 +1,107 @@
+"""The Java runner's codec against the vectors that every language shares."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from codec_vectors import VECTORS
+
+from rowpath.languages import java
+
+pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+
+Ask = Callable[[str], str]
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Ask]:
+    java.build([])
+    core = java._compile("core", java._sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
+    trial = java._compile("trial", java._sources("src/test/java/rowpath/*.java"), [core])
+    command = [java.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def answer(request: str) -> str:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(request + "\n")
+            process.stdin.flush()
+            return process.stdout.readline().strip()
+
+        yield answer
+        process.stdin.close()
+        assert process.wait(timeout=10) == 0
+
+
+def name(vector: dict[str, Any]) -> str:
+    return f"{vector['type']}-{str(vector['value'])[:20]}"
+
+
+def fitting(vector: dict[str, Any]) -> str:
+    """The type to declare: an unsigned integer beyond Java's long is a decimal here."""
+    beyond = vector["type"] == "integer" and vector["value"] and int(vector["value"]) >= 2**63
+    return "decimal" if beyond else str(vector["type"])
+
+
+@pytest.mark.parametrize("vector", VECTORS["values"], ids=name)
+def test_value(ask: Ask, vector: dict[str, Any]) -> None:
+    column = vector.get("column", {})
+    nullable = str(column.get("nullable", False)).lower()
+    kind = fitting(vector)
+    answered = ask(f"value {kind} {column.get('bits', 32)} {nullable} {vector['bytes']}")
+    touch = vector.get("touch_utf16", vector["touch"])
+    assert answered == f"{vector['bytes']} 1:{vector['hash']} {touch}"
+
+
+@pytest.mark.parametrize("vector", VECTORS["xxh64"], ids=lambda vector: str(len(vector["bytes"]) // 2))
+def test_hash(ask: Ask, vector: dict[str, Any]) -> None:
+    assert ask(f"hash {vector['bytes']}") == vector["hash"]
+
+
+def test_null_where_none_may_be(ask: Ask) -> None:
+    for kind in ("integer", "float64", "boolean", "text", "date", "uuid"):
+        assert ask(f"value {kind} 32 false 00") == "error column value: NULL where none is allowed"
+
+
+def test_an_integer_wider_than_declared(ask: Ask) -> None:
+    assert ask("value integer 16 false 4e050000003332373638") == "error column value: 32768 in an integer of 16 bits"
+
+
+@pytest.mark.parametrize(
+    ("request_line", "answer"),
+    [
+        ("date 0001-01-01", "0001-01-01"),
+        ("date 1500-03-01", "1500-03-01"),
+        ("time 01:02:03.000000001", "01:02:03.000000001"),
+        ("timestamp 2000-11-07T01:02:03.4", "2000-11-07T01:02:03.400"),
+        ("instant 2000-11-07 01:02:03.4+02", "2000-11-06T23:02:03.400Z"),
+        ("instant 2000-11-07 01:02:03-05:30", "2000-11-07T06:32:03Z"),
+        ("instant 2000-11-07 01:02:03Z", "2000-11-07T01:02:03Z"),
+    ],
+)
+def test_text_of_dates_and_times(ask: Ask, request_line: str, answer: str) -> None:
+    assert ask(request_line) == answer
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        "date 2000-13-01",
+        "date 2000-01-01 00:00:00",
+        "date 2000-1-01",
+        "date ",
+        "time 25:00:00",
+        "time 10:00",
+        "time 10:00:00,5",
+        "timestamp 2000-01-01",
+        "timestamp 2000-01-01 00:00:00.1234567890",
+        "timestamp 2000-01-01 00:00:0x",
+    ],
+)
+def test_text_that_is_no_date_or_time(ask: Ask, request_line: str) -> None:
+    assert ask(request_line).startswith("error ")
