@@ -234,7 +234,11 @@ def make_plan(
                 if len(pairs) == 1:
                     dropped.append(Dropped(path=path, reason=reason))
                 continue
-            name = " ".join([selection.name, *(path.get(key) for key in varying)]) if selection.name else ""
+            name = (
+                " ".join([selection.name, *(path.get(key) for key in varying)])
+                if selection.name and (len(pairs) == 1 or varying)
+                else ""
+            )
             chosen[path.id] = (adapter, path, name, selection.phases)
     runnable: list[PlannedPath] = []
     unserved: list[tuple[str, str, str]] = []
@@ -301,7 +305,6 @@ def matches(path: Path, filters: dict[str, tuple[str, ...]]) -> bool:
 def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
     """A short, unique name per path: the given one, else engine, language, driver and the coordinates that vary."""
     names: dict[str, str] = {}
-    given = {path.id: name for path, name in paths if name}
     for path, name in paths:
         if name:
             names[path.id] = name
@@ -313,11 +316,11 @@ def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
         if path.get("deployment") not in ("none", path.get("engine")) and _both_deployments(paths, path):
             parts.insert(1, path.get("deployment"))
         names[path.id] = " ".join([*parts, *(path.get(key) for key in keys), *([path.label] if path.label else [])])
-    taken: dict[str, str] = {}
+    taken: dict[str, int] = {}
     for path_id, name in names.items():
-        if name in taken and path_id not in given:
-            names[path_id] = f"{name} #{sum(1 for other in taken if other.startswith(name)) + 1}"
-        taken[names[path_id]] = path_id
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1:
+            names[path_id] = f"{name} #{taken[name]}"
     return names
 
 
@@ -326,10 +329,17 @@ def _both_deployments(paths: list[tuple[Path, str]], path: Path) -> bool:
     return len({other.get("deployment") for other in same}) > 1
 
 
+def applies(path: Path, key: str) -> bool:
+    """Whether the coordinate means something for the path; durability `none` does where the engine has another one."""
+    if key == "durability":
+        return len(ENGINES[path.get("engine")].durabilities) > 1
+    return path.get(key) != "none"
+
+
 def _with_comparisons(paths: list[PlannedPath]) -> list[PlannedPath]:
     """Paths are ranked together when placement, durability and fetch form agree and no engine build is confounded."""
     keys = ("placement", "durability", "fetch", "clients", "tls")
-    applicable = {key: [p.path.get(key) for p in paths if p.path.get(key) != "none"] for key in keys}
+    applicable = {key: [p.path.get(key) for p in paths if applies(p.path, key)] for key in keys}
     varying = [key for key in keys if len(set(applicable[key])) > 1]
     result = []
     for planned in paths:
@@ -338,7 +348,7 @@ def _with_comparisons(paths: list[PlannedPath]) -> list[PlannedPath]:
             value = planned.path.get(key)
             if key == "fetch":
                 value = value.partition(":")[0]
-            parts.append(f"{key}={applicable[key][0] if value == 'none' else value}")
+            parts.append(f"{key}={value if applies(planned.path, key) else applicable[key][0]}")
         if planned.adapter.confounded:
             parts.append(planned.adapter.confounded)
         result.append(

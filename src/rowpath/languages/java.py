@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -9,6 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path as FilePath
 
@@ -19,6 +21,7 @@ from rowpath.model import Path
 from rowpath.places import build_dir, data_dir
 
 OLDEST = 17
+LEFTOVER_AGE_S = 24 * 3600
 INSTALL = "apt-get install openjdk-17-jdk-headless maven"
 TOOLS = (
     "org.ow2.asm:asm:9.11.1",
@@ -69,7 +72,7 @@ def build(adapters: list[tuple[Adapter, str]]) -> None:
     if problem:
         raise EnvironmentMissing(problem, INSTALL)
     fetch([*TOOLS, *(one for adapter, version in adapters for one in _coordinates(adapter, version))])
-    _scratch().mkdir(parents=True, exist_ok=True)
+    _make_scratch()
     core = _compile("core", _sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
     _compile("tools", _sources("src/main/java/rowpath/tools/*.java"), fetch(TOOLS))
     for adapter, version in adapters:
@@ -201,6 +204,14 @@ def _environment() -> dict[str, str]:
 def _scratch() -> FilePath:
     """Where drivers unpack their native libraries: a JVM that is killed leaves them behind."""
     return build_dir("java") / "tmp"
+
+
+def _make_scratch() -> None:
+    _scratch().mkdir(parents=True, exist_ok=True)
+    for file in _scratch().iterdir():
+        with contextlib.suppress(OSError):  # another process tidies up too
+            if time.time() - file.stat().st_mtime > LEFTOVER_AGE_S:
+                file.unlink()
 
 
 def _joined(files: Iterable[FilePath]) -> str:

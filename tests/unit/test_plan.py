@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import pytest
+
+from rowpath.errors import UsageError
+from rowpath.experiments import Experiment, Selection, load_experiment
+from rowpath.plan import (
+    SET_LIMIT,
+    Plan,
+    block_order,
+    check_coordinates,
+    estimate_s,
+    every_adapter,
+    lattice,
+    make_plan,
+    pruned,
+    workloads_of,
+)
+
+Select = dict[str, str | tuple[str, ...]]
+
+
+def planned(*selects: Select, phases: tuple[str, ...] = ("scan.read",), **filters: str) -> Plan:
+    experiment = Experiment(1, "t", "t", phases, tuple(Selection(select=select) for select in selects))
+    wanted = {key: tuple(value.split(",")) for key, value in filters.items()}
+    return make_plan(experiment, workloads_of(experiment), wanted, seed=1)
+
+
+def test_a_coordinate_left_out_takes_the_first_value() -> None:
+    (path,) = planned({"engine": "sqlite", "language": "python"}).paths
+    assert path.path.get("statement") == "prepared"
+    assert path.path.get("placement") == "same"
+    assert path.path.get("profile") == "tuned"
+
+
+def test_a_star_takes_every_value_and_a_list_those_named() -> None:
+    assert {p.path.get("statement") for p in planned({"driver": "sqlite3", "statement": "*"}).paths} == {
+        "prepared",
+        "bound",
+        "text",
+    }
+    some = planned({"driver": "sqlite3", "statement": ("text", "bound")})
+    assert [p.path.get("statement") for p in some.paths] == ["text", "bound"]
+
+
+def test_the_shipped_profile_takes_the_drivers_own_defaults() -> None:
+    (path,) = planned({"driver": "psycopg", "profile": "shipped"}).paths
+    for key, value in path.adapter.shipped.items():
+        assert path.path.get(key) == value
+    (path,) = planned({"driver": "pgjdbc", "profile": "shipped", "version": "42.7.14"}).paths
+    assert path.path.get("format") == path.adapter.shipped["format"] == "binary"
+
+
+def test_points_that_do_not_exist_are_pruned_with_their_reason() -> None:
+    plan = planned({"driver": "libpq", "statement": "text", "format": "binary"}, {"driver": "sqlite3"})
+    assert [p.path.get("driver") for p in plan.paths] == ["sqlite3"]
+    (dropped,) = plan.dropped
+    assert "text only" in dropped.reason
+
+
+def test_a_filter_keeps_and_opens() -> None:
+    tour = load_experiment("tour")
+    loaded = workloads_of(tour)
+    split = make_plan(tour, loaded, {"placement": ("split",)}, seed=1)
+    assert {p.path.get("placement") for p in split.paths} == {"split"}
+    only = make_plan(tour, loaded, {"engine": ("sqlite",)}, seed=1)
+    assert {p.path.get("engine") for p in only.paths} == {"sqlite"}
+    text = make_plan(tour, loaded, {"statement": ("text",)}, seed=1)
+    assert {p.path.get("statement") for p in text.paths} == {"text", "none"}
+    assert {p.path.get("engine") for p in text.paths if p.path.get("statement") == "none"} == {"null"}
+
+
+def test_names_are_unique_and_say_what_varies() -> None:
+    plan = planned({"engine": "postgresql", "driver": "*", "statement": "*", "result": "*", "format": "*"})
+    names = [p.name for p in plan.paths]
+    assert len(set(names)) == len(names)
+    assert all(p.path.get("driver") in p.name for p in plan.paths)
+
+
+def test_a_big_comparison_is_split_into_sets_that_share_two_anchors() -> None:
+    plan = planned(
+        {"engine": "postgresql", "driver": "*", "statement": "*", "result": "*", "format": "*", "transport": "*"},
+        {"engine": "null", "language": "c", "driver": "null"},
+        phases=("scan.read", "null.nothing"),
+    )
+    assert len(plan.paths) > SET_LIMIT
+    assert all(len(group) <= SET_LIMIT for group in plan.groups)
+    assert len(plan.anchors) == 2
+    for group in plan.groups:
+        assert set(plan.anchors) <= {p.path.id for p in group}
+    everyone = [p.path.id for group in plan.groups for p in group if p.path.id not in plan.anchors]
+    assert sorted(everyone) == sorted(p.path.id for p in plan.paths if p.path.id not in plan.anchors)
+
+
+def test_a_confounded_build_is_a_comparison_of_its_own() -> None:
+    plan = planned({"engine": "sqlite", "language": "*"})
+    by_driver = {p.path.get("driver"): p.comparison for p in plan.paths}
+    assert by_driver["sqlite"] == by_driver["sqlite3"]
+    assert by_driver["sqlite-jdbc"] != by_driver["sqlite"]
+
+
+def test_different_durabilities_and_placements_are_never_one_comparison() -> None:
+    plan = planned({"driver": "sqlite3", "durability": ("full", "none"), "placement": ("same", "split")})
+    assert len({p.comparison for p in plan.paths}) == len(plan.paths) == 4
+
+
+def test_a_file_serves_scans_only_and_says_why_not_the_rest() -> None:
+    plan = planned({"engine": "file", "language": "c"}, phases=("scan.read", "keyed.read"))
+    (path,) = plan.paths
+    assert path.phases == ("scan.read",)
+    ((_, phase, reason),) = plan.unserved
+    assert phase == "keyed.read"
+    assert "no index" in reason
+
+
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
+    [
+        ({"engin": ("sqlite",)}, "engine"),
+        ({"engine": ("sqllite",)}, "sqlite"),
+        ({"placement": ("spilt",)}, "split"),
+    ],
+)
+def test_a_wrong_coordinate_suggests_the_nearest(wanted: dict[str, tuple[str, ...]], hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_coordinates(wanted)
+    assert f"'{hint}'" in caught.value.hint
+
+
+def test_the_order_of_blocks_is_random_but_seeded() -> None:
+    orders = {tuple(block_order(1, f"place {number}", 8)) for number in range(20)}
+    assert len(orders) > 15
+    assert all(sorted(order) == list(range(8)) for order in orders)
+    assert block_order(1, "a", 8) == block_order(1, "a", 8)
+    assert block_order(1, "a", 8) != block_order(2, "a", 8)
+
+
+def test_every_adapter_has_a_path_that_exists() -> None:
+    for adapter in every_adapter():
+        assert any(not pruned(adapter, path) for path in lattice(adapter, {})), adapter.driver
+
+
+def test_more_takes_longer() -> None:
+    small = planned({"driver": "sqlite3"})
+    large = planned({"driver": "sqlite3"}, {"driver": "psycopg"}, {"engine": "derby", "deployment": "*"})
+    assert 0 < estimate_s(small) < estimate_s(large)
