@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from rowpath import cores
+from rowpath import cores, launch
 from rowpath.collect import cpu, disk, memory, queue
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Settled
@@ -100,7 +100,8 @@ class Invocation:
         self.cpus = cores.client_cpus(planned.path.get("placement"))
         self.alone = planned.path.get("deployment") in ("embedded", "file", "none")
         start = command(planned.adapter, planned.path.get("version"), planned.path)
-        self.runner = Runner.start(start, self.cpus, log, environment)
+        # Starting may use every core; what is measured is pinned once connected.
+        self.runner = Runner.start(start, cores.usable(), log, environment)
         self._server_pids: list[int] = []
         self.connect_ns = 0
 
@@ -110,6 +111,7 @@ class Invocation:
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
         reply = self.runner.request(Open, self.timeout_s, options=options, expect=OpenReply)
         self.connect_ns = reply.connect_ns
+        launch.pin(self.runner.pid, self.cpus)
         shown = msgspec.to_builtins(hello)
         shown.pop("id", None)
         shown.pop("error", None)
