@@ -134,7 +134,7 @@ _EVERY_TYPE: dict[str, tuple[Any, ...]] = {
         '{"q": "a\\"b\\\\c"}',
     ),
     "c_binary": (b"\x00\xff", b"\x00", bytes(range(256)), None, b"", b"\\x41|\n"),
-    "c_date": (date(2000, 11, 7), date(1, 1, 1), date(9999, 12, 31), None, date(1970, 1, 1), date(1582, 10, 10)),
+    "c_date": (date(2000, 11, 7), date(1, 1, 1), date(9999, 12, 31), None, date(1970, 1, 1), date(1582, 10, 4)),
     "c_time": (time(12, 34, 56), time(0), time(23, 59, 59), None, time(0), time(1, 2, 3)),
     "c_timestamp": (
         datetime(2000, 11, 7, 1, 2, 3, 456789),

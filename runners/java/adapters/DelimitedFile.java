@@ -1,0 +1,84 @@
+package rowpath.adapters;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import rowpath.Adapter;
+import rowpath.Column;
+import rowpath.Failure;
+import rowpath.Getter;
+import rowpath.Operation;
+import rowpath.Options;
+import rowpath.Phase;
+import rowpath.RowLoop;
+import rowpath.RowLoops;
+
+/** A whole table from {@code TABLE.tbl} (runners/PROTOCOL.md, Delimited text files). */
+public final class DelimitedFile implements Adapter {
+  private Path directory;
+  private char delimiter;
+
+  @Override
+  public void open(Options options) {
+    directory = Path.of(options.need("path"));
+    delimiter = options.get("delimiter", "|").charAt(0);
+    if (!Files.isDirectory(directory)) {
+      throw new Failure("connect", "ENOENT", directory + " is no directory");
+    }
+  }
+
+  @Override
+  public Operation prepare(Phase phase, Object[][] rows) {
+    if (!phase.kind().equals("query") || !phase.scan()) {
+      throw new Failure("unsupported", "", "a text file delivers whole tables only");
+    }
+    Path file = directory.resolve(phase.table() + ".tbl");
+    int columns = phase.columns().size();
+    RowLoop<DelimitedRow> loop =
+        RowLoops.of(DelimitedRow.class, phase.columns(), getters(phase.columns()));
+    return (row, tally) -> {
+      // Malformed UTF-8 is an error here, as it must be: newBufferedReader reports it.
+      try (BufferedReader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+        tally.executed();
+        tally.take(new DelimitedRow(reader, delimiter, columns), loop);
+      }
+    };
+  }
+
+  @Override
+  public List<Getter> getters(List<Column> columns) {
+    return columns.stream().map(DelimitedFile::getter).toList();
+  }
+
+  private static Getter getter(Column column) {
+    return switch (column.type()) {
+      case INTEGER -> column.bits() > 32 ? text("getLong", long.class) : text("getInt", int.class);
+      case DECIMAL -> text("getDecimal", java.math.BigDecimal.class);
+      case FLOAT32 -> text("getFloat", float.class);
+      case FLOAT64 -> text("getDouble", double.class);
+      case BOOLEAN -> text("getBoolean", boolean.class);
+      case CHAR, VARCHAR, TEXT, JSON -> Getter.typed("getString", String.class);
+      case BINARY -> text("getBytes", byte[].class);
+      case DATE -> text("getDate", java.time.LocalDate.class);
+      case TIME -> text("getTime", java.time.LocalTime.class);
+      case TIMESTAMP -> text("getTimestamp", java.time.LocalDateTime.class);
+      case TIMESTAMPTZ -> text("getInstant", java.time.OffsetDateTime.class);
+      case UUID -> text("getUuid", java.util.UUID.class);
+      case INTERVAL -> text("getInterval", rowpath.Interval.class);
+      case ARRAY -> text("getArray", Object[].class);
+    };
+  }
+
+  private static Getter text(String method, Class<?> returns) {
+    return new Getter(null, method, null, returns, true);
+  }
+
+  @Override
+  public void facts(Facts facts) throws IOException {
+    facts.reply().put("driver_version", "java.io.BufferedReader " + Runtime.version());
+    facts.settings().put("delimiter", String.valueOf(delimiter));
+  }
+}

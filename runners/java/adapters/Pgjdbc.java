@@ -1,0 +1,169 @@
+package rowpath.adapters;
+
+import java.nio.file.Path;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.OffsetDateTime;
+import java.util.Properties;
+import org.postgresql.PGConnection;
+import org.postgresql.util.PGInterval;
+import rowpath.Column;
+import rowpath.Failure;
+import rowpath.Getter;
+import rowpath.Interval;
+import rowpath.Options;
+import rowpath.jdbc.Jdbc;
+import rowpath.jdbc.Literals;
+import rowpath.jdbc.Setter;
+
+/** pgjdbc: PostgreSQL's own driver. */
+public final class Pgjdbc extends Jdbc {
+  private static final long SECOND_NS = 1_000_000_000L;
+
+  private int fetchSize;
+
+  @Override
+  public void open(Options options) throws Exception {
+    fetchSize = options.count("result", "cursor");
+    super.open(options);
+  }
+
+  @Override
+  protected Connection connect() throws SQLException {
+    Properties properties = new Properties();
+    properties.setProperty("user", options.need("user"));
+    properties.setProperty("password", options.get("password", ""));
+    properties.setProperty("ApplicationName", "rowpath");
+    if (options.get("tls", "off").equals("off")) {
+      properties.setProperty("sslmode", "disable");
+    }
+    String mode = options.get("statement", "prepared");
+    if (mode.equals("text")) {
+      properties.setProperty("preferQueryMode", "simple");
+    }
+    // pgjdbc caches what was prepared by its text: only a threshold of 0 prepares on each
+    // execution.
+    String threshold = options.get("prepare_threshold", "auto");
+    if (mode.equals("bound")) {
+      properties.setProperty("prepareThreshold", "0");
+    } else if (!threshold.equals("auto")) {
+      properties.setProperty("prepareThreshold", threshold);
+    }
+    boolean binary = options.get("format", "text").equals("binary");
+    properties.setProperty("binaryTransfer", String.valueOf(binary));
+    String host = options.get("host", "127.0.0.1");
+    String port = options.need("port");
+    if (options.get("transport", "tcp").equals("unix")) {
+      Path socket = Path.of(options.need("socket_dir"), ".s.PGSQL." + port);
+      properties.setProperty(
+          "socketFactory", "org.newsclub.net.unix.AFUNIXSocketFactory$FactoryArg");
+      properties.setProperty("socketFactoryArg", socket.toString());
+      host = "localhost";
+    }
+    return DriverManager.getConnection(
+        "jdbc:postgresql://" + host + ":" + port + "/" + options.need("database"), properties);
+  }
+
+  @Override
+  protected int fetchSize() {
+    return fetchSize;
+  }
+
+  @Override
+  protected Getter getter(Column column) {
+    return switch (column.type()) {
+      case INTERVAL -> Getter.function(Pgjdbc.class, "interval", Interval.class, false);
+      case ARRAY -> Getter.function(Pgjdbc.class, "array", Object[].class, false);
+      default -> super.getter(column);
+    };
+  }
+
+  /** The getter of intervals. */
+  public static Interval interval(ResultSet rows, int column) throws SQLException {
+    PGInterval value = (PGInterval) rows.getObject(column);
+    if (value == null) {
+      return null;
+    }
+    long seconds = value.getHours() * 3600L + value.getMinutes() * 60L + value.getWholeSeconds();
+    return new Interval(
+        value.getYears() * 12 + value.getMonths(),
+        value.getDays(),
+        seconds * SECOND_NS + value.getMicroSeconds() * 1000L);
+  }
+
+  /** The getter of arrays. */
+  public static Object[] array(ResultSet rows, int column) throws SQLException {
+    Array value = rows.getArray(column);
+    return value == null ? null : (Object[]) value.getArray();
+  }
+
+  @Override
+  protected Setter setter(Column column) {
+    return switch (column.type()) {
+      // As varchar, which setString sends, no index on a CHAR column would serve.
+      case CHAR -> (statement, index, value) -> statement.setObject(index, value, Types.CHAR);
+      case JSON -> (statement, index, value) -> statement.setObject(index, value, Types.OTHER);
+      case INTERVAL ->
+          (statement, index, value) -> statement.setObject(index, interval((Interval) value));
+      case ARRAY ->
+          (statement, index, value) ->
+              statement.setArray(
+                  index, statement.getConnection().createArrayOf(element(value), (Object[]) value));
+      default -> super.setter(column);
+    };
+  }
+
+  private static PGInterval interval(Interval value) {
+    return new PGInterval(
+        0, value.months(), value.days(), 0, 0, value.nanoseconds() / (double) SECOND_NS);
+  }
+
+  private static String element(Object array) {
+    for (Object element : (Object[]) array) {
+      if (element != null) {
+        return element instanceof String ? "text" : element instanceof Long ? "int8" : "int4";
+      }
+    }
+    return "int4";
+  }
+
+  @Override
+  protected String literal(Column column, Object value) {
+    return switch (column.type()) {
+      case FLOAT32, FLOAT64, UUID, DATE, TIME, TIMESTAMP -> Literals.quoted(value);
+      case TIMESTAMPTZ -> Literals.quoted(((OffsetDateTime) value).toString());
+      case BINARY -> "'\\x" + Literals.hex(value) + "'";
+      case INTERVAL -> Literals.quoted(interval((Interval) value).getValue());
+      case ARRAY ->
+          throw new Failure("unsupported", "", "no array literals (" + column.name() + ")");
+      default -> super.literal(column, value);
+    };
+  }
+
+  @Override
+  public Integer serverPid() throws SQLException {
+    return connection.unwrap(PGConnection.class).getBackendPID();
+  }
+
+  @Override
+  public void facts(Facts facts) throws SQLException {
+    super.facts(facts);
+    PGConnection driver = connection.unwrap(PGConnection.class);
+    facts.settings().put("prepare_threshold", String.valueOf(driver.getPrepareThreshold()));
+    facts.settings().put("query_mode", driver.getPreferQueryMode().value());
+    facts
+        .settings()
+        .put("binary_transfer", options.get("format", "text").equals("binary") ? "on" : "off");
+    facts.reply().put("build", ask("SELECT version()"));
+    for (String name :
+        new String[] {"synchronous_commit", "fsync", "TimeZone", "client_encoding"}) {
+      facts.settings().put(name, ask("SHOW " + name));
+    }
+    String ssl = ask("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()");
+    facts.settings().put("tls", ssl.equals("t") ? "on" : "off");
+  }
+}

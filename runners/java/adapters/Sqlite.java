@@ -1,0 +1,104 @@
+package rowpath.adapters;
+
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
+import java.time.temporal.ChronoField;
+import java.util.Locale;
+import java.util.Properties;
+import rowpath.Column;
+import rowpath.Getter;
+import rowpath.jdbc.Jdbc;
+import rowpath.jdbc.Literals;
+import rowpath.jdbc.Setter;
+import rowpath.jdbc.TextValues;
+
+/**
+ * sqlite-jdbc, which carries its own build of SQLite; decimals, dates and times are text in the
+ * database.
+ */
+public final class Sqlite extends Jdbc {
+  private static final DateTimeFormatter TIME =
+      new DateTimeFormatterBuilder()
+          .appendPattern("HH:mm:ss")
+          .appendFraction(ChronoField.NANO_OF_SECOND, 0, 9, true)
+          .toFormatter(Locale.ROOT);
+  private static final DateTimeFormatter DATE_TIME =
+      new DateTimeFormatterBuilder()
+          .appendPattern("uuuu-MM-dd ")
+          .append(TIME)
+          .toFormatter(Locale.ROOT);
+
+  @Override
+  protected Connection connect() throws SQLException {
+    Properties properties = new Properties();
+    if (options.get("durability", "none").equals("full")) {
+      properties.setProperty("journal_mode", "WAL");
+      properties.setProperty("synchronous", "FULL");
+    } else {
+      properties.setProperty("synchronous", "OFF");
+    }
+    return DriverManager.getConnection("jdbc:sqlite:" + options.need("path"), properties);
+  }
+
+  @Override
+  protected Getter getter(Column column) {
+    return switch (column.type()) {
+      case DECIMAL -> Getter.function(TextValues.class, "decimal", BigDecimal.class, true);
+      case DATE -> Getter.function(TextValues.class, "date", LocalDate.class, true);
+      case TIME -> Getter.function(TextValues.class, "time", LocalTime.class, true);
+      case TIMESTAMP -> Getter.function(TextValues.class, "timestamp", LocalDateTime.class, true);
+      case TIMESTAMPTZ -> Getter.function(TextValues.class, "instant", OffsetDateTime.class, true);
+      default -> super.getter(column);
+    };
+  }
+
+  @Override
+  protected Setter setter(Column column) {
+    return switch (column.type()) {
+      case DECIMAL, DATE, TIME, TIMESTAMP, TIMESTAMPTZ ->
+          (statement, index, value) -> statement.setString(index, text(value));
+      default -> super.setter(column);
+    };
+  }
+
+  @Override
+  protected String literal(Column column, Object value) {
+    return switch (column.type()) {
+      case DECIMAL, DATE, TIME, TIMESTAMP, TIMESTAMPTZ -> Literals.quoted(text(value));
+      case BOOLEAN -> (Boolean) value ? "1" : "0";
+      default -> super.literal(column, value);
+    };
+  }
+
+  private static String text(Object value) {
+    if (value instanceof BigDecimal decimal) {
+      return decimal.toPlainString();
+    }
+    if (value instanceof LocalDateTime timestamp) {
+      return DATE_TIME.format(timestamp);
+    }
+    if (value instanceof OffsetDateTime instant) {
+      return DATE_TIME.format(instant) + instant.getOffset();
+    }
+    return value instanceof LocalTime time ? TIME.format(time) : value.toString();
+  }
+
+  @Override
+  public void facts(Facts facts) throws SQLException {
+    super.facts(facts);
+    facts
+        .reply()
+        .put("build", ask("SELECT group_concat(compile_options, ' ') FROM pragma_compile_options"));
+    for (String name : new String[] {"journal_mode", "synchronous", "cache_size", "mmap_size"}) {
+      facts.settings().put(name, ask("PRAGMA " + name));
+    }
+  }
+}

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Checks the Java sources: google-java-format, and javac with every warning an error. `check.sh --fix` formats them.
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../.." && pwd)
+python=$root/.venv/bin/python
+[ -x "$python" ] || python=python3
+
+# Prints the class path of the named pinned artefacts, fetched where needed.
+class_path() {
+    PYTHONPATH="$root/src" "$python" -c 'import sys; from rowpath.languages import java; print(java.class_path(sys.argv[1:]))' "$@"
+}
+
+java=$(PYTHONPATH="$root/src" "$python" -c 'from rowpath.languages import java; print(java.java_command())')
+formatter=$(class_path google-java-format)
+drivers=$(class_path asm jackson-core jackson-jr-objects postgresql)
+exports=
+for package in api code file parser tree util; do
+    exports="$exports --add-exports=jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED"
+done
+
+cd "$here"
+sources=$(find adapters src -name '*.java' | sort)
+case ${1-} in
+    --fix) mode=--replace ;;
+    *) mode='--set-exit-if-changed --dry-run' ;;
+esac
+# The lists are split into words on purpose: no name of ours holds a blank.
+# shellcheck disable=SC2086
+"$java" $exports -cp "$formatter" com.google.googlejavaformat.java.Main $mode $sources
+
+classes=$(mktemp -d)
+trap 'rm -rf "$classes"' EXIT
+# shellcheck disable=SC2086
+"$(dirname "$java")/javac" --release 17 -Xlint:all -Werror -proc:none -encoding UTF-8 -cp "$drivers" -d "$classes" $sources

@@ -1,0 +1,34 @@
+package rowpath;
+
+import java.util.List;
+import java.util.Map;
+
+/** One column by its declared logical type; {@code bits} is an integer's width (16, 32, 64). */
+public record Column(
+    String name, Type type, int length, int precision, int scale, int bits, boolean nullable) {
+
+  /**
+   * The columns of a message's list; {@link Failure} of kind {@code unsupported} for a type unknown
+   * here.
+   */
+  static List<Column> list(Object columns) {
+    return columns == null
+        ? List.of()
+        : ((List<?>) columns).stream().map(column -> of((Map<?, ?>) column)).toList();
+  }
+
+  private static Column of(Map<?, ?> fields) {
+    return new Column(
+        (String) fields.get("name"),
+        Type.named((String) fields.get("type")),
+        number(fields, "length", 0),
+        number(fields, "precision", 0),
+        number(fields, "scale", 0),
+        number(fields, "bits", 32),
+        Boolean.TRUE.equals(fields.get("nullable")));
+  }
+
+  private static int number(Map<?, ?> fields, String name, int otherwise) {
+    return fields.get(name) instanceof Number value ? value.intValue() : otherwise;
+  }
+}

@@ -1,0 +1,65 @@
+package rowpath;
+
+import java.nio.charset.CharacterCodingException;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.time.DateTimeException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** An error with the protocol's kind and the driver's own code. */
+public final class Failure extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final String kind;
+  private final String code;
+
+  /** Kinds: connect, sql, unsupported, verify, timeout, internal; an empty code means none. */
+  public Failure(String kind, String code, String text) {
+    super(text);
+    this.kind = kind;
+    this.code = code;
+  }
+
+  /**
+   * What a driver threw, as the protocol's error body; {@code kind} is used where the cause does
+   * not tell.
+   */
+  static Map<String, Object> body(Throwable thrown, String kind) {
+    String code = "";
+    if (thrown instanceof Failure failure) {
+      kind = failure.kind;
+      code = failure.code;
+    } else if (thrown instanceof SQLFeatureNotSupportedException feature) {
+      kind = "unsupported";
+      code = code(feature);
+    } else if (thrown instanceof SQLException sql) {
+      code = code(sql);
+      kind = code.startsWith("08") ? "connect" : kind;
+    } else if (thrown instanceof CharacterCodingException
+        || thrown instanceof DateTimeException
+        || thrown instanceof NumberFormatException
+        || thrown instanceof ClassCastException) {
+      kind = "verify"; // a value that does not fit its declared type
+    } else if (thrown instanceof Error || thrown instanceof RuntimeException) {
+      kind = "internal";
+      code = thrown.getClass().getSimpleName();
+    }
+    String text = String.valueOf(thrown.getMessage());
+    for (Throwable cause = thrown.getCause(); cause != null; cause = cause.getCause()) {
+      if (cause.getMessage() != null && !text.contains(cause.getMessage())) {
+        text += ": " + cause.getMessage();
+      }
+    }
+    Map<String, Object> body = new LinkedHashMap<>();
+    body.put("kind", kind);
+    body.put("code", code);
+    body.put("text", text.replaceAll("\\p{Cntrl}+", " ").strip());
+    return body;
+  }
+
+  private static String code(SQLException thrown) {
+    String state = thrown.getSQLState();
+    return state == null || state.isEmpty() ? Integer.toString(thrown.getErrorCode()) : state;
+  }
+}

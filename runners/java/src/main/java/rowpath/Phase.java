@@ -1,0 +1,34 @@
+package rowpath;
+
+import java.util.List;
+import java.util.Map;
+
+/** A phase as {@code prepare} sends it. */
+public record Phase(
+    String name,
+    String kind,
+    String sql,
+    String table,
+    boolean scan,
+    List<Column> columns,
+    List<Column> parameterColumns,
+    boolean transaction,
+    boolean stamps) {
+
+  static Phase of(Map<?, ?> fields) {
+    return new Phase(
+        text(fields, "name"),
+        text(fields, "kind"),
+        text(fields, "sql"),
+        text(fields, "table"),
+        Boolean.TRUE.equals(fields.get("scan")),
+        Column.list(fields.get("columns")),
+        Column.list(fields.get("parameter_columns")),
+        text(fields, "transaction").equals("transaction"),
+        Boolean.TRUE.equals(fields.get("stamps")));
+  }
+
+  private static String text(Map<?, ?> fields, String name) {
+    return fields.get(name) instanceof String value ? value : "";
+  }
+}

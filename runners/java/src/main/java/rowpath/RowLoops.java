@@ -1,0 +1,65 @@
+package rowpath;
+
+import java.lang.invoke.MethodHandles;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/** Makes row loops: one hidden class per row shape. */
+public final class RowLoops {
+  private RowLoops() {}
+
+  /**
+   * The row loop over {@code source} for these columns, each taken by the getter of the same
+   * position.
+   *
+   * <p>The source has {@code boolean next()} and {@code boolean wasNull()}.
+   */
+  @SuppressWarnings("unchecked")
+  public static <S> RowLoop<S> of(Class<S> source, List<Column> columns, List<Getter> getters) {
+    List<String[]> shape = new ArrayList<>();
+    shape.add(new String[] {name(source), String.valueOf(source.isInterface())});
+    for (int at = 0; at < columns.size(); at++) {
+      Type type = columns.get(at).type();
+      Getter getter = getters.get(at);
+      if (type.natural.isPrimitive()
+          ? type.natural != widened(getter.returns())
+          : type.natural != getter.returns()) {
+        throw new Failure("internal", "", getter.method() + " does not deliver " + type);
+      }
+      shape.add(
+          new String[] {
+            getter.owner() == null ? "" : name(getter.owner()),
+            getter.method(),
+            getter.argument() == null ? "" : getter.argument().descriptorString(),
+            getter.returns().descriptorString(),
+            type.encoder,
+            touched(type).descriptorString(),
+            String.valueOf(columns.get(at).nullable()),
+          });
+    }
+    try {
+      MethodHandles.Lookup lookup =
+          MethodHandles.lookup().defineHiddenClass(Tools.rowLoop(shape), true);
+      return (RowLoop<S>) lookup.lookupClass().getDeclaredConstructor().newInstance();
+    } catch (ReflectiveOperationException broken) {
+      throw new IllegalStateException(broken);
+    }
+  }
+
+  private static Class<?> widened(Class<?> type) {
+    return type == int.class ? long.class : type;
+  }
+
+  /** The parameter of the {@link Touch#of} that takes the type. */
+  private static Class<?> touched(Type type) {
+    return switch (type) {
+      case INTERVAL, UUID, ARRAY -> Object.class;
+      default -> type.natural;
+    };
+  }
+
+  private static String name(Class<?> type) {
+    return Objects.requireNonNull(type).getName().replace('.', '/');
+  }
+}

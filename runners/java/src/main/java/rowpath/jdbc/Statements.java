@@ -1,0 +1,110 @@
+package rowpath.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import rowpath.Operation;
+import rowpath.RowLoop;
+import rowpath.Tally;
+
+/**
+ * The statement modes of JDBC, one operation class each; {@code loop} is null where no rows come
+ * back.
+ */
+final class Statements {
+  private Statements() {}
+
+  /** {@code prepared}: one PreparedStatement, kept. */
+  record Prepared(
+      PreparedStatement statement, Binder binder, Object[][] rows, RowLoop<ResultSet> loop)
+      implements Operation {
+    @Override
+    public void run(int row, Tally tally) throws Exception {
+      binder.bind(statement, rows, row);
+      execute(statement, loop, tally);
+    }
+
+    @Override
+    public void close() throws SQLException {
+      statement.close();
+    }
+  }
+
+  /** {@code bound}: prepared on each execution. */
+  record Bound(
+      Connection connection,
+      String sql,
+      int fetchSize,
+      Binder binder,
+      Object[][] rows,
+      RowLoop<ResultSet> loop)
+      implements Operation {
+    @Override
+    public void run(int row, Tally tally) throws Exception {
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        statement.setFetchSize(fetchSize);
+        binder.bind(statement, rows, row);
+        execute(statement, loop, tally);
+      }
+    }
+  }
+
+  /** {@code text}: the values inside the SQL. */
+  record Text(Statement statement, String[] texts, RowLoop<ResultSet> loop) implements Operation {
+    @Override
+    public void run(int row, Tally tally) throws Exception {
+      if (loop == null) {
+        statement.executeUpdate(texts[row]);
+        tally.executed();
+        return;
+      }
+      try (ResultSet result = statement.executeQuery(texts[row])) {
+        tally.executed();
+        tally.take(result, loop);
+      }
+    }
+
+    @Override
+    public void close() throws SQLException {
+      statement.close();
+    }
+  }
+
+  /** Another operation between the beginning of a transaction and its commit. */
+  record InTransaction(Connection connection, Operation operation) implements Operation {
+    @Override
+    public void run(int row, Tally tally) throws Exception {
+      connection.setAutoCommit(false);
+      try {
+        operation.run(row, tally);
+      } catch (Exception failed) {
+        connection.rollback();
+        throw failed;
+      } finally {
+        // Commits, as JDBC says; commit() before it would make some drivers begin and end another
+        // one.
+        connection.setAutoCommit(true);
+      }
+    }
+
+    @Override
+    public void close() throws Exception {
+      operation.close();
+    }
+  }
+
+  private static void execute(PreparedStatement statement, RowLoop<ResultSet> loop, Tally tally)
+      throws Exception {
+    if (loop == null) {
+      statement.executeUpdate();
+      tally.executed();
+      return;
+    }
+    try (ResultSet result = statement.executeQuery()) {
+      tally.executed();
+      tally.take(result, loop);
+    }
+  }
+}
