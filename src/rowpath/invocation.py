@@ -14,6 +14,7 @@ from rowpath import cores, launch
 from rowpath.collect import cpu, disk, memory, queue
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Settled
+from rowpath.errors import RowpathError
 from rowpath.languages import command
 from rowpath.model import Column, Phase
 from rowpath.plan import PlannedPath
@@ -219,8 +220,14 @@ class Invocation:
         if self.alone:
             statements = ENGINES[self.planned.path.get("engine")].settle_statements()
             settled = Settled(sum(self.run(statements)), means="the engine's own checkpoint, executed by the runner; ")
-        rest = self.instance.settle(self.planned.path)
+        with _the_engine_may_be_gone():
+            rest = self.instance.settle(self.planned.path)
         return Settled(settled.ns + rest.ns, None, settled.means + rest.means)
+
+    def commits(self) -> int | None:
+        """The engine's own counter of committed transactions; None where it has none."""
+        with _the_engine_may_be_gone():
+            return self.instance.commits()
 
     def written_bytes(self) -> int | None:
         """Bytes that the side which keeps the rows has handed to the disk so far."""
@@ -250,6 +257,15 @@ class Invocation:
             with contextlib.suppress(RunnerFailure):
                 self.runner.request(Close, min(10.0, self.timeout_s), expect=CloseReply)
         self.runner.stop()
+
+
+@contextlib.contextmanager
+def _the_engine_may_be_gone() -> Iterator[None]:
+    """An engine that does not answer is a failure of the paths that need it, not of the run."""
+    try:
+        yield
+    except RowpathError as error:
+        raise RunnerFailure("connect", error.message) from error
 
 
 def _difference(after: int | None, before: int | None) -> int | None:

@@ -168,10 +168,10 @@ class Prover:
 
     def _commits(self, invocation: Invocation) -> int | None:
         """The server's counter of commits, with everything that this connection did."""
-        if not self._count_commits or invocation.instance.commits() is None:
+        if not self._count_commits or invocation.commits() is None:
             return None
         invocation.run(list(getattr(invocation.instance, "flush_statements", ())))
-        return invocation.instance.commits()
+        return invocation.commits()
 
     def _verified(
         self,

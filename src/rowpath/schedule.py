@@ -122,11 +122,14 @@ class Schedule:
         for key in counted:
             file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
             self._server_syncs[key] = file
-            self.fleet.restart(key, syncs.environment(file))
+            self._restart(key, syncs.environment(file))
         prover = Prover(self.journal.write, self.directory.work, self.timeout_s, count_commits=measure)
         for number, planned in enumerate(todo, 1):
-            self.progress.note(f"proving {planned.name} ({number} of {len(todo)})")
             key = key_of(planned.path)
+            self._revive(key)
+            if key not in self.fleet:
+                continue
+            self.progress.note(f"proving {planned.name} ({number} of {len(todo)})")
             bad = prover.prove(
                 planned, self.fleet[key], self._engine_works(planned), self._log(planned), self._server_syncs.get(key)
             )
@@ -135,7 +138,7 @@ class Schedule:
             for phase, status in bad.items():
                 self.progress.note(f"{planned.name}: {phase or 'the whole path'} is {status}")
         for key in counted:
-            self.fleet.restart(key)
+            self._restart(key)
 
     def _log(self, planned: PlannedPath) -> Callable[[str], None]:
         file = self.directory.logs / f"{self.plan.paths.index(planned):02d}-{planned.adapter.language}.log"
@@ -169,7 +172,7 @@ class Schedule:
             return
         for key in dict.fromkeys(key_of(p.path) for p in members):
             if self.restart_servers and set_number and key[1] == "server":
-                self.fleet.restart(key)
+                self._restart(key)
             self._revive(key)
         anchors = list(self.plan.anchors)
         ids = [p.path.id for p in members]
@@ -209,8 +212,14 @@ class Schedule:
         text = f"the server {key[0]} was gone and was started again"
         self.journal.write("note", text=text)
         self.progress.note(text)
+        self._restart(key)
+
+    def _restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
+        """Stop and start a server again; one that does not come back is a failure of its paths, not of the run."""
+        if key not in self.fleet:
+            return
         try:
-            self.fleet.restart(key)
+            self.fleet.restart(key, environment)
         except RowpathError as error:
             self.fleet.forget(key)
             for planned in self.plan.paths:
@@ -338,8 +347,11 @@ class SetPhase:
             self._steady()
 
     def _alive(self) -> list[Invocation]:
-        """Those that have not failed in this phase and whose process lives."""
-        self.invocations = [invocation for invocation in self.invocations if invocation.runner.alive()]
+        """Those that have not failed in this phase; one whose process was lost in another phase fails in this one."""
+        for invocation in self.invocations:
+            with self._guarded(invocation):
+                if not invocation.runner.alive():
+                    raise RunnerFailure("crashed", "the runner was lost before this phase of the set")
         return self.invocations
 
     def _announce(self, regime: str) -> None:
