@@ -10,31 +10,15 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from rowpath import __version__
+from rowpath.arguments import parse
 from rowpath.errors import RowpathError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from rowpath.model import Analysis
-
-EXIT_CODES = """exit codes:
-  0    fine (findings included)
-  1    finished, but a path failed or was wrong, and that was asked about (verify, selftest, run --gate)
-  2    usage or configuration
-  3    something this machine lacks
-  4    internal or protocol error
-  124  timed out
-  130  interrupted; what was measured is kept"""
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with Rowpath's error form."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message, f"{self.prog} --help")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,9 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a run
     try:
-        options = _parse(arguments)
-        command: Callable[[argparse.Namespace], int] = options.command
-        return command(options)
+        options = parse(arguments)
+        return COMMANDS[options.command](options)
     except RowpathError as error:
         print(f"error: {error.message}", file=sys.stderr)
         if error.hint:
@@ -66,159 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 4
 
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse with options and words in any order (argparse takes positional words only where it first meets them)."""
-    parser = build_parser()
-    options, rest = parser.parse_known_args(arguments)
-    unknown = [word for word in rest if word.startswith("-")]
-    if unknown or (rest and not hasattr(options, "words")):
-        raise UsageError(f"unrecognised: {' '.join(unknown or rest)}", "rowpath --help")
-    if hasattr(options, "words"):
-        words = [*options.words, *rest]
-        options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
-        names = [word for word in words if word not in options.filters]
-        if len(names) > 1:
-            raise UsageError(f"one experiment at a time, not {len(names)}: {' '.join(names)}", "rowpath run NAME")
-        options.experiment = names[0] if names else None
-    return options
-
-
 def _interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """All commands with their options."""
-    parser = Parser(
-        prog="rowpath",
-        description="Measures every path that rows take from a database to a program: which is fastest, and why.",
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"rowpath {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
-    _add_run(commands)
-    _add_verify(commands)
-    _add_list(commands)
-    doctor_parser = _command(commands, "doctor", doctor, "what can run here, what can't, why, and what would enable it")
-    _add_color(doctor_parser)
-    _add_show(commands)
-    selftest_parser = _command(commands, "selftest", selftest, "prove that the instrument is true, by known answers")
-    selftest_parser.add_argument("--full", action="store_true", help="the long forms too (about half an hour)")
-    selftest_parser.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
-    _add_color(selftest_parser)
-    setup_parser = _command(
-        commands, "setup", setup, "fetch and build everything that can run here, so that later commands need not"
-    )
-    _add_color(setup_parser)
-    return parser
-
-
-def _command(
-    commands: Any, name: str, function: Callable[[argparse.Namespace], int], text: str
-) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.set_defaults(command=function)
-    return parser
-
-
-def _add_color(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--color",
-        choices=("auto", "always", "never"),
-        default="auto",
-        help="colour in the terminal (NO_COLOR is honoured)",
-    )
-
-
-def _add_exports(parser: argparse.ArgumentParser) -> None:
-    for form in ("json", "csv", "markdown"):
-        parser.add_argument(f"--export-{form}", metavar="FILE", help=f"also write the results as {form} ('-' = stdout)")
-
-
-def _add_selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="EXPERIMENT or COORDINATE=VALUE",
-        help="an experiment's name or TOML file (rowpath list experiments), and what to keep of its paths: "
-        "engine=sqlite,postgresql language=c",
-    )
-    parser.add_argument("-M", "--mode", metavar="MODES", help="the same as statement=MODES (text, bound, prepared)")
-    parser.add_argument("--all", action="store_true", help="also the experiment's extended paths")
-    parser.add_argument(
-        "--adapters",
-        metavar="FILE",
-        type=Path,
-        help="runners of your own: an adapters.toml whose entries have a command",
-    )
-
-
-def _add_run(commands: Any) -> None:
-    parser = _command(commands, "run", run, "run an experiment and say which path is fastest")
-    _add_selection(parser)
-    parser.add_argument(
-        "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/NAME-TIME)"
-    )
-    parser.add_argument(
-        "--resume", metavar="DIR", type=Path, help="go on with a run that was stopped, repeating nothing that is done"
-    )
-    parser.add_argument(
-        "--plan",
-        action="store_true",
-        help="only say what would run, what would not and why, and how long it would take",
-    )
-    presets = parser.add_mutually_exclusive_group()
-    presets.add_argument("--fast", action="store_true", help="3 sets: provisional, no claims")
-    presets.add_argument("--rigorous", action="store_true", help="10 sets, servers restarted for each")
-    presets.add_argument("-r", "--runs", metavar="SETS", type=int, help="this many sets")
-    parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
-    parser.add_argument("--seed", type=int, help="of the random order (recorded; default: from the clock)")
-    parser.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=float,
-        default=120.0,
-        help="longest single request to a runner (default 120)",
-    )
-    parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or was wrong")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
-    _add_exports(parser)
-    _add_color(parser)
-
-
-def _add_verify(commands: Any) -> None:
-    parser = _command(commands, "verify", verify, "one cheap pass over every path: correctness alone, no measuring")
-    _add_selection(parser)
-    parser.add_argument(
-        "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/verify-TIME)"
-    )
-    parser.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=float,
-        default=120.0,
-        help="longest single request to a runner (default 120)",
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", help="every digest beside the expected one")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
-    _add_color(parser)
-
-
-def _add_list(commands: Any) -> None:
-    parser = _command(commands, "list", list_things, "list engines, paths, workloads or experiments")
-    parser.add_argument("what", choices=("engines", "paths", "workloads", "experiments"))
-    parser.add_argument("filters", nargs="*", metavar="COORDINATE=VALUE", help="keep only paths with these values")
-
-
-def _add_show(commands: Any) -> None:
-    parser = _command(commands, "show", show, "show a run again, from its directory alone")
-    parser.add_argument("directory", metavar="DIR", type=Path)
-    _add_exports(parser)
-    _add_color(parser)
-    parser = _command(commands, "report", report, "write a run's HTML report again, from its directory alone")
-    parser.add_argument("directory", metavar="DIR", type=Path)
-    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -412,3 +244,15 @@ def _write_exports(analysis: Analysis, exports: dict[str, Any]) -> None:
 
     for form, file in exports.items():
         getattr(writers, f"write_{form}")(analysis, file)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "run": run,
+    "verify": verify,
+    "list": list_things,
+    "doctor": doctor,
+    "show": show,
+    "report": report,
+    "selftest": selftest,
+    "setup": setup,
+}

@@ -98,7 +98,8 @@ def read_experiment(file: FilePath) -> Experiment:
 
 def _check_names(file: FilePath, experiment: Experiment) -> None:
     """Coordinates and phases that do not exist, each with its line."""
-    from rowpath.plan import check_coordinates, workloads_of
+    from rowpath.lattice import check_coordinates
+    from rowpath.plan import workloads_of
 
     lines = key_lines(file.read_text(encoding="utf-8"))
     places: list[tuple[Location, Callable[[], object]]] = [(("phases",), lambda: workloads_of(experiment))]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rowpath import experiments, workloads
 from rowpath.engines import ENGINES
 from rowpath.languages import every_adapter
-from rowpath.plan import check_coordinates, lattice, matches, pruned, unavailable
+from rowpath.lattice import check_coordinates, lattice, matches, pruned, unavailable
 
 
 def engines() -> Iterator[str]:

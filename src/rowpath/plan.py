@@ -1,27 +1,20 @@
-"""The lattice of paths, pruned with a stated reason per dropped path; comparisons, sets, seeded order."""
+"""What will run: paths with their names and comparisons, dropped ones with reasons, sets, seeded order."""
 
 from __future__ import annotations
 
-import functools
-import itertools
 import random
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from types import MappingProxyType
 
-from rowpath import cores
-from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
-from rowpath.experiments import Experiment, Selection
-from rowpath.languages import Adapter, availability, every_adapter
-from rowpath.model import COORDINATES, Dropped, Path, Phase, Workload
+from rowpath.experiments import Experiment
+from rowpath.languages import Adapter
+from rowpath.lattice import applies, check_coordinates, matches, pruned, select, unavailable, unserved_reason
+from rowpath.model import Dropped, Path, Phase, Workload
 from rowpath.toml_lines import suggest
 from rowpath.workloads import load_workload
 
-NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 SET_LIMIT = 12  # live runners in one set
-ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row",), "decode": ("natural",)}
 ROUGH_MEMORY_MIB = {"c": 16, "python": 64, "java": 400}
 ROUGH_START_S = {"c": 0.05, "python": 0.3, "java": 0.9}
 ROUGH_WARM_S = {"c": 0.3, "python": 0.3, "java": 1.5}
@@ -57,152 +50,6 @@ class Plan:
         """The phase called `workload.phase`."""
         workload, _, phase = name.partition(".")
         return self.workloads[workload].phase(phase)
-
-
-def coordinate_names() -> tuple[str, ...]:
-    """Every coordinate that a selection may name."""
-    own = {key for adapter in every_adapter() for key in adapter.coordinates}
-    return (*COORDINATES, *sorted(own - set(COORDINATES)), "label")
-
-
-AdapterKey = tuple[str, str]
-
-
-@functools.cache
-def _axes(adapter: AdapterKey, engine_name: str, deployment: str) -> dict[str, tuple[str, ...]]:
-    adapter_object = _adapter(adapter)
-    engine = ENGINES[engine_name]
-    durabilities = tuple(engine.durabilities) or ("none",)
-    placements = ("same", "split") if len(cores.usable()) > 1 else ("same",)
-    axes = {
-        "engine": (engine_name,),
-        "engine_version": (engine_version(adapter_object, engine_name),),
-        "deployment": (deployment,),
-        "language": (adapter_object.language,),
-        "driver": (adapter_object.driver,),
-        "version": adapter_object.versions,
-        "durability": durabilities,
-        "placement": placements,
-        "profile": ("tuned", "shipped"),
-        "statement": ("none",),
-        "result": ("none",),
-        "format": ("none",),
-        "transport": ("none",),
-        **ALWAYS,
-    }
-    return axes | {key: tuple(values) for key, values in adapter_object.coordinates.items()}
-
-
-def _adapter(key: AdapterKey) -> Adapter:
-    return next(adapter for adapter in every_adapter() if (adapter.language, adapter.driver) == key)
-
-
-def engine_version(adapter: Adapter, engine_name: str) -> str:
-    """The engine's version that a path through this adapter meets; `own` when the driver carries its own build."""
-    return "own" if adapter.confounded else ENGINES[engine_name].version()
-
-
-def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool = False) -> list[Path]:
-    """The adapter's paths that match; a coordinate not named takes its first value, or all of them when `complete`."""
-    return list(_lattice(adapter, wanted, complete))
-
-
-def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool) -> Iterator[Path]:
-    for engine_name, deployment in itertools.product(adapter.engines, adapter.deployments):
-        if engine_name not in ENGINES or deployment not in ENGINES[engine_name].deployments:
-            continue
-        axes = _axes((adapter.language, adapter.driver), engine_name, deployment)
-        shipped = wanted.get("profile") == ("shipped",)
-        choices: dict[str, tuple[str, ...]] = {}
-        for key, values in axes.items():
-            if key in wanted:
-                asked = wanted[key]
-                open_ended = key == "version" or (key not in COORDINATES and key in adapter.build.get("open_ended", ()))
-                choices[key] = values if asked == ("*",) else tuple(v for v in asked if v in values or open_ended)
-            elif complete and key not in ("profile", "durability"):
-                choices[key] = values
-            elif shipped and key in adapter.shipped:
-                choices[key] = (adapter.shipped[key],)
-            else:
-                choices[key] = values[:1]
-        if any(key not in axes and key != "label" for key in wanted):
-            continue
-        for point in itertools.product(*choices.values()):
-            for label in wanted.get("label", ("",)):
-                yield Path.of(dict(zip(choices, point, strict=True)), label)
-
-
-def pruned(adapter: Adapter, path: Path) -> str:
-    """Why this point of the lattice does not exist; empty when it does."""
-    for rule in adapter.unsupported:
-        if all(path.get(key) == value for key, value in rule.when.items()):
-            return rule.reason
-    return ""
-
-
-def unavailable(adapter: Adapter, path: Path) -> tuple[str, str]:
-    """Why this path cannot run on this machine, and the command that would enable it; empty when it can."""
-    engine = ENGINES[path.get("engine")].availability()
-    if not engine.ok:
-        return engine.reason, engine.remedy
-    if path.get("engine") == "null" and path.get("deployment") == "server":
-        echo = availability(_adapter(("c", "ping")), "bundled")
-        if not echo.ok:
-            return f"the ping server is a C program: {echo.reason}", echo.remedy
-    here = availability(adapter, path.get("version"))
-    if not here.ok:
-        return here.reason, here.remedy
-    return "", ""
-
-
-def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase) -> str:
-    """Why the path does not serve this phase; empty when it does. A space stands for: not worth a word."""
-    if (path.get("engine") == "null") != (phase.kind == "null"):
-        return " "
-    if phase.kind == "null":
-        return ""
-    if "scan" in adapter.phases and phase.kind == "query":
-        return "" if phase.scan else f"{phase_name}: a delimited file has no index and no query language"
-    if phase.kind not in adapter.phases:
-        return f"{phase_name}: the adapter {adapter.driver} does not serve the kind '{phase.kind}'"
-    return ""
-
-
-def select(selection: Selection, filters: Mapping[str, tuple[str, ...]] = NO_FILTERS) -> list[tuple[Adapter, Path]]:
-    """The (adapter, path) pairs of a selection; UsageError for a coordinate that does not exist.
-
-    A coordinate that the selection leaves open takes the filters' values (`placement=split`) where it can.
-    """
-    wanted = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in selection.select.items()}
-    check_coordinates(wanted)
-    found = []
-    for adapter in every_adapter():
-        given = wanted.get("driver", (adapter.driver,)), wanted.get("language", (adapter.language,))
-        if adapter.driver not in given[0] and given[0] != ("*",):
-            continue
-        if adapter.language not in given[1] and given[1] != ("*",):
-            continue
-        opened = {key: values for key, values in filters.items() if key not in wanted and values != ("*",)}
-        found += [(adapter, path) for path in lattice(adapter, opened | wanted) or lattice(adapter, wanted)]
-    return found
-
-
-def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
-    """UsageError when a key is no coordinate or a value of engine, language, deployment or driver is unknown."""
-    for key in wanted:
-        if key not in coordinate_names():
-            raise UsageError(f"'{key}' is not a coordinate of a path", suggest(key, coordinate_names()))
-    known = {
-        "engine": tuple(ENGINES),
-        "language": tuple(dict.fromkeys(adapter.language for adapter in every_adapter())),
-        "driver": tuple(dict.fromkeys(adapter.driver for adapter in every_adapter())),
-        "deployment": ("embedded", "server", "file", "none"),
-        "placement": ("same", "split"),
-    }
-    for key, right in known.items():
-        for value in wanted.get(key, ()):
-            if value not in right and value != "*":
-                raise UsageError(f"{key} '{value}' is not known", suggest(value, right))
 
 
 def make_plan(
@@ -293,15 +140,6 @@ def workloads_of(experiment: Experiment) -> dict[str, Workload]:
     return loaded
 
 
-def matches(path: Path, filters: dict[str, tuple[str, ...]]) -> bool:
-    """Whether the path has one of the named values in every named coordinate; floors stay that have no such thing."""
-    null = path.get("engine") == "null" and "engine" not in filters
-    return all(
-        "*" in values or path.get(key) in values or (null and path.get(key) == "none")
-        for key, values in filters.items()
-    )
-
-
 def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
     """A short, unique name per path: the given one, else engine, language, driver and the coordinates that vary."""
     names: dict[str, str] = {}
@@ -327,13 +165,6 @@ def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
 def _both_deployments(paths: list[tuple[Path, str]], path: Path) -> bool:
     same = [o for o, _ in paths if o.get("engine") == path.get("engine") and o.get("driver") == path.get("driver")]
     return len({other.get("deployment") for other in same}) > 1
-
-
-def applies(path: Path, key: str) -> bool:
-    """Whether the coordinate means something for the path; durability `none` does where the engine has another one."""
-    if key == "durability":
-        return len(ENGINES[path.get("engine")].durabilities) > 1
-    return path.get(key) != "none"
 
 
 def _with_comparisons(paths: list[PlannedPath]) -> list[PlannedPath]:

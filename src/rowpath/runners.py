@@ -176,12 +176,10 @@ class Runner:
 
     def _parse(self, line: bytes, expect: type[AnyReply]) -> AnyReply | None:
         # The usual case in one step: a core that has slept through a block is slow at everything.
-        try:
+        with contextlib.suppress(msgspec.MsgspecError):
             reply = msgspec.json.decode(line, type=expect)
-        except msgspec.MsgspecError:
-            return self._parse_unusual(line, expect)
-        if reply.id == self._id and reply.error is None:
-            return reply
+            if reply.id == self._id and reply.error is None:
+                return reply
         return self._parse_unusual(line, expect)
 
     def _parse_unusual(self, line: bytes, expect: type[AnyReply]) -> AnyReply | None:

@@ -157,11 +157,11 @@ def run_plan(
     run_directory = RunDirectory(directory or _new_name(plan.experiment.name))
     run_directory.create()
     progress = make_progress(quiet, color)
-    build_for(plan, progress)
     scrubber = Scrubber()
     journal = Journal(run_directory, scrubber)
     options = {"timeout_s": timeout_s, "restart_servers": restart_servers}
-    write_head(journal, plan, options)
+    write_head(journal, plan, options)  # before building, so that a run stopped there can be resumed too
+    build_for(plan, progress)
     return _execute(plan, run_directory, journal, scrubber, progress, options, Done())
 
 
@@ -312,11 +312,11 @@ def verify(
     run_directory = RunDirectory(directory or _new_name("verify"))
     run_directory.create()
     progress = make_progress(quiet, "auto")
-    build_for(plan, progress)
     scrubber = Scrubber()
     journal = Journal(run_directory, scrubber)
     options = {"timeout_s": timeout_s, "restart_servers": False}
-    write_head(journal, plan, options)
+    write_head(journal, plan, options)  # before building, so that a run stopped there can be resumed too
+    build_for(plan, progress)
     outcome = _execute(plan, run_directory, journal, scrubber, progress, options, Done(), measure=False)
     from rowpath.report import verification
 

@@ -10,15 +10,16 @@ from typing import get_args
 import msgspec
 import pytest
 
-from rowpath import cli, experiments, workloads
+from rowpath import arguments, experiments, workloads
 from rowpath.claim_model import Claim, PublishedColumn
 from rowpath.errors import UsageError
 from rowpath.experiments import Experiment, Measure, Selection, read_experiment
 from rowpath.findings import RULES
 from rowpath.journal_reader import AnyRecord
+from rowpath.lattice import coordinate_names, select
 from rowpath.metric_names import UNITS
 from rowpath.model import COORDINATES, Column, Parameters, Phase, Result, Status, Table, Workload
-from rowpath.plan import coordinate_names, select, workloads_of
+from rowpath.plan import workloads_of
 from rowpath.selftest import TESTS
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +97,7 @@ def test_every_field_and_status_of_the_results_is_explained() -> None:
 
 
 def test_every_exit_code_is_documented_where_the_command_line_says_it() -> None:
-    codes = re.findall(r"^  (\d+) ", cli.EXIT_CODES, re.MULTILINE)
+    codes = re.findall(r"^  (\d+) ", arguments.EXIT_CODES, re.MULTILINE)
     assert codes == re.findall(r"^\| (\d+) \|", page("architecture.md").partition("## Exit codes")[2], re.MULTILINE)
 
 
@@ -133,7 +134,7 @@ def test_every_document_that_is_named_exists() -> None:
 
 
 def test_every_option_that_is_named_exists() -> None:
-    commands = [action.choices for action in cli.build_parser()._actions if isinstance(action.choices, dict)]
+    commands = [action.choices for action in arguments.build_parser()._actions if isinstance(action.choices, dict)]
     known = {"--help", "--version"}
     for parser in commands[0].values():
         known |= set(re.findall(r"--[a-z-]+", parser.format_help()))

@@ -4,18 +4,9 @@ import pytest
 
 from rowpath.errors import UsageError
 from rowpath.experiments import Experiment, Selection, load_experiment
-from rowpath.plan import (
-    SET_LIMIT,
-    Plan,
-    block_order,
-    check_coordinates,
-    estimate_s,
-    every_adapter,
-    lattice,
-    make_plan,
-    pruned,
-    workloads_of,
-)
+from rowpath.languages import every_adapter
+from rowpath.lattice import check_coordinates, lattice, pruned
+from rowpath.plan import SET_LIMIT, Plan, block_order, estimate_s, make_plan, workloads_of
 
 Select = dict[str, str | tuple[str, ...]]
 
