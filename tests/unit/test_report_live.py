@@ -43,7 +43,7 @@ def test_without_a_terminal_there_is_a_line_per_phase_and_at_most_one_every_5_s(
     assert lines[0] == "2 paths, about 20 s"
     assert lines[1] == "set 1/2 · keyed · read · steady · 20 s left"
     assert len(lines) == 2 + 4 + 1
-    assert lines[2].startswith("set 1/2 · keyed · read · steady · libpq [tcp] 5/20 · 5.00 µs")
+    assert lines[2].startswith("set 1/2 · keyed · read · steady · libpq [tcp] 5/40 · 5.00 µs")
     assert lines[-1] == "foreign line from a runner"
     assert not any("\x1b" in line for line in lines)
 
@@ -51,7 +51,7 @@ def test_without_a_terminal_there_is_a_line_per_phase_and_at_most_one_every_5_s(
 def test_in_a_terminal_it_draws_at_most_four_times_a_second() -> None:
     drawn = _run(terminal=True, seconds_per_block=0.05)
     assert drawn.count("95 % interval") <= 2 + 2.0 / 0.25 + 2
-    assert "18/20" in drawn
+    assert "18/40" in drawn
     assert "libpq [tcp]" in drawn
     assert "foreign line from a runner" in drawn
 
@@ -99,3 +99,17 @@ def test_no_color_and_color_never_make_plain_text(monkeypatch: pytest.MonkeyPatc
     assert always.is_terminal
     assert not always.no_color
     assert make_console(to_stderr=True).width == 160
+
+
+def test_figures_of_earlier_sets_stay_with_their_operation() -> None:
+    console = Console(file=io.StringIO(), force_terminal=False, width=120)
+    progress = Progress(console, now=lambda: 0.0)
+    progress.begin(10.0, ["a"])
+    for set_number in range(2):
+        progress.phase(set_number, 2, "keyed", "read", "steady")
+        progress.block("a", 1000.0 + set_number, 15, 15)
+        progress.phase(set_number, 2, "scan", "read", "steady")
+    progress.phase(2, 2, "keyed", "read", "warm")
+    assert progress._blocks["keyed", "read"]["a"] == (30, 30)
+    assert progress._figures["keyed", "read"]["a"] == [1000.0, 1001.0]
+    assert ("scan", "read") not in progress._figures

@@ -38,8 +38,10 @@ class Progress:
         self._drawn = float("-inf")
         self._where = ""
         self._paths: list[str] = []
-        self._figures: dict[str, list[float]] = {}
-        self._blocks: dict[str, tuple[int, int]] = {}
+        self._operation = ("", "")
+        self._sets = (0, 1)
+        self._figures: dict[tuple[str, str], dict[str, list[float]]] = {}  # by operation, over all sets
+        self._blocks: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
         self._active = ""
 
     def begin(self, plan_total_seconds: float, paths: Sequence[str]) -> None:
@@ -54,10 +56,10 @@ class Progress:
             self._line(f"{len(paths)} paths, about {fmt.clock(plan_total_seconds)}")
 
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
-        """Another phase begins; `set_number` counts from 0. Figures start anew."""
+        """Another phase begins; `set_number` counts from 0. Its figures of earlier sets stay."""
         self._where = f"set {set_number + 1}/{sets} · {workload} · {phase} · {regime}"
-        self._figures.clear()
-        self._blocks.clear()
+        self._operation = (workload, phase)
+        self._sets = (set_number, sets)
         self._active = ""
         if self._live:
             self._draw(force=True)
@@ -67,8 +69,10 @@ class Progress:
     def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
         """A block has ended."""
         self._active = fmt.clean(path_name)
-        self._figures.setdefault(self._active, []).append(ns_per_operation)
-        self._blocks[self._active] = (blocks_done, blocks_total)
+        set_number, sets = self._sets
+        blocks_done, blocks_total = blocks_done + set_number * blocks_total, max(sets, set_number + 1) * blocks_total
+        self._figures.setdefault(self._operation, {}).setdefault(self._active, []).append(ns_per_operation)
+        self._blocks.setdefault(self._operation, {})[self._active] = (blocks_done, blocks_total)
         if self._live:
             self._draw()
         elif self._now() - self._drawn >= LINE_EVERY_S:
@@ -105,8 +109,8 @@ class Progress:
         return f"{fmt.clock(left_s)} left" if left_s > 0 else f"{fmt.clock(-left_s)} over the plan"
 
     def _figure(self, name: str) -> tuple[str, str]:
-        """Median over this phase's blocks and its 95 % interval by ranks; no interval from fewer than 6 blocks."""
-        values = sorted(self._figures.get(name, []))
+        """Median over this operation's blocks and its 95 % interval by ranks; no interval from fewer than 6 blocks."""
+        values = sorted(self._figures.get(self._operation, {}).get(name, []))
         if not values:
             return fmt.MISSING, ""
         half = round(_RANKS * len(values) ** 0.5 + 0.5)
@@ -126,7 +130,7 @@ class Progress:
         if wide:
             table.add_column("95 % interval", justify="right", no_wrap=True)
         for name in self._paths:
-            done, total = self._blocks.get(name, (0, 0))
+            done, total = self._blocks.get(self._operation, {}).get(name, (0, 0))
             figure, interval = self._figure(name)
             cells = ("▸" if name == self._active else " ", name, f"{done}/{total}" if total else fmt.MISSING, figure)
             style = "bold" if name == self._active else "" if total else "dim"
