@@ -1,0 +1,282 @@
+"""The command line: every exit code, the form of its errors, its options in any order, its exports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from command import PROGRAM, ROOT, SQLITE_C, SQLITE_PYTHON, error_form, records, rowpath, write_experiment
+
+from rowpath.engines import ENGINES
+from rowpath.languages import availability, load_manifest
+
+# What no run can provoke at will: a defect, a child that never ends.
+BROKEN = """
+import sys
+from rowpath import cli, listing
+from rowpath.errors import TimedOut
+def broken():
+    raise {error}
+listing.engines = broken
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short run that went well."""
+    folder = tmp_path_factory.mktemp("cli")
+    experiment = write_experiment(folder, [SQLITE_C, SQLITE_PYTHON], phases=["keyed.read", "scan.read"])
+    done = rowpath("run", experiment, "-o", folder / "run", "--seed", "7")
+    assert done.returncode == 0, done.stderr
+    assert "building" in done.stderr or "proving" in done.stderr, "progress goes to stderr"
+    assert "proving" not in done.stdout
+    assert str(folder / "run" / "report.html") in done.stdout.replace("\n", "")
+    return folder / "run"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wording"),
+    [
+        (["run"], "which experiment?"),
+        (["run", "tuor"], "there is no experiment 'tuor'"),
+        (["run", "tour", "keyed-reads"], "one experiment at a time"),
+        (["run", "tour", "engin=sqlite"], "'engin' is not a coordinate"),
+        (["run", "tour", "engine=sqlit"], "engine 'sqlit' is not known"),
+        (["run", "tour", "engine="], "is not COORDINATE=VALUE"),
+        (["run", "tour", "-r", "0"], "at least 1 set"),
+        (["run", "tour", "--nonsense"], "unrecognised: --nonsense"),
+        (["run", "tour", "--fast", "--rigorous"], "not allowed with"),
+        (["run", "tour", "--export-json", "/nonexistent/r.json"], "/nonexistent/r.json"),
+        (["run", "nowhere.toml"], "there is no file nowhere.toml"),
+        (["run", "--resume", "/nonexistent"], "/nonexistent holds no run"),
+        (["show", "/nonexistent"], "/nonexistent holds no run"),
+        (["report", "/nonexistent"], "/nonexistent holds no run"),
+        (["verify", "tour", "--adapters", "/nonexistent.toml"], "/nonexistent.toml"),
+        (["list", "nothing"], "nothing"),
+        (["list", "engines", "engine=sqlite"], "takes no filter"),
+        (["selftest", "nonsense"], "there is no known-answer test 'nonsense'"),
+        (["nonsense"], "nonsense"),
+        ([], "COMMAND"),
+    ],
+)
+def test_a_mistake_in_the_usage(tmp_path: Path, arguments: list[str], wording: str) -> None:
+    done = rowpath(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    message, hint = error_form(done.stderr)
+    assert done.stderr.startswith("error: ")
+    assert wording in message
+    assert hint
+    assert not list(tmp_path.iterdir()), "nothing is left behind"
+
+
+def test_a_mistake_in_an_experiment(tmp_path: Path) -> None:
+    file = write_experiment(tmp_path, [SQLITE_C])
+    file.write_text(file.read_text().replace("rounds =", "ruonds ="))
+    done = rowpath("run", file)
+    assert done.returncode == 2
+    line = 1 + file.read_text().splitlines().index("ruonds = 5")
+    message, hint = error_form(done.stderr)
+    assert f"{file}:{line}: unknown key 'ruonds'" in message
+    assert "'rounds'" in hint
+
+
+def test_something_this_machine_lacks(tmp_path: Path) -> None:
+    experiment = write_experiment(tmp_path, [SQLITE_PYTHON])
+    done = rowpath("run", experiment, "-o", "/proc/rowpath-run")
+    assert done.returncode == 3
+    assert done.stdout == ""
+    error_form(done.stderr)
+
+
+def test_an_internal_error(tmp_path: Path) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && echo broken 1.0 && exit\necho no good >&2\nexit 1\n')
+    compiler.chmod(0o755)
+    experiment = write_experiment(
+        tmp_path, ['engine = "null", language = "c", driver = "null"'], phases=["null.nothing"]
+    )
+    done = rowpath("run", experiment, "-o", tmp_path / "run", added={"CC": str(compiler)})
+    assert done.returncode == 4, done.stderr
+    assert done.stdout == ""
+    message, hint = error_form(done.stderr)
+    assert "no good" in message
+    assert str(compiler) in hint
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [("TimedOut('it did not end', 'try again')", 124), ("ValueError('a defect')", 4)]
+)
+def test_what_cannot_be_provoked(error: str, code: int) -> None:
+    done = rowpath("list", "engines", program=(sys.executable, "-c", BROKEN.format(error=error)))
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    error_form(done.stderr)
+
+
+def test_help_and_version() -> None:
+    for arguments in (["--help"], ["run", "--help"], ["show", "--help"]):
+        done = rowpath(*arguments)
+        assert done.returncode == 0 and done.stderr == ""
+        assert "usage: rowpath" in done.stdout
+    assert "exit codes:" in rowpath("--help").stdout
+    assert rowpath("--version").stdout.startswith("rowpath ")
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("engines", ["sqlite", "postgresql", "derby", "file", "null"]),
+        ("workloads", ["scan", "keyed", "tab1", "aggregate", "connect", "types"]),
+        ("experiments", ["tour", "access-methods", "keyed-reads"]),
+    ],
+)
+def test_lists(what: str, expected: list[str]) -> None:
+    done = rowpath("list", what)
+    assert done.returncode == 0 and done.stderr == ""
+    first = [line.split()[0] for line in done.stdout.splitlines() if line[:1].strip()]
+    assert set(expected) <= set(first), done.stdout
+
+
+def test_list_paths_and_its_filters() -> None:
+    done = rowpath("list", "paths", "engine=sqlite", "language=c,python")
+    assert done.returncode == 0 and done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines
+    for line in lines:
+        words = dict(word.split("=", 1) for word in line.split() if "=" in word)
+        assert words["engine"] == "sqlite" and words["language"] in ("c", "python")
+    with_reader_gone = rowpath("list", "paths", program=("/bin/sh", "-c", '"$@" | head -1', "sh", *PROGRAM))
+    assert with_reader_gone.stderr == "" and len(with_reader_gone.stdout.splitlines()) == 1
+
+
+def test_a_plan_runs_nothing(tmp_path: Path) -> None:
+    done = rowpath("run", "tour", "--plan", "engine=sqlite", cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr == ""
+    assert "SQLite C" in done.stdout and "SQLite Python" in done.stdout
+    assert "minutes" in done.stdout
+    assert "PostgreSQL" not in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_words_and_options_in_any_order(tmp_path: Path) -> None:
+    words = ["tour", "engine=sqlite", "language=c"]
+    plans = {
+        rowpath("run", *words, "--plan", "--fast").stdout,
+        rowpath("run", "engine=sqlite", "-w", "2.5", "language=c", "--fast", "tour", "--plan").stdout,
+    }
+    assert len(plans) == 1 and "SQLite C" in plans.pop()
+    moded = rowpath("run", "tour", "--plan", "-M", "text", "language=c").stdout
+    assert moded == rowpath("run", "tour", "statement=text", "--plan", "language=c").stdout
+
+
+def test_the_json_export(run: Path, tmp_path: Path) -> None:
+    done = rowpath("show", run, "--export-json", "-")
+    assert done.returncode == 0 and done.stderr == ""
+    export = json.loads(done.stdout)
+    schema = json.loads((ROOT / "schemas" / "results.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(export, schema)
+    timed = [result for result in export["results"] if result["metric"] == "time"]
+    assert {(r["workload"], r["phase"]) for r in timed} == {("keyed", "read"), ("scan", "read")}
+    assert all(r["digest"] and r["sets"] == 2 and r["blocks"] for r in timed)
+    file = tmp_path / "r.json"
+    also = rowpath("show", run, "--export-json", file)
+    assert also.returncode == 0 and "keyed" in also.stdout
+    assert json.loads(file.read_text(encoding="utf-8")) == export
+
+
+def test_the_other_exports(run: Path) -> None:
+    done = rowpath("show", run, "--export-csv", "-")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert done.returncode == 0 and done.stderr == ""
+    assert {row["metric"] for row in rows} >= {"time", "connect", "client_cpu"}
+    done = rowpath("show", run, "--export-markdown", "-")
+    assert done.returncode == 0 and done.stderr == ""
+    assert any(line.startswith("|") for line in done.stdout.splitlines())
+
+
+def test_data_alone_on_stdout_of_a_run(tmp_path: Path) -> None:
+    experiment = write_experiment(tmp_path, [SQLITE_PYTHON], sets=1, rounds=1)
+    done = rowpath("run", experiment, "-q", "-o", tmp_path / "run", "--export-json", "-")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["results"]
+    assert "sqlite" in done.stderr
+
+
+def test_a_run_directory_that_was_moved(run: Path, tmp_path: Path) -> None:
+    before = {form: rowpath("show", run, f"--export-{form}", "-").stdout for form in ("json", "markdown")}
+    shown = rowpath("show", run).stdout
+    moved = tmp_path / "far away"
+    shutil.copytree(run, moved)
+    hidden = run.with_name("hidden")
+    run.rename(hidden)
+    try:
+        after = {form: rowpath("show", moved, f"--export-{form}", "-").stdout for form in before}
+        assert after == before
+        replaced = rowpath("show", moved).stdout
+        assert _unwrapped(replaced, moved) == _unwrapped(shown, run)
+        assert rowpath("report", moved).returncode == 0
+        assert (moved / "report.html").read_bytes() == (hidden / "report.html").read_bytes()
+    finally:
+        hidden.rename(run)
+
+
+def _unwrapped(text: str, directory: Path) -> str:
+    return "".join(text.split()).replace("".join(str(directory).split()), "DIR")
+
+
+def test_verify(tmp_path: Path) -> None:
+    done = rowpath("verify", "engine=sqlite", "language=c", "-o", tmp_path / "run", "-q")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 wrong or failed" in done.stdout
+    assert not records(tmp_path / "run", "sample"), "nothing is measured"
+    assert {record["workload"] for record in records(tmp_path / "run", "verify")} >= {"scan", "keyed", "types", "tab1"}
+    assert all(record["ok"] for record in records(tmp_path / "run", "verify"))
+
+
+def test_doctor() -> None:
+    done = rowpath("doctor")
+    assert done.returncode == 0 and done.stderr == ""
+    for word in ("Engines", "Paths", "Collectors", "Noise sources", "sqlite", "postgresql", "derby"):
+        assert word in done.stdout
+
+
+@pytest.mark.skipif(not ENGINES["postgresql"].availability().ok, reason="no PostgreSQL")
+def test_two_versions_of_a_driver_in_one_set(tmp_path: Path) -> None:
+    adapter = next(adapter for adapter in load_manifest("java").adapter if adapter.driver == "pgjdbc")
+    here = availability(adapter, "42.7.4")
+    if not here.ok:
+        pytest.skip(here.reason)
+    path = 'engine = "postgresql", driver = "pgjdbc", transport = "tcp", version = ["42.7.14", "42.7.4"]'
+    experiment = write_experiment(tmp_path, [path], sets=1, rounds=2)
+    run = tmp_path / "run"
+    done = rowpath("run", experiment, "-o", run, "--gate")
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = {record["path_id"]: record["name"] for record in records(run, "path")}
+    assert len(names) == 2 and len(set(names.values())) == 2
+    assert [len(record["path_ids"]) for record in records(run, "set")] == [2]
+    told = {names[record["path_id"]]: record["facts"]["driver_version"] for record in records(run, "facts")}
+    for version in ("42.7.14", "42.7.4"):
+        assert any(name.endswith(f" {version}") and said.endswith(f" {version}") for name, said in told.items()), told
+
+
+def test_colour_is_never_where_it_is_not_wanted(run: Path) -> None:
+    assert "\x1b[" not in rowpath("show", run).stdout
+    assert "\x1b[" in rowpath("show", run, "--color", "always").stdout
+    assert "\x1b[" not in rowpath("show", run, "--color", "never").stdout
+
+
+def test_the_launcher_of_a_clone(tmp_path: Path) -> None:
+    if not os.access(ROOT / "rowpath", os.X_OK):
+        pytest.fail("./rowpath cannot be executed")
+    done = rowpath("list", "experiments", cwd=tmp_path, program=(str(ROOT / "rowpath"),), added={"PYTHONPATH": ""})
+    assert done.returncode == 0, done.stderr
+    assert "tour" in done.stdout
