@@ -31,7 +31,7 @@ def describe() -> dict[str, Any]:
 
 def _field(file: Path, name: str, separator: str = ":") -> str:
     try:
-        lines = file.read_text().splitlines()
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
     for line in lines:

@@ -25,7 +25,7 @@ GENTLE: Steps = ((signal.SIGTERM, 3.0), (signal.SIGKILL, 5.0))
 AT_ONCE: Steps = ((signal.SIGKILL, 5.0),)
 PR_SET_PDEATHSIG = 1
 # What a user's shell may hold and what would silently change a measured program.
-FOREIGN_PREFIXES = ("PG", "LD_PRELOAD", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "PYTHON")
+FOREIGN_PREFIXES = ("PG", "LD_PRELOAD", "JAVA_TOOL_OPTIONS", "JDK_JAVA", "_JAVA_OPTIONS", "CLASSPATH", "PYTHON")
 
 _prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up now: a forked child must not load anything
 _living: dict[int, Process] = {}

@@ -89,7 +89,7 @@ def write_private(file: FilePath, text: str, user: str | None = None) -> None:
     """Write a file that only its owner may read, never readable by others in between."""
     file.unlink(missing_ok=True)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as handle:
+    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
         handle.write(text)
     give(file, user)
 

@@ -17,6 +17,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
+from rowpath import launch
 from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.places import cache_dir
@@ -138,12 +139,8 @@ def _download(folder: FilePath) -> FilePath:
     options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "--only-binary=:all:"]
     target = ["--python-version", "3.11", "--implementation", "cp", "--abi", "cp311"]
     target += ["--platform", f"manylinux_2_28_{machine}", "--dest", str(folder)]
-    done = subprocess.run(
-        [*(_pip() or ()), "download", *options, *target, "--requirement", str(requirements)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PIP_TIMEOUT_S,
+    done = launch.run(
+        [*(_pip() or ()), "download", *options, *target, "--requirement", str(requirements)], timeout_s=PIP_TIMEOUT_S
     )
     if done.returncode != 0:
         said = done.stderr.strip().splitlines()

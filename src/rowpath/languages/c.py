@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path as FilePath
 
+from rowpath import launch
 from rowpath.engines import postgresql_binaries
 from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, InternalError
@@ -210,7 +211,7 @@ def _compile(arguments: list[str], what: str) -> None:
 
 def _run(command: list[str], what: str) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMPILE_TIMEOUT_S)
+        done = launch.run(command, timeout_s=COMPILE_TIMEOUT_S)
     except OSError as error:
         raise EnvironmentMissing(f"{command[0]} does not start: {error}", REMEDY) from error
     if done.returncode != 0:

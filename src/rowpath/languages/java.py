@@ -8,12 +8,12 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path as FilePath
 
+from rowpath import launch
 from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, InternalError, UsageError
 from rowpath.languages import Adapter, Command, maven
@@ -28,6 +28,7 @@ TOOLS = (
     "com.fasterxml.jackson.core:jackson-core:2.18.2",
     "com.fasterxml.jackson.jr:jackson-jr-objects:2.18.2",
 )
+COMPILE_TIMEOUT_S = 300
 COMPILER_OPTIONS = ("--release", str(OLDEST), "-g", "-nowarn", "-proc:none", "-encoding", "UTF-8")
 JVM_OPTIONS = (
     "-XX:+UseSerialGC",
@@ -183,9 +184,7 @@ def _compile(name: str, sources: list[FilePath], libraries: list[FilePath]) -> F
     with tempfile.TemporaryDirectory(dir=build_dir("java")) as scratch:
         classes = FilePath(scratch) / "classes"
         arguments = [str(javac), *COMPILER_OPTIONS, "-cp", _joined(libraries), "-d", str(classes), *map(str, sources)]
-        done = subprocess.run(
-            arguments, capture_output=True, stdin=subprocess.DEVNULL, text=True, check=False, env=_environment()
-        )
+        done = launch.run(arguments, timeout_s=COMPILE_TIMEOUT_S, environment={"LC_ALL": "C.UTF-8"})
         if done.returncode != 0:
             raise InternalError(f"{name} does not compile: {done.stderr.strip()}", "sh runners/java/check.sh")
         try:
@@ -194,11 +193,6 @@ def _compile(name: str, sources: list[FilePath], libraries: list[FilePath]) -> F
             if not output.is_dir():  # else another process was faster
                 raise
     return output
-
-
-def _environment() -> dict[str, str]:
-    hidden = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "JDK_JAVAC_OPTIONS", "_JAVA_OPTIONS")
-    return {key: value for key, value in os.environ.items() if key not in hidden} | {"LC_ALL": "C.UTF-8"}
 
 
 def _scratch() -> FilePath:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 import shutil
-import subprocess
 import tempfile
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from rowpath.errors import EnvironmentMissing, UsageError
+from rowpath import launch
+from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
 from rowpath.places import data_dir, downloads_dir
 
 PLUGIN_VERSION = "3.6.1"
@@ -83,10 +84,9 @@ def _download(coordinates: list[str]) -> None:
         # Strict checksums: what Maven cannot check against the repository's own checksum is an error.
         command = [maven, "-q", "-B", "-C", "-f", str(project / "pom.xml"), "dependency:copy"]
         try:
-            done = subprocess.run(
-                command, capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=TIMEOUT_S
-            )
-        except subprocess.TimeoutExpired as error:
+            # The user's own settings for Java may hold what the way to the repository needs.
+            done = launch.run(command, timeout_s=TIMEOUT_S, environment=os.environ)
+        except TimedOut as error:
             raise _failed(coordinates, f"took more than {TIMEOUT_S} s") from error
         if done.returncode != 0:
             raise _failed(coordinates, f"ended with status {done.returncode}")

@@ -10,12 +10,12 @@ import logging
 import platform
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path as FilePath
 
+from rowpath import launch
 from rowpath.engines.base import Availability
-from rowpath.errors import EnvironmentMissing, UsageError
+from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
 from rowpath.languages import Adapter, Command
 from rowpath.model import Path
 from rowpath.places import build_dir, data_dir
@@ -127,16 +127,8 @@ def _make(environment: FilePath, own: str) -> None:
 def _install(pip: list[str], what: list[str]) -> None:
     options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"]
     try:
-        done = subprocess.run(
-            [*pip, "install", *options, *what],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            timeout=PIP_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+        done = launch.run([*pip, "install", *options, *what], timeout_s=PIP_TIMEOUT_S)
+    except TimedOut as error:
         raise EnvironmentMissing(
             f"pip did not fetch {what[-1]} within {PIP_TIMEOUT_S} s", "check the network, then run it again"
         ) from error
