@@ -105,6 +105,7 @@ class Invocation:
         self.runner = Runner.start(start, cores.usable(), log, environment)
         self._server_pids: list[int] = []
         self.connect_ns = 0
+        self.warmed = False  # whether a phase of this process has been warmed up already
 
     def open(self, **overrides: Any) -> dict[str, Any]:
         """Shake hands and connect; the fields of the journal's `invocation` record, facts excepted."""

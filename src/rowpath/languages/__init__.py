@@ -153,10 +153,11 @@ def language(name: str) -> Language:
 
 
 def lines_of_code(adapter: Adapter) -> int:
-    """Lines of the adapter's source that are neither blank nor comment."""
-    file: FilePath = data_dir() / "runners" / adapter.language / adapter.source
+    """Lines of the adapter's own sources that are neither blank nor comment; 0 for an external one."""
     if "command" in adapter.build:
         return 0
+    folder: FilePath = data_dir() / "runners" / adapter.language
     marks = ("#",) if adapter.language == "python" else ("//", "/*", "*")
-    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
+    sources = [adapter.source, *adapter.build.get("more_sources", ())]
+    lines = (line.strip() for source in sources for line in (folder / source).read_text(encoding="utf-8").splitlines())
     return sum(1 for line in lines if line and not line.startswith(marks))
