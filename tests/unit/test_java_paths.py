@@ -210,7 +210,7 @@ def check_facts(facts: FactsReply, path: Path, instance: Instance) -> None:
     settings = facts.settings
     engine = path.get("engine")
     if engine != "file":
-        assert settings["autocommit"] == "true"
+        assert settings["autocommit"] == "on"
         assert path.get("version") in facts.driver_version
     if engine == "sqlite":
         assert settings["synchronous"] == "0"

@@ -219,7 +219,7 @@ def test_positions_wrap_and_touch(
     assert (verified["delivered"], verified["converted"]) == (["int", "String"], [])
     assert talk.sample("x.read", operations=1)["first"] == 7
     settings = talk.ask("facts")["settings"]
-    assert (settings["journal_mode"], settings["synchronous"], settings["autocommit"]) == ("wal", "2", "true")
+    assert (settings["journal_mode"], settings["synchronous"], settings["autocommit"]) == ("wal", "2", "on")
 
 
 def test_failed_operations_are_counted_apart(start: Start, database: FilePath, tmp_path: FilePath) -> None:

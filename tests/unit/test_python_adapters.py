@@ -87,7 +87,7 @@ def test_sqlite(
     check_every_phase(talk, Sqlite())
     facts = talk.facts()
     assert facts.settings["synchronous"] == ("FULL" if durability == "full" else "OFF")
-    assert facts.settings["autocommit"] == str(profile != "shipped")
+    assert facts.settings["autocommit"] == ("off" if profile == "shipped" else "on")
     assert facts.settings["gc"]
 
 
@@ -182,8 +182,8 @@ def test_psycopg(start: Callable[..., Talk], postgresql: dict[str, Any], coordin
     check_every_phase(talk, Postgresql())
     facts = talk.facts()
     assert facts.driver_version == ADAPTERS["psycopg"].versions[0]
-    assert facts.settings["autocommit"] == str(profile == "tuned")
-    assert facts.settings["tls"] == "False"
+    assert facts.settings["autocommit"] == ("on" if profile == "tuned" else "off")
+    assert facts.settings["tls"] == "off"
     assert facts.settings["TimeZone"] == "UTC"
 
 

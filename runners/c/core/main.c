@@ -79,6 +79,7 @@ static void hand_over(const char *text, size_t length) {
 static _Noreturn void watch_stdin(void) {
     static char lines[RP_LINE_BYTES];
     size_t filled = 0;
+    bool too_long = false; /* what is read belongs to a request over the limit, which is not kept */
     for (;;) {
         ssize_t count = read(STDIN_FILENO, lines + filled, sizeof lines - filled);
         if (count < 0 && errno == EINTR) continue;
@@ -86,12 +87,16 @@ static _Noreturn void watch_stdin(void) {
         filled += (size_t)count;
         char *start = lines, *newline;
         while ((newline = memchr(start, '\n', filled - (size_t)(start - lines))) != NULL) {
-            if (newline > start) hand_over(start, (size_t)(newline - start));
+            if (newline > start && !too_long) hand_over(start, (size_t)(newline - start));
+            if (too_long) hand_over("", 0); /* answered as no JSON */
+            too_long = false;
             start = newline + 1;
         }
         filled -= (size_t)(start - lines);
         memmove(lines, start, filled);
-        if (filled == sizeof lines) die("a request is longer than 1 MiB");
+        if (filled < sizeof lines) continue;
+        too_long = true;
+        filled = 0;
     }
 }
 

@@ -128,8 +128,8 @@ class Adapter(Base):
         shown = ("server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation")
         settings = {name: connection.execute(f"SHOW {name}").fetchone()[0] for name in shown}
         settings |= {
-            "autocommit": connection.autocommit,
-            "tls": connection.pgconn.ssl_in_use,
+            "autocommit": "on" if connection.autocommit else "off",
+            "tls": "on" if connection.pgconn.ssl_in_use else "off",
             "prepare_threshold": connection.prepare_threshold,
             "client_encoding": info.encoding,
         }

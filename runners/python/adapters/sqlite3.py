@@ -92,7 +92,7 @@ class Adapter(Base):
             "build": self.connection.execute("SELECT sqlite_source_id()").fetchone()[0],
             "libraries": {"compiler": next((o for o in options if o.startswith("COMPILER=")), "")},
             "settings": {
-                "autocommit": self.connection.isolation_level is None,
+                "autocommit": "on" if self.connection.isolation_level is None else "off",
                 "journal_mode": pragma("journal_mode"),
                 "synchronous": SYNCHRONOUS[pragma("synchronous")],
                 "cache_size": pragma("cache_size"),

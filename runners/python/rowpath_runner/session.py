@@ -1,5 +1,6 @@
 """The conversation: requests from stdin, replies to a private copy of stdout."""
 
+import errno
 import gc
 import importlib
 import json
@@ -93,7 +94,7 @@ class Session:
         elif self.adapter is not None and isinstance(error, self.adapter.errors):
             kind, code = "connect" if request == "open" else "sql", self.adapter.code(error)
         elif isinstance(error, (OSError, EOFError)):
-            kind, code = "connect", getattr(error, "strerror", None) or code
+            kind, code = "connect", errno.errorcode.get(getattr(error, "errno", None), code)
         elif request == "verify":
             kind = "verify"
         text = "".join(c if c.isprintable() else " " for c in str(error))

@@ -1,6 +1,7 @@
 package rowpath;
 
 import java.nio.charset.CharacterCodingException;
+import java.nio.file.NoSuchFileException;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.time.DateTimeException;
@@ -36,6 +37,9 @@ public final class Failure extends RuntimeException {
     } else if (thrown instanceof SQLException sql) {
       code = code(sql);
       kind = code.startsWith("08") ? "connect" : kind;
+    } else if (thrown instanceof NoSuchFileException) {
+      kind = "connect";
+      code = "ENOENT";
     } else if (thrown instanceof CharacterCodingException
         || thrown instanceof DateTimeException
         || thrown instanceof NumberFormatException

@@ -182,7 +182,7 @@ public abstract class Jdbc implements Adapter {
         .put(
             "engine_version",
             meta.getDatabaseProductName() + " " + meta.getDatabaseProductVersion());
-    facts.settings().put("autocommit", String.valueOf(connection.getAutoCommit()));
+    facts.settings().put("autocommit", connection.getAutoCommit() ? "on" : "off");
     facts
         .settings()
         .put(

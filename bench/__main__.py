@@ -1,0 +1,72 @@
+"""`python -m bench [NAME …]`: a table of figures; status 1 when one misses its bar."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bench.figure import Figure
+from rowpath.errors import RowpathError
+from rowpath.runners import RunnerFailure
+from rowpath.selftest.bench import Bench
+
+# The quick ones first; a word on how long each takes.
+FIGURES = {
+    "list_paths": "1 s",
+    "null_operation": "10 s",
+    "controller_cpu": "20 s",
+    "pgbench": "2 min",
+    "streaming_memory": "3 min",
+    "a_a": "2 min",
+    "tour_twice": "5 min",
+}
+MARKS = {True: Text("met", style="green"), False: Text("NOT MET", style="red"), None: Text("not asked", style="yellow")}
+
+
+def figures_of(name: str) -> list[Figure]:
+    """One module's figures, measured in a private directory that is removed afterwards."""
+    directory = Path(tempfile.mkdtemp(prefix="rowpath-bench-"))
+    directory.chmod(0o711)  # as root, servers run as another user
+    bench = Bench(directory)
+    found: list[Figure] = []
+    try:
+        for figure in importlib.import_module(f"bench.{name}").measure(bench):
+            found.append(figure)
+    except (RowpathError, RunnerFailure) as error:
+        found.append(Figure(name, f"broke off: {error}", "", False))
+    finally:
+        bench.close()
+        shutil.rmtree(directory, ignore_errors=True)
+    return found
+
+
+def main(names: list[str]) -> int:
+    """Measure and print."""
+    for name in names:
+        if name not in FIGURES:
+            print(f"error: there is no figure '{name}'\n\nhint: {', '.join(FIGURES)}", file=sys.stderr)
+            return 2
+    table = Table(title="Figures that Rowpath must reach", title_justify="left")
+    for heading in ("figure", "value", "bar", "met", "command"):
+        table.add_column(heading, overflow="fold")
+    missed = False
+    progress = Console(stderr=True)
+    for name in names or FIGURES:
+        progress.print(f"{name} (about {FIGURES[name]})", highlight=False)
+        for figure in figures_of(name):
+            missed |= figure.met is False
+            table.add_row(figure.name, figure.value, figure.bar, MARKS[figure.met], f"python -m bench {name}")
+    console = Console()
+    Console(width=None if console.is_terminal else 160).print(table)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,107 @@
+"""Transactions and durability, proven from outside: server counters, and syncs counted per commit."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from house import House, case_named, planned_paths, reason_against
+
+from rowpath import cores
+from rowpath.collect import syncs
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Place
+from rowpath.engines.postgresql_server import Server
+from rowpath.invocation import Invocation, Work
+from rowpath.model import Path as AccessPath
+from rowpath.plan import PlannedPath
+
+OPERATIONS = 20
+POSTGRESQL = [path for path in planned_paths() if path.path.get("engine") == "postgresql"]
+
+
+def plain(planned: PlannedPath) -> bool:
+    """The simplest prepared path of its driver."""
+    wanted = {"statement": ("prepared",), "result": ("none", "whole"), "format": ("none", "text")}
+    wanted["prepare_threshold"] = ("none", "", "auto")
+    return all(planned.path.as_dict().get(key, "") in values for key, values in wanted.items())
+
+
+WRITERS = [(path, full) for path in planned_paths() if plain(path) for full in ("full", "none")]
+
+
+@pytest.mark.parametrize("planned", POSTGRESQL, indirect=True, ids=lambda path: path.name)
+@pytest.mark.parametrize("case", ["by-key", "in-transaction"])
+def test_a_transaction_each_and_none_left_open(
+    planned: PlannedPath, living: Invocation, house: House, case: str
+) -> None:
+    instance = living.instance
+    assert isinstance(instance, Server)
+    work = house.work(case_named(case), planned)
+    living.prepare(work)
+    living.sample(work, "warm", operations=12)  # drivers change their ways after some executions
+    # What asking costs by itself: pgjdbc describes each statement first when it is told to be binary. (A flush with
+    # nothing but itself to report reports nothing, hence an operation before each.)
+    earlier, before = (committed_after_one(living, work, instance) for _ in range(2))
+    flush = before - earlier - 1
+    assert 1 <= flush <= 2
+    reply = living.sample(work, "steady", operations=OPERATIONS).reply
+    assert reply.failed == 0
+    open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name <> 'psql' AND state LIKE 'idle in%'"
+    assert instance._psql(open_ones, "postgres", "postgres").strip() == "0"
+    assert committed(living, instance) - before == OPERATIONS + flush
+
+
+def committed_after_one(living: Invocation, work: Work, instance: Server) -> int:
+    """One more operation, then the counter."""
+    living.sample(work, "warm", operations=1)
+    return committed(living, instance)
+
+
+def committed(living: Invocation, instance: Server) -> int:
+    """Transactions committed on the server, those of this connection included."""
+    living.run(list(instance.flush_statements))
+    found = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'rowpath'"
+    return int(instance._psql(found, "postgres", "postgres"))
+
+
+@pytest.mark.skipif(syncs.probe() != syncs.MEANS, reason=syncs.probe())
+@pytest.mark.parametrize(
+    ("planned", "durability"), WRITERS, indirect=["planned"], ids=lambda each: getattr(each, "name", each)
+)
+def test_syncs_per_commit(planned: PlannedPath, durability: str, house: House) -> None:
+    deployment, engine = planned.path.get("deployment"), planned.path.get("engine")
+    if deployment == "server" and engine != "postgresql":
+        pytest.skip("its server's syncs are counted in its own test of the engine")
+    path = AccessPath.of(planned.path.as_dict() | {"durability": durability})
+    durable = dataclasses.replace(planned, path=path)
+    if reason_against(durable):
+        pytest.skip(reason_against(durable))
+    house.instance(planned)
+    case = case_named("insert")
+    work = house.work(case, planned)
+    file = syncs.make_file(house.directory / f"syncs-{planned.name}-{durability}")
+    environment = syncs.environment(file)
+    place_folder = house.directory / f"durable-{engine}-{deployment}-{durability}"
+    place = Place(
+        place_folder, place_folder, cores.server_cpus(), environment=environment if deployment == "server" else {}
+    )
+    instance = ENGINES[engine].instance(deployment, durability, place)
+    instance.start()
+    try:
+        instance.load("keyed", house.engine_work(case, planned).loaded_tables())
+        instance.own_copy(path)
+        invocation = house.invocation(durable, environment if deployment == "embedded" else None, instance)
+        invocation.open()
+        try:
+            invocation.reset(work)
+            invocation.prepare(work)
+            before = syncs.read(file)["total"]
+            assert invocation.sample(work, "steady", operations=OPERATIONS, first=0).reply.operations == OPERATIONS
+            made = syncs.read(file)["total"] - before
+        finally:
+            invocation.close()
+    finally:
+        instance.stop()
+    assert made >= OPERATIONS if durability == "full" else made == 0
+    house.observed.setdefault(planned.name, {})[f"syncs.{durability}"] = made
