@@ -8,7 +8,8 @@ from pathlib import Path as FilePath
 from rowpath import cores
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.model import Path, Workload
+from rowpath.errors import UsageError
+from rowpath.model import Path, Table, Workload
 from rowpath.plan import PlannedPath
 from rowpath.work import Workshop
 
@@ -41,10 +42,16 @@ class Fleet:
         for secret in instance.secrets():
             self._learn_secret(secret)
         mine = [planned for planned in paths if key_of(planned.path) == key]
+        tables: dict[str, Table] = {}
         for workload in self._needed(mine, workloads):
-            tables = self._workshop.engine_work(workload, engine_name).loaded_tables()
-            if tables:
-                instance.load(workload.name, tables)
+            for name, table in self._workshop.engine_work(workload, engine_name).loaded_tables().items():
+                if tables.setdefault(name, table) != table:
+                    raise UsageError(
+                        f"two workloads of this experiment fill a table '{name}', each in its own way",
+                        "run them in two experiments",
+                    )
+        if tables:
+            instance.load(tables)
         for planned in mine:
             instance.own_copy(planned.path)
         return instance

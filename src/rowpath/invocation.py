@@ -113,11 +113,25 @@ class Invocation:
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
         reply = self.runner.request(Open, self.timeout_s, options=options, expect=OpenReply)
         self.connect_ns = reply.connect_ns
-        launch.pin(self.runner.pid, self.cpus)
+        self.free_helpers()
         shown = msgspec.to_builtins(hello)
         shown.pop("id", None)
         shown.pop("error", None)
         return {"pid": self.runner.pid, "hello": shown, "connect_ns": reply.connect_ns}
+
+    def free_helpers(self) -> None:
+        """Pin the loop's thread; the runtime's others (compiler, collector) may use every core for now."""
+        launch.pin(self.runner.pid, cores.usable())
+        launch.pin_thread(self.runner.loop_tid, self.cpus)
+
+    def pin_all(self) -> None:
+        """Pin every thread: from here on what the runtime does is the path's own cost."""
+        launch.pin(self.runner.pid, self.cpus)
+
+    def helpers_cpu_ns(self) -> int:
+        """CPU time so far of the runtime's own threads and of the server: what may still be compiling."""
+        others = queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid) or 0
+        return others + cpu.total_ns(self._server_pids)
 
     def notice_server(self) -> None:
         """Learn which server processes exist now; between blocks, after connecting."""

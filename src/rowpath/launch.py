@@ -181,6 +181,12 @@ def pin(pid: int, cpus: Iterable[int]) -> None:
         pinned |= new
 
 
+def pin_thread(tid: int, cpus: Iterable[int]) -> None:
+    """Pin one thread; harmless when it has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.sched_setaffinity(tid, frozenset(cpus))
+
+
 def threads(pid: int) -> list[int]:
     """Thread ids of a process, none when it has ended."""
     try:

@@ -110,7 +110,7 @@ class Prover:
             means["syncs"] = syncs.MEANS
         commits_after = self._commits(invocation) if commits_before is not None else None
         if commits_before is not None and commits_after is not None:
-            flushes = len(getattr(invocation.instance, "flush_statements", ()))
+            flushes = len(invocation.instance.flush_statements)
             found["commits"] = commits_after - commits_before - flushes
             means["commits"] = "the server's own counter of committed transactions"
         payload = engine_work.truth.payload_bytes(work.phase, 0, operations)
@@ -168,9 +168,10 @@ class Prover:
 
     def _commits(self, invocation: Invocation) -> int | None:
         """The server's counter of commits, with everything that this connection did."""
-        if not self._count_commits or invocation.commits() is None:
+        flush = invocation.instance.flush_statements
+        if not self._count_commits or not flush:
             return None
-        invocation.run(list(getattr(invocation.instance, "flush_statements", ())))
+        invocation.run(list(flush))
         return invocation.commits()
 
     def _verified(

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from rowpath.engines import ENGINES
 from rowpath.invocation import Invocation, Measured, Work
 from rowpath.model import Phase
 from rowpath.plan import block_order
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
 # A compiler works in tiers, each of which looks like a steady state for a while: so long at least is warmed up, in a
 # process's first phase and in each later one.
-WARM_LEAST_S = {"java": (1.5, 0.4)}
+WARM_LEAST_S = {"java": (1.0, 0.3)}
 WARM_LEAST_OTHERS_S = (0.2, 0.1)
+QUIET_WINDOW_S = 0.1
+QUIET_SHARE = 0.05  # of one core, by all runtimes together
+QUIET_CAP_S = 6.0
 FLAT_BLOCKS = 9  # so many last blocks must keep one level before a path counts as warm
 REPEATS_OF_A_BLOCK = 2
 REPEAT_BUDGET = 0.25  # of a phase's blocks
@@ -57,7 +61,12 @@ class SetPhase:
             self._write_pass("steady")
             return
         self._announce("warm")
+        for invocation in self.invocations:
+            invocation.free_helpers()
         self._each("warm", self._warm)
+        self._wait_until_quiet()
+        for invocation in self._alive():
+            invocation.pin_all()
         self._announce("steady")
         with contextlib.ExitStack() as peaks:
             for invocation in self._alive():
@@ -112,9 +121,12 @@ class SetPhase:
     def _warm(self, invocation: Invocation, work: Work) -> None:
         blocks: list[float] = []
         operations = 0
-        cap_ns = self.measure.warm_cap_s * 1e9
         first, later = WARM_LEAST_S.get(invocation.planned.adapter.language, WARM_LEAST_OTHERS_S)
-        least_ns = (later if invocation.warmed else first) * 1e9
+        least_s = later if invocation.warmed else first
+        if self._server_is_fresh() and not invocation.alone:
+            least_s = max(least_s, ENGINES[invocation.planned.path.get("engine")].server_warm_s)
+        least_ns = least_s * 1e9
+        cap_ns = max(self.measure.warm_cap_s, least_s) * 1e9
         invocation.warmed = True
         begun = time.monotonic_ns()
         while time.monotonic_ns() - begun < cap_ns:
@@ -133,6 +145,21 @@ class SetPhase:
             first_block_ns_per_operation=blocks[0],
             last_block_ns_per_operation=blocks[-1],
         )
+
+    def _server_is_fresh(self) -> bool:
+        """Whether the servers were started for this set: later sets meet what they have compiled by then."""
+        return self.set_number == 0 or self.schedule.restart_servers
+
+    def _wait_until_quiet(self) -> None:
+        """Until no compiler's backlog is left, for it would fall on other paths' blocks; QUIET_CAP_S at most."""
+        give_up = time.monotonic() + QUIET_CAP_S
+        before = sum(invocation.helpers_cpu_ns() for invocation in self._alive())
+        while time.monotonic() < give_up:
+            time.sleep(QUIET_WINDOW_S)
+            now = sum(invocation.helpers_cpu_ns() for invocation in self._alive())
+            if now - before < QUIET_SHARE * QUIET_WINDOW_S * 1e9:
+                return
+            before = now
 
     def _steady(self) -> None:
         budget = int(REPEAT_BUDGET * self.measure.rounds * len(self.invocations)) + 1

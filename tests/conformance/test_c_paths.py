@@ -78,7 +78,7 @@ def instances() -> Iterator[dict[str, Instance]]:
             started[name] = instance
             for workload_name in names():
                 workload = for_engine(load_workload(workload_name), ENGINES[name].supports)[0]
-                instance.load(workload_name, workload.tables)
+                instance.load(workload.tables)
         yield started
     finally:
         for instance in started.values():

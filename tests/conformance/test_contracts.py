@@ -89,7 +89,7 @@ def test_syncs_per_commit(planned: PlannedPath, durability: str, house: House) -
     instance = ENGINES[engine].instance(deployment, durability, place)
     instance.start()
     try:
-        instance.load("keyed", house.engine_work(case, planned).loaded_tables())
+        instance.load(house.engine_work(case, planned).loaded_tables())
         instance.own_copy(path)
         invocation = house.invocation(durable, environment if deployment == "embedded" else None, instance)
         invocation.open()

@@ -24,7 +24,7 @@ ANY_PATH = AccessPath.of({"engine": "derby"})
 def test_embedded_copies_are_identical_and_can_be_opened(tmp_path: Path) -> None:
     instance = ENGINE.instance("embedded", "full", place(tmp_path))
     instance.start()
-    instance.load("tab1", loaded(load_workload("tab1")))
+    instance.load(loaded(load_workload("tab1")))
     assert instance.check()
     other = AccessPath.of({"engine": "derby", "statement": "text"})
     for path in (ANY_PATH, other):
@@ -50,7 +50,7 @@ def test_server_life(tmp_path: Path) -> None:
     instance.start()
     try:
         tables = loaded(load_workload("keyed"))
-        instance.load("keyed", tables)
+        instance.load(tables)
         options = instance.options(ANY_PATH)
         pids = instance.pids()
         assert os.sched_getaffinity(pids[0]) == {max(os.sched_getaffinity(0))}
@@ -63,7 +63,7 @@ def test_server_life(tmp_path: Path) -> None:
         settled = instance.settle(ANY_PATH)
         assert settled.ns > 0
         assert settled.bytes_written is not None
-        instance.load("keyed", tables)  # the server has the database open and must step aside
+        instance.load(tables)  # the server has the database open and must step aside
         assert instance.check()
         os.kill(instance.pids()[0], signal.SIGKILL)
         assert gone(pids)

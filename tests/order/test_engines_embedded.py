@@ -27,7 +27,7 @@ def test_sqlite_loads_copies_and_is_sound(tmp_path: Path, durability: str) -> No
     instance.start()
     for name in ("scan", "tab1", "types"):
         workload, _ = for_engine(load_workload(name), engine.supports)
-        instance.load(name, loaded(workload))
+        instance.load(loaded(workload))
     assert instance.check()
     assert instance.pids() == []
     assert instance.facts()["journal_mode"] == ("wal" if durability == "full" else "delete")
@@ -58,7 +58,7 @@ def _kept(row: tuple[object, ...]) -> tuple[object, ...]:
 def test_files(tmp_path: Path) -> None:
     instance = ENGINES["file"].instance("file", "none", place(tmp_path))
     instance.start()
-    instance.load("scan", loaded(load_workload("scan")))
+    instance.load(loaded(load_workload("scan")))
     options = instance.options(ANY_PATH)
     lines = (Path(options["path"]) / "hits.tbl").read_text().splitlines()
     assert len(lines) == 6071

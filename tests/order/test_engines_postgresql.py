@@ -35,7 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_loads_every_workload(server: Server) -> None:
     for name in ("scan", "keyed", "tab1", "types"):
         tables = loaded(load_workload(name))
-        server.load(name, tables)
+        server.load(tables)
         for table, definition in tables.items():
             assert int(server._psql(f"SELECT count(*) FROM {table};")) == definition.rows
     assert (

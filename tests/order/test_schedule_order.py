@@ -63,7 +63,7 @@ class Instance:
     """An engine that only notes what it is asked for."""
 
     version = "1"
-    flush_statements = ()
+    flush_statements = ("SELECT flush",)
 
     def __init__(self, world: World, name: str, deployment: str) -> None:
         self.world, self.name, self.deployment = world, name, deployment
@@ -85,9 +85,9 @@ class Instance:
     def pids(self) -> list[int]:
         return []
 
-    def load(self, workload: str, tables: dict[str, Any]) -> None:
+    def load(self, tables: dict[str, Any]) -> None:
         assert tables
-        self.world.say("load", self.name, workload)
+        self.world.say("load", self.name, *sorted(tables))
 
     def options(self, path: AccessPath) -> dict[str, Any]:
         return {}
@@ -247,11 +247,11 @@ def test_the_order_of_a_run(world: World, tmp_path: Path) -> None:
     names = [event[:3] for event in world.events]
     assert names[:7] == [
         ("up", "sqlite"),
-        ("load", "sqlite", "keyed"),
+        ("load", "sqlite", "mydata2"),
         ("copy", "sqlite", "a"),
         ("copy", "sqlite", "c"),
         ("up", "postgresql"),
-        ("load", "postgresql", "keyed"),
+        ("load", "postgresql", "mydata2"),
         ("copy", "postgresql", "b"),
     ]
     assert names[-2:] == [("down", "postgresql"), ("down", "sqlite")]

@@ -90,7 +90,7 @@ def instances() -> Iterator[dict[tuple[str, str], Instance]]:
             tables: dict[str, Table] = {}
             for workload_name in names():
                 tables |= for_engine(load_workload(workload_name), engine.supports)[0].tables
-            instance.load("all", tables)
+            instance.load(tables)
         yield started
     finally:
         for instance in started.values():

@@ -64,7 +64,7 @@ def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     instance.start()
     for name in ("scan", "keyed", "tab1", "types"):
         workload, _ = workloads.for_engine(workloads.load_workload(name), engine.supports)
-        instance.load(name, workload.tables)
+        instance.load(workload.tables)
     return Path(instance._file)
 
 
@@ -154,7 +154,7 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, A
     try:
         for name in ("scan", "keyed", "tab1", "types"):
             workload, _ = workloads.for_engine(workloads.load_workload(name), engine.supports)
-            instance.load(name, workload.tables)
+            instance.load(workload.tables)
         yield instance.options(AccessPath.of({"engine": "postgresql"}))
     finally:
         instance.stop()

@@ -46,7 +46,8 @@ class Instance(Protocol):
 
     deployment: str
     version: str
-    flush_statements: tuple[str, ...]  # what a runner executes so that `commits` holds all that it did, itself included
+    flush_statements: tuple[str, ...]  # what a runner executes so that `commits` holds all that it did, itself too;
+    # empty where the engine counts no commits
 
     def start(self) -> None:
         """Start it and wait until `check` holds; a clear EnvironmentMissing or RowpathError otherwise."""
@@ -60,7 +61,7 @@ class Instance(Protocol):
     def pids(self) -> list[int]:
         """Every server process now alive (empty when embedded)."""
 
-    def load(self, workload: str, tables: dict[str, Table]) -> None:
+    def load(self, tables: dict[str, Table]) -> None:
         """Create and fill these tables from the controller's generators, then settle."""
 
     def options(self, path: Path) -> dict[str, Any]:
@@ -91,6 +92,7 @@ class Engine(Protocol):
     name: str
     deployments: tuple[str, ...]
     durabilities: tuple[str, ...]  # the first is the default
+    server_warm_s: float  # so long at least a fresh server is warmed up through each of its paths (a JVM compiles)
 
     def availability(self) -> Availability:
         """Whether it can run here; quick, without starting it."""

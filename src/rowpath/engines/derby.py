@@ -33,6 +33,7 @@ class Derby:
     name = "derby"
     deployments = ("embedded", "server")
     durabilities = ("full", "none")
+    server_warm_s = 4.0
 
     def availability(self) -> Availability:
         """What the Java side says of its Derby adapter, which makes and loads the databases."""

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from rowpath.engines.derby import Derby
 
 TIMEOUT_S = 600.0
+_loaded: dict[str, FilePath] = {}  # what a database holds → where it is, untouched
 # Index statistics are brought up to date here and then left alone: the daemon would work beside what is measured.
 ONCE = ["CALL SYSCS_UTIL.SYSCS_SET_DATABASE_PROPERTY('derby.storage.indexStats.auto', 'false')"]
 
@@ -74,9 +75,9 @@ class Directory:
         """None: it lives in the client's process."""
         return []
 
-    def load(self, workload: str, tables: dict[str, Table]) -> None:
+    def load(self, tables: dict[str, Table]) -> None:
         """Make these tables anew and fill them; the database ends checkpointed, closed and synced."""
-        load_database(self._engine, self._database, tables)
+        load_database(self._engine, self._database, tables, pristine=True)
 
     def options(self, path: Path) -> dict[str, Any]:
         """The path's own copy."""
@@ -116,11 +117,22 @@ class Directory:
         return self._folder / hashlib.blake2s(path.id.encode(), digest_size=8).hexdigest() / "rowpath"
 
 
-def load_database(engine: Derby, database: FilePath, tables: dict[str, Table]) -> None:
+def load_database(engine: Derby, database: FilePath, tables: dict[str, Table], pristine: bool = False) -> None:
     """Make these tables anew in a database directory (made when it is not there) and fill them, through the runner.
 
-    The directory must not be open elsewhere. It is closed, checkpointed and synced afterwards. Errors: RowpathError.
+    The directory must not be open elsewhere. It is closed, checkpointed and synced afterwards. A database that this
+    process has loaded with the same tables before is copied: that is how one moves between embedded and server.
+    `pristine`: nobody works on this one itself, so it may be the source of such copies. Errors: RowpathError.
     """
+    content = repr((engine.version(), sorted(tables.items())))
+    source = _loaded.get(content)
+    if source is not None and source.is_dir() and not database.exists():
+        shutil.copytree(source, database)
+        homes.sync(database)
+        return
+    fresh = not database.exists()
+    for known in [key for key, place in _loaded.items() if place == database]:
+        del _loaded[known]
     with connected(engine, {"deployment": "embedded", "path": str(database)}) as runner:
         run(runner, ONCE)
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=database.parent) as folder:
@@ -131,6 +143,8 @@ def load_database(engine: Derby, database: FilePath, tables: dict[str, Table]) -
                     _fill(runner, name, table, FilePath(folder) / f"{name}.rows")
         run(runner, engine.settle_statements())
     homes.sync(database)
+    if fresh and pristine:
+        _loaded[content] = database
 
 
 @contextlib.contextmanager

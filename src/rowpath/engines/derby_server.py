@@ -87,7 +87,7 @@ class Server:
         """The JVM while it is alive."""
         return [self._process.pid] if self._process is not None and self._process.poll() is None else []
 
-    def load(self, workload: str, tables: dict[str, Table]) -> None:
+    def load(self, tables: dict[str, Table]) -> None:
         """Make these tables anew and fill them, embedded: the server steps aside when it has the database open."""
         database = self._files() / DATABASE
         opened = bool(self.pids()) and (database / "db.lck").exists()

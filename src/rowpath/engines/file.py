@@ -20,6 +20,7 @@ class File:
     name = "file"
     deployments = ("file",)
     durabilities = ("none",)
+    server_warm_s = 0.0
 
     def availability(self) -> Availability:
         """Always."""
@@ -75,7 +76,7 @@ class Folder:
         """None."""
         return []
 
-    def load(self, workload: str, tables: dict[str, Table]) -> None:
+    def load(self, tables: dict[str, Table]) -> None:
         """Write TABLE.tbl of each table, synced."""
         for name, table in tables.items():
             file = self._folder / f"{name}.tbl"

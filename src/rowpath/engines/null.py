@@ -26,6 +26,7 @@ class Null:
     name = "null"
     deployments = ("none", "server")
     durabilities = ("none",)
+    server_warm_s = 0.0
 
     def availability(self) -> Availability:
         """Always; the ping server needs a C compiler, which its instance tells."""
@@ -79,7 +80,7 @@ class Nothing:
         """None."""
         return []
 
-    def load(self, workload: str, tables: dict[str, Table]) -> None:
+    def load(self, tables: dict[str, Table]) -> None:
         """Nothing to load."""
 
     def options(self, path: Path) -> dict[str, Any]:

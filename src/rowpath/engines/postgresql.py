@@ -36,6 +36,7 @@ class Postgresql:
     name = "postgresql"
     deployments = ("server",)
     durabilities = ("full", "none")
+    server_warm_s = 0.0
 
     def availability(self) -> Availability:
         """Whether it can run here; fetches and starts nothing."""

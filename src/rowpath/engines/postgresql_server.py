@@ -126,7 +126,7 @@ class Server:
         self._seen |= {pid: _born(pid) for pid in found if pid not in self._seen}
         return found
 
-    def load(self, workload: str, tables: dict[str, Table]) -> None:
+    def load(self, tables: dict[str, Table]) -> None:
         """Make these tables anew, fill them from the generators, then vacuum, analyze and settle."""
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
             script = []

@@ -44,6 +44,7 @@ class Sqlite:
     name = "sqlite"
     deployments = ("embedded",)
     durabilities = ("full", "none")
+    server_warm_s = 0.0
 
     def availability(self) -> Availability:
         """Always: the controller's own module loads it."""
@@ -111,7 +112,7 @@ class File:
         """None: it lives in the client's process."""
         return []
 
-    def load(self, workload: str, tables: dict[str, Table]) -> None:
+    def load(self, tables: dict[str, Table]) -> None:
         """Make these tables anew and fill them from the generators; the file ends checkpointed, sound and synced."""
         with _opened(self._file) as connection:
             connection.execute("PRAGMA synchronous=OFF")

@@ -17,7 +17,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     made = bench.workshop.engine_work(load_workload("keyed"), "sqlite")
     work = made.phases["keyed.read"]
     instance = bench.instance("sqlite", "embedded", "", "full")
-    instance.load("keyed", made.loaded_tables())
+    instance.load(made.loaded_tables())
     invocations = {}
     for name in bench.languages():
         planned = bench.path(name, CHOICES[name], work.name)

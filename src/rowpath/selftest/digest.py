@@ -33,7 +33,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     expected = made.truth.verify_digest(work.phase, 0, 1, 100_000)
     for name in bench.languages():
         instance = bench.instance("sqlite", "embedded", name, "full")
-        instance.load("scan", made.loaded_tables())
+        instance.load(made.loaded_tables())
         for harm, statements in HARMS.items():
             planned = bench.path(name, CHOICES[name], work.name, label=harm)
             instance.own_copy(planned.path)

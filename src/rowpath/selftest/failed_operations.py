@@ -19,7 +19,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         insert = made.phases["keyed.insert"]
         planned = bench.path(name, driver, insert.name, durability="none")
         instance = bench.instance("sqlite", "embedded", name, "none")
-        instance.load("keyed", made.loaded_tables())
+        instance.load(made.loaded_tables())
         instance.own_copy(planned.path)
         invocation = bench.invocation(planned, instance)
         invocation.reset(insert)
