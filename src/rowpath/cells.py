@@ -81,8 +81,12 @@ class Cell:
 
     @property
     def set_means(self) -> dict[int, float]:
-        """Mean cost (ns/operation) by set."""
-        return {number: statistics.fmean(costs.values()) for number, costs in sorted(self.costs.items())}
+        """Mean cost (ns/operation) by set: all its time over all its operations."""
+        found = {}
+        for number, costs in sorted(self.costs.items()):
+            weights = [self.used[number][turn].operations for turn in costs]
+            found[number] = statistics.fmean(costs.values(), weights)
+        return found
 
     @property
     def median(self) -> float | None:

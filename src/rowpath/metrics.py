@@ -31,6 +31,28 @@ def of_cell(cell: Cell) -> dict[str, Values]:
     return found
 
 
+def mean_of(cell: Cell, metric: str) -> float | None:
+    """The mean of a cell's metric as all of it over all operations; None where the mean of the blocks will do."""
+    if metric in ("time", "rate", "row_rate"):
+        operations = {
+            number: sum(cell.used[number][turn].operations for turn in cell.costs[number]) for number in cell.costs
+        }
+        means = cell.set_means
+        total = sum(operations.values())
+        each = sum(means[number] * operations[number] for number in means) / total if total else 0.0
+        if not each:
+            return None
+        return {"time": each, "rate": 1e9 / each, "row_rate": rows_each(cell) * 1e9 / each}[metric]
+    if metric not in ("client_cpu", "server_cpu"):
+        return None
+    known = [
+        sample for sample in cell.samples() if sample.operations > 0 and getattr(sample, f"{metric}_ns") is not None
+    ]
+    operations_in_windows = sum(sample.in_window for sample in known)
+    spent = sum(getattr(sample, f"{metric}_ns") for sample in known)
+    return float(spent) / operations_in_windows if operations_in_windows else None
+
+
 def rows_each(cell: Cell) -> float:
     """Rows per operation."""
     operations = sum(sample.operations for sample in cell.samples())

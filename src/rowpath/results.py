@@ -92,7 +92,9 @@ class _Maker:
             metric=metric, unit=UNITS[metric], means=means or self._obtained(metric), **figures, **self.common
         )
 
-    def estimated(self, metric: str, values: Values, means: str = "", best: float | None = None) -> Result:
+    def estimated(
+        self, metric: str, values: Values, means: str = "", best: float | None = None, mean: float | None = None
+    ) -> Result:
         """The median of the sets' medians, with a t interval over the sets (on logarithms where all are positive)."""
         middles = [statistics.median(found) for _number, found in sorted(values.items()) if found]
         every = [value for found in values.values() for value in found]
@@ -101,7 +103,7 @@ class _Maker:
             metric=metric,
             unit=UNITS[metric],
             median=statistics.median(middles),
-            mean=statistics.fmean(every),
+            mean=statistics.fmean(every) if mean is None else mean,
             low=low,
             high=high,
             min=min(every),
@@ -134,7 +136,7 @@ def _timed(maker: _Maker, cell: Cell) -> Iterator[Result]:
             choose = max if metric in MORE_IS_BETTER else min
             best = choose(value for number in first for value in values[number])
         if metric != "cpu":  # the sum of two records that stand beside each other
-            yield maker.estimated(metric, values, best=best)
+            yield maker.estimated(metric, values, best=best, mean=metrics.mean_of(cell, metric))
 
 
 def _told(means: str | dict[str, Any], metric: str) -> str:

@@ -60,7 +60,7 @@ def kill_the_controller(engine: str, folder: Path) -> list[int]:
     )
     assert controller.stdout is not None
     pids: list[int] = json.loads(controller.stdout.readline())
-    assert pids and all(map(alive, pids))
+    assert pids and alive(pids[0])  # a worker of the server may come and go
     os.kill(controller.pid, signal.SIGKILL)
     controller.wait()
     controller.stdout.close()

@@ -29,16 +29,18 @@ static void *null_prepare(void *connection, rp_phase *phase) {
 }
 
 static void burn(uint64_t ns) {
-    for (uint64_t start = rp_now_ns(); rp_now_ns() - start < ns;) continue;
+    for (uint64_t start = rp_now_ns(); rp_now_ns() - start < ns;)
+        continue;
 }
 
 static bool null_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
     null_connection *connection = statement;
     (void)phase, (void)row, (void)sink;
     if (connection->idle) return true;
-    for (uint64_t start = rp_now_ns(); rp_now_ns() - start < connection->burn_ns;)
-        continue;
-    if (connection->stall_every > 0 && ++connection->count % connection->stall_every == 0)
+    connection->count++;
+    if (connection->burn_ns > 0) burn(connection->burn_ns);
+    if (connection->pause_every > 0 && connection->count % connection->pause_every == 0) burn(connection->pause_ns);
+    if (connection->stall_every > 0 && connection->count % connection->stall_every == 0)
         nanosleep(&(struct timespec){(time_t)(connection->stall_ns / 1000000000u),
                                      (long)(connection->stall_ns % 1000000000u)},
                   NULL);

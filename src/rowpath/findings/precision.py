@@ -127,6 +127,7 @@ def _load(sample: SampleRecord) -> Load:
         sample.ns / operations,
         (sample.wait_ns or 0.0) / operations,
         math.fsum(known) / max(1, sample.in_window) if known else None,
+        operations,
     )
 
 

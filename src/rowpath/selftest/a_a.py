@@ -17,8 +17,8 @@ from rowpath.statistics.intervals import ALPHA, Interval, student
 from rowpath.statistics.ratios import log_ratios
 
 PAIRS_PER_RUN = 6
-COMPARISONS = {False: 12, True: 200}
-TRIALS = {False: 4, True: 20}
+COMPARISONS = {False: 6, True: 200}
+TRIALS = {False: 2, True: 20}
 BURN_NS = 20_000
 
 

@@ -24,7 +24,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         instance.own_copy(planned.path)
         invocations[name] = bench.invocation(planned, instance)
         invocations[name].prepare(work)
-        invocations[name].sample(work, "warm", duration_ns=2_000_000_000)
+        invocations[name].sample(work, "warm", duration_ns=1_000_000_000)
     short: dict[str, list[float]] = {name: [] for name in invocations}
     ratios: dict[str, list[float]] = {name: [] for name in invocations}
     for _ in range(20 if full else 7):

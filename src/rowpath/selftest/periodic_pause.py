@@ -34,7 +34,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         bench.path(name, "null", "null.nothing", name="pauses", label="pauses", **pausing),
         bench.path(name, "null", "null.nothing", name="steady", label="steady", **quiet),
     ]
-    sets = 12 if full else 6
+    sets = 12 if full else 4
     own, _ = bench.run(paths, "null.nothing", sets=sets, rounds=100)
     mean, median, cpu = _excess(own.results)
     raised = [finding for finding in own.findings if finding.id == "periodic-cost"]

@@ -16,11 +16,12 @@ MINIMUM_BLOCKS = 5  # of a set, to tell a mean from a median
 
 @dataclass(frozen=True)
 class Load:
-    """One block's costs per operation: wall time, what of it was spent waiting for the core, CPU of both sides."""
+    """One block: costs per operation (wall time, of it waiting for the core, CPU of both sides), and its operations."""
 
     cost_ns: float
     wait_ns: float = 0.0
     cpu_ns: float | None = None
+    operations: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Excess:
 
 
 def excess(sets: Sequence[Sequence[Load]]) -> Excess:
-    """The excess of mean over median, from undisturbed blocks by set.
+    """The excess of mean over median, from undisturbed blocks by set; a mean is all time over all operations.
 
     Waiting for the core beyond a set's usual amount is taken out: a neighbour's doing, not the path's own cost.
     """
@@ -54,14 +55,15 @@ def excess(sets: Sequence[Sequence[Load]]) -> Excess:
         if len(loads) < MINIMUM_BLOCKS:
             continue
         usual = statistics.median(load.wait_ns for load in loads)
-        wall.append(_log_excess([load.cost_ns - max(0.0, load.wait_ns - usual) for load in loads]))
+        weights = [load.operations for load in loads]
+        wall.append(_log_excess([load.cost_ns - max(0.0, load.wait_ns - usual) for load in loads], weights))
         known = [load.cpu_ns for load in loads if load.cpu_ns is not None and load.cpu_ns > 0]
         if len(known) == len(loads):
-            cpu.append(_log_excess(known))
+            cpu.append(_log_excess(known, weights))
     return Excess(student(wall), student(cpu))
 
 
-def _log_excess(values: Sequence[float]) -> float:
+def _log_excess(values: Sequence[float], weights: Sequence[float]) -> float:
     middle = statistics.median(values)
-    mean = statistics.fmean(values)
+    mean = statistics.fmean(values, weights)
     return math.log(mean / middle) if middle > 0 and mean > 0 else 0.0
