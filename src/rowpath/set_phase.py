@@ -122,7 +122,7 @@ class SetPhase:
         blocks: list[float] = []
         operations = 0
         first, later = WARM_LEAST_S.get(invocation.planned.adapter.language, WARM_LEAST_OTHERS_S)
-        least_s = later if invocation.warmed else first
+        least_s = min(later if invocation.warmed else first, self.measure.warm_cap_s)
         if self._server_is_fresh() and not invocation.alone:
             least_s = max(least_s, ENGINES[invocation.planned.path.get("engine")].server_warm_s)
         least_ns = least_s * 1e9

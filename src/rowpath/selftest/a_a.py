@@ -43,7 +43,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 def _aa(bench: Bench, name: str, count: int) -> Iterator[Interval]:
     for _ in range(-(-count // PAIRS_PER_RUN)):
         paths = [_path(bench, name, str(number), BURN_NS) for number in range(2 * PAIRS_PER_RUN)]
-        _, records = bench.run(paths, "null.nothing")
+        _, records = bench.run(paths, "null.nothing", warm_cap_s=0.05)
         for first, second in zip(paths[::2], paths[1::2], strict=True):
             yield compare_pair(records, first.path.id, second.path.id)
 
@@ -51,7 +51,7 @@ def _aa(bench: Bench, name: str, count: int) -> Iterator[Interval]:
 def _difference(bench: Bench, name: str, count: int) -> Iterator[Interval]:
     for _ in range(count):
         paths = [_path(bench, name, "slow", round(BURN_NS * 1.03)), _path(bench, name, "fast", BURN_NS)]
-        _, records = bench.run(paths, "null.nothing", sets=10, rounds=30)
+        _, records = bench.run(paths, "null.nothing", sets=10, rounds=30, warm_cap_s=0.05)
         yield compare_pair(records, paths[0].path.id, paths[1].path.id)
 
 

@@ -64,3 +64,4 @@ def _serve(listener: socket.socket, repeats: int) -> None:
             for sent, received in TURNS:
                 _receive(stream, sent)
                 stream.sendall(bytes(received))
+        stream.recv(1)  # until the client closes: our end of stream would count as a byte that it received

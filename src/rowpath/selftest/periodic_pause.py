@@ -35,12 +35,12 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         bench.path(name, "null", "null.nothing", name="steady", label="steady", **quiet),
     ]
     sets = 12 if full else 4
-    own, _ = bench.run(paths, "null.nothing", sets=sets, rounds=100)
+    own, _ = bench.run(paths, "null.nothing", sets=sets, rounds=100, warm_cap_s=0.1)
     mean, median, cpu = _excess(own.results)
     raised = [finding for finding in own.findings if finding.id == "periodic-cost"]
     neighbour = launch.start([sys.executable, "-c", NEIGHBOUR], cpus=cores.server_cpus())
     try:
-        beside, _ = bench.run([paths[1]], "null.nothing", sets=sets, rounds=100)
+        beside, _ = bench.run([paths[1]], "null.nothing", sets=sets, rounds=100, warm_cap_s=0.1)
     finally:
         launch.stop(neighbour, launch.AT_ONCE)
     foreign = [finding for finding in beside.findings if finding.id == "periodic-cost"]
