@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from rowpath import cores, launch
 from rowpath.analysis import gather
 from rowpath.collect import noise, syncs
+from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError
 from rowpath.fleet import Fleet, Key, key_of
 from rowpath.invocation import Invocation
@@ -166,10 +167,7 @@ class Schedule:
         members = [p for p in group if self._runnable(p) and len(self._lost.get(p.path.id, ())) < FAILED_SETS_LIMIT]
         if not members:
             return
-        for key in dict.fromkeys(key_of(p.path) for p in members):
-            if self.restart_servers and set_number and key[1] == "server":
-                self._restart(key)
-            self._revive(key)
+        self._renew(members, first=set_number == 0)
         anchors = list(self.plan.anchors)
         ids = [p.path.id for p in members]
         self.journal.write("set", set=set_number, group=group_number, path_ids=ids, anchors=anchors)
@@ -198,6 +196,20 @@ class Schedule:
             "noise", set=set_number, group=group_number, when="after", **asdict(noise.read(cores.server_cpus()[0]))
         )
         self.journal.write("set-end", set=set_number, group=group_number)
+
+    def _renew(self, members: list[PlannedPath], first: bool) -> None:
+        """New server processes and new copies of embedded databases, so that what chance gave them varies over sets.
+
+        A server that must be warmed up for seconds stays, except in a rigorous run.
+        """
+        for key in dict.fromkeys(key_of(planned.path) for planned in members):
+            cheap = ENGINES[key[0]].server_warm_s == 0
+            if key[1] == "server" and not first and (cheap or self.restart_servers):
+                self._restart(key)
+            self._revive(key)
+        for planned in members:
+            if not first and planned.path.get("deployment") == "embedded" and key_of(planned.path) in self.fleet:
+                self.fleet[key_of(planned.path)].own_copy(planned.path)
 
     def _serving(self, invocations: list[Invocation], name: str) -> list[Invocation]:
         return [i for i in invocations if name in i.planned.phases and name not in self.bad.get(i.planned.path.id, {})]
