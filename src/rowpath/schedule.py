@@ -204,9 +204,8 @@ class Schedule:
         """
         for key in dict.fromkeys(key_of(planned.path) for planned in members):
             cheap = ENGINES[key[0]].server_warm_s == 0
-            if key[1] == "server" and not first and (cheap or self.restart_servers):
+            if not self._revive(key) and key[1] == "server" and not first and (cheap or self.restart_servers):
                 self._restart(key)
-            self._revive(key)
         for planned in members:
             if not first and planned.path.get("deployment") == "embedded" and key_of(planned.path) in self.fleet:
                 self.fleet[key_of(planned.path)].own_copy(planned.path)
@@ -214,13 +213,15 @@ class Schedule:
     def _serving(self, invocations: list[Invocation], name: str) -> list[Invocation]:
         return [i for i in invocations if name in i.planned.phases and name not in self.bad.get(i.planned.path.id, {})]
 
-    def _revive(self, key: Key) -> None:
+    def _revive(self, key: Key) -> bool:
+        """Start a server again that is gone; whether it was."""
         if key not in self.fleet or key[1] != "server" or self.fleet[key].check():
-            return
+            return False
         text = f"the server {key[0]} was gone and was started again"
         self.journal.write("note", text=text)
         self.progress.note(text)
         self._restart(key)
+        return True
 
     def _restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
         """Stop and start a server again; one that does not come back is a failure of its paths, not of the run."""
