@@ -1,6 +1,6 @@
 """Writes docs/capabilities.md: what each adapter can do, from the manifests and from a run of the conformance suite.
 
-`.venv/bin/python scripts/capabilities.py` runs the suite (about two minutes), which proves that the page is current.
+`.venv/bin/python scripts/capabilities.py` runs the suite, which proves that the page is current.
 """
 
 from __future__ import annotations
@@ -21,6 +21,14 @@ HEAD = """# What each adapter can do
 Made by `scripts/capabilities.py` from the manifests (`runners/*/adapters.toml`) and a run of the conformance suite
 (`tests/conformance`), which fails when this page is not what it saw. Not written by hand.
 """
+FACTS = "Facts about drivers"
+FACTS_ABOUT = """As each driver's own package says (`rowpath list drivers` on your machine): `–` where it says nothing.
+The size is that of the package alone, without its dependencies, on the machine where this page was made.
+"""
+BEHAVIOURS_ABOUT = """Observed on the real engine (`rowpath adapter test NAME` shows drivers' words): a long query is
+cancelled from another thread; a statement timeout of one second ends it; the server is restarted under an open
+connection, whose next operation works, or works once it was closed and opened again. `–`: there is no such thing.
+"""
 Observed = dict[str, dict[str, Any]]
 
 
@@ -38,6 +46,10 @@ def page(observed: Observed) -> str:
     parts.append(table(["adapter", "point", "reason"], [row for a in adapters for row in missing(a)]))
     parts.append("\n## Cases of the suite\nEach case on every path of the adapter; `–`: nothing the adapter serves.\n")
     parts.append(cases(observed))
+    parts.append(f"\n## {FACTS}\n{FACTS_ABOUT}")
+    parts.append(facts())
+    parts.append("\n## Behaviours of drivers\n" + BEHAVIOURS_ABOUT)
+    parts.append(behaviours(observed))
     parts.append("\n## Types, as the driver hands them over\nIn italics: text that the adapter converts.\n")
     parts.append(types(observed))
     parts.append("\n## Syncs in 20 commits\n")
@@ -72,52 +84,96 @@ def missing(adapter: Any) -> list[list[str]]:
 def by_adapter(observed: Observed) -> dict[str, list[dict[str, Any]]]:
     """What was observed, by language, driver and deployment."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for name, notes in observed.items():
-        found.setdefault(" ".join(name.split("_")[:3]), []).append(notes)
+    for seen in observed.values():
+        found.setdefault(seen["adapter"], []).append(seen)
     return dict(sorted(found.items()))
 
 
 def cases(observed: Observed) -> str:
-    """Cases down, adapters across."""
+    """Adapters down, cases across; reasons of those that do not apply below."""
     adapters = by_adapter(observed)
-    names = sorted(
-        {name for all_notes in adapters.values() for notes in all_notes for name in notes if "." not in name}
-    )
+    names = sorted({name for group in adapters.values() for seen in group for name in seen["checks"]})
+    reasons: list[str] = []
     rows = []
-    for name in names:
-        row = [name]
-        for all_notes in adapters.values():
-            seen = sorted({str(notes[name]) for notes in all_notes if name in notes})
-            row.append("; ".join(seen) or "–")
-        rows.append(row)
-    return table(["case", *adapters], rows)
+    for adapter, group in adapters.items():
+        row = [adapter]
+        for name in names:
+            found = sorted({str(seen["checks"][name]) for seen in group if name in seen["checks"]})
+            row.append("; ".join(word if word == "yes" else _note(word, reasons) for word in found) or "–")
+        if set(row[1:]) != {"–"}:
+            rows.append(row)
+    notes = "".join(f"\n{number}. {reason}" for number, reason in enumerate(reasons, 1))
+    return table(["adapter", *names], rows) + (
+        f"\nNot served by some paths, in the adapter's words:\n{notes}\n" if notes else ""
+    )
+
+
+def _note(reason: str, reasons: list[str]) -> str:
+    if reason not in reasons:
+        reasons.append(reason)
+    return f"({reasons.index(reason) + 1})"
+
+
+def facts() -> str:
+    """One line per driver and version, from what is installed here."""
+    sys.path.insert(0, str(ROOT / "src"))
+    from rowpath.drivers import drivers, facts_of
+
+    rows = []
+    for adapter, version in drivers():
+        found = facts_of(adapter, version)
+        size = "–" if found.size_bytes is None else f"{found.size_bytes:,}"
+        needs = "–" if found.dependencies is None else ", ".join(found.dependencies) or "none"
+        name = f"{adapter.language} {adapter.driver}"
+        rows.append([name, found.version or version, found.licence or "–", found.released or "–", size, needs])
+    return table(["driver", "version", "licence", "released", "bytes", "own dependencies"], rows)
+
+
+def without_facts(text: str) -> str:
+    """The page without what differs from machine to machine."""
+    before, _, rest = text.partition(f"\n## {FACTS}\n")
+    return before + "\n## " + rest.partition("\n## ")[2]
+
+
+def behaviours(observed: Observed) -> str:
+    """Adapters down, behaviours across."""
+    shown = {"yes": "yes", "no": "no", "unsupported": "–"}
+    rows: list[list[str]] = []
+    names: list[str] = []
+    for adapter, group in by_adapter(observed).items():
+        for seen in group:
+            if seen["behaviours"]:
+                names = list(seen["behaviours"])
+                rows.append([adapter, *(shown[seen["behaviours"][name]] for name in names)])
+    return table(["adapter", *names], rows)
 
 
 def types(observed: Observed) -> str:
-    """Columns of the workload `types` down, adapters across."""
-    adapters = by_adapter(observed)
+    """Adapters down, columns of the workload `types` across."""
     handed: dict[str, dict[str, set[str]]] = {}
-    for adapter, all_notes in adapters.items():
-        for notes in all_notes:
-            for column, delivered in notes.get("types.delivered", []):
-                text = f"*{delivered}*" if column in notes["types.converted"] else delivered
-                handed.setdefault(column, {}).setdefault(adapter, set()).add(text)
+    columns: dict[str, None] = {}
+    for adapter, group in by_adapter(observed).items():
+        for notes in (seen["types"] for seen in group if seen.get("types")):
+            for column, delivered in notes["delivered"]:
+                text = f"*{delivered}*" if column in notes["converted"] else delivered
+                handed.setdefault(adapter, {}).setdefault(column, set()).add(text)
+                columns.setdefault(column)
     rows = [
-        [column, *(" / ".join(sorted(seen.get(adapter, ()))) or "–" for adapter in adapters)]
-        for column, seen in handed.items()
+        [adapter, *(" / ".join(sorted(seen.get(column, ()))) or "–" for column in columns)]
+        for adapter, seen in handed.items()
     ]
-    return table(["column", *adapters], rows)
+    return table(["adapter", *columns], rows)
 
 
 def syncs(observed: Observed) -> str:
     """Whether commits reach the disk, by durability; the exact number is the engine's business."""
     rows = []
-    for adapter, all_notes in by_adapter(observed).items():
-        found = {key: notes[key] for notes in all_notes for key in ("syncs.full", "syncs.none") if key in notes}
+    for adapter, group in by_adapter(observed).items():
+        found = {durability: made for seen in group for durability, made in seen["syncs"].items()}
         if found:
-            full = found.get("syncs.full")
+            full = found.get("full")
             shown = "–" if full is None else "at least one each" if full >= 20 else str(full)
-            rows.append([adapter, shown, str(found.get("syncs.none", "–"))])
+            rows.append([adapter, shown, str(found.get("none", "–"))])
     return table(["adapter", "durability=full", "durability=none"], rows)
 
 

@@ -1,4 +1,5 @@
-/* The ping server: sends back what it receives, on a unix socket and on a port of 127.0.0.1.
+/* The ping server: sends back what it receives, on a unix socket and on a port of 127.0.0.1. A `+` says that more of
+   the request follows, and is not answered.
 
    echo [--unix PATH] [--tcp PORT] [--cpu N] [--burn-ns N] [--stall-ns N] [--stall-every N]
 
@@ -48,8 +49,12 @@ static void *serve(void *passed) {
     char bytes[4096];
     ssize_t count;
     while ((count = recv(connection, bytes, sizeof bytes, 0)) > 0) {
+        char *answer = memrchr(bytes, '+', (size_t)count);
+        answer = answer == NULL ? bytes : answer + 1;
+        count -= answer - bytes;
+        if (count == 0) continue;
         cost();
-        if (send(connection, bytes, (size_t)count, MSG_NOSIGNAL) != count) break;
+        if (send(connection, answer, (size_t)count, MSG_NOSIGNAL) != count) break;
     }
     close(connection);
     return NULL;

@@ -13,7 +13,7 @@ class_path() {
 
 java=$(PYTHONPATH="$root/src" "$python" -c 'from rowpath.languages import java; print(java.java_command())')
 formatter=$(class_path google-java-format)
-drivers=$(class_path asm jackson-core jackson-jr-objects postgresql)
+drivers=$(class_path asm jackson-core jackson-jr-objects postgresql duckdb_jdbc)
 exports=
 for package in api code file parser tree util; do
     exports="$exports --add-exports=jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED"

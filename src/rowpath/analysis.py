@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from rowpath import claims, journal_reader
+from rowpath.cost_model import cost_models
 from rowpath.evidence import Evidence
 from rowpath.findings import findings
 from rowpath.journal_reader import DroppedRecord
@@ -18,9 +19,12 @@ from rowpath.trust import trust
 from rowpath.verdict import verdict
 
 
-def analyse(run_directory: Path) -> Analysis:
-    """Results, rankings, findings, verdict, claims of a run; UsageError when the directory holds none."""
-    evidence = gather(run_directory)
+def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
+    """Results, rankings, findings, verdict, claims of a run; UsageError when the directory holds none.
+
+    `together`: coordinates whose values are ranked in one list although they do not do the same work (`fetch`).
+    """
+    evidence = gather(run_directory, together)
     journal = evidence.journal
     experiment = journal.run.experiment
     return Analysis(
@@ -34,13 +38,16 @@ def analyse(run_directory: Path) -> Analysis:
         published=claims.published(evidence, experiment.get("published") or ()),
         dropped=tuple(_dropped(record) for record in journal.dropped),
         trust=trust(evidence),
+        cost_models=cost_models(evidence),
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
     )
 
 
-def gather(run_directory: Path) -> Evidence:
+def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:
     """The evidence of a run with its rankings."""
     evidence = Evidence.of(run_directory, journal_reader.read(run_directory))
+    run = evidence.journal.run
+    evidence.together = together or tuple(run.options.get("together") or run.experiment.get("together") or ())
     evidence.rankings = rankings(evidence)
     return evidence
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 from rowpath import __version__
 from rowpath.errors import UsageError
+from rowpath.model import TOGETHER
 
 EXIT_CODES = """exit codes:
   0    fine (findings included)
-  1    finished, but a path failed or was wrong, and that was asked about (verify, selftest, run --gate)
+  1    finished, but a path failed or was wrong, and that was asked about (verify, selftest, adapter test, run --gate)
   2    usage or configuration
   3    something this machine lacks
   4    internal or protocol error
@@ -29,10 +31,18 @@ class Parser(argparse.ArgumentParser):
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parse with options and words in any order (argparse takes positional words only where it first meets them)."""
     parser = build_parser()
-    options, rest = parser.parse_known_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # After `--` stands a program with options of its own.
+    end = arguments.index("--") if arguments[:1] == ["adapter"] and "--" in arguments else len(arguments)
+    program = arguments[end + 1 :]
+    options, rest = parser.parse_known_args(arguments[:end])
     unknown = [word for word in rest if word.startswith("-")]
-    if unknown or (rest and not hasattr(options, "words")):
+    if unknown or (rest and not hasattr(options, "words") and not hasattr(options, "subject")):
         raise UsageError(f"unrecognised: {' '.join(unknown or rest)}", "rowpath --help")
+    if hasattr(options, "subject"):
+        words = [*options.subject, *rest]
+        options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
+        options.subject = [word for word in words if word not in options.filters] + program
     if hasattr(options, "words"):
         words = [*options.words, *rest]
         options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
@@ -56,6 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_verify(commands)
     _add_list(commands)
+    _add_adapter(commands)
     doctor_parser = _command(commands, "doctor", "what can run here, what can't, why, and what would enable it")
     _add_color(doctor_parser)
     _add_show(commands)
@@ -85,6 +96,17 @@ def _add_color(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_together(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--together",
+        action="append",
+        choices=TOGETHER,
+        default=[],
+        help="rank in one list what differs in this coordinate (fetch: rows, blocks and columns), though it is not the "
+        "same work",
+    )
+
+
 def _add_exports(parser: argparse.ArgumentParser) -> None:
     for form in ("json", "csv", "markdown"):
         parser.add_argument(f"--export-{form}", metavar="FILE", help=f"also write the results as {form} ('-' = stdout)")
@@ -104,7 +126,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "--adapters",
         metavar="FILE",
         type=Path,
-        help="runners of your own: an adapters.toml whose entries have a command",
+        help="adapters or runners of your own: an adapters.toml (docs/add-a-driver.md)",
     )
 
 
@@ -135,6 +157,7 @@ def _add_run(commands: Any) -> None:
         default=120.0,
         help="longest single request to a runner (default 120)",
     )
+    _add_together(parser)
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or was wrong")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_exports(parser)
@@ -160,16 +183,47 @@ def _add_verify(commands: Any) -> None:
 
 
 def _add_list(commands: Any) -> None:
-    parser = _command(commands, "list", "list engines, paths, workloads or experiments")
-    parser.add_argument("what", choices=("engines", "paths", "workloads", "experiments"))
+    parser = _command(commands, "list", "list engines, drivers, paths, workloads or experiments")
+    parser.add_argument("what", choices=("engines", "drivers", "paths", "workloads", "experiments"))
     parser.add_argument("filters", nargs="*", metavar="COORDINATE=VALUE", help="keep only paths with these values")
+
+
+def _add_adapter(commands: Any) -> None:
+    parser = _command(commands, "adapter", "begin an adapter of your own, or test one against its real engine")
+    parser.add_argument("verb", choices=("new", "test"))
+    parser.add_argument(
+        "subject",
+        nargs="*",
+        metavar="WORD",
+        help="new: LANGUAGE NAME, and engine=ENGINE (sqlite); test: NAME, or a runner's command (options of its own "
+        "after --), and COORDINATE=VALUE to keep",
+    )
+    parser.add_argument(
+        "--into",
+        metavar="DIR",
+        type=Path,
+        default=Path("rowpath-adapters"),
+        help="new: the directory for adapters.toml and the source (default rowpath-adapters)",
+    )
+    parser.add_argument(
+        "--adapters",
+        metavar="FILE",
+        type=Path,
+        help="test: the adapters.toml that has the adapter (docs/add-a-driver.md)",
+    )
+    parser.add_argument(
+        "--every", action="store_true", help="test: every path, not just the default with each other value once"
+    )
+    _add_color(parser)
 
 
 def _add_show(commands: Any) -> None:
     parser = _command(commands, "show", "show a run again, from its directory alone")
     parser.add_argument("directory", metavar="DIR", type=Path)
+    _add_together(parser)
     _add_exports(parser)
     _add_color(parser)
     parser = _command(commands, "report", "write a run's HTML report again, from its directory alone")
     parser.add_argument("directory", metavar="DIR", type=Path)
+    _add_together(parser)
     parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")

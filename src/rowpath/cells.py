@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from rowpath.journal_reader import Journal, PathRecord, PrepareRecord, SampleRecord, SetRecord
 from rowpath.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
@@ -26,6 +27,7 @@ class Cell:
     regime: str
     attempts: dict[int, dict[int, list[SampleRecord]]] = field(default_factory=dict)  # set → round → as they came
     cold_prepare_ns: dict[int, float] = field(default_factory=dict)  # by set, part of a cold pass
+    stored_rows: int = 0  # that one operation stores, of a phase that loads
 
     @property
     def key(self) -> CellKey:
@@ -132,7 +134,10 @@ class Cells:
             if path is None:
                 continue
             key = (*sample.where, sample.regime)
-            cell = self.cells.setdefault(key, Cell(path, sample.workload, sample.phase, sample.regime))
+            if key not in self.cells:
+                stored = _stored_rows(journal, sample.workload, sample.phase)
+                self.cells[key] = Cell(path, sample.workload, sample.phase, sample.regime, stored_rows=stored)
+            cell = self.cells[key]
             turn = sample.round if sample.round is not None else 0
             cell.attempts.setdefault(sample.set, {}).setdefault(turn, []).append(sample)
         for prepare in journal.all(PrepareRecord):
@@ -198,6 +203,13 @@ class Cells:
     def groups(self) -> int:
         """In how many groups of sets the comparison was split."""
         return self._groups
+
+
+def _stored_rows(journal: Journal, workload: str, phase: str) -> int:
+    known = journal.run.workloads.get(workload)
+    phases = known.get("phases", ()) if isinstance(known, dict) else ()
+    defined: dict[str, Any] = next((each for each in phases if each.get("name") == phase), {})
+    return int(defined.get("rows_per_operation", 1)) if defined.get("kind") == "load" else 0
 
 
 def _against(cell: Cell, anchors: list[Cell]) -> list[float]:

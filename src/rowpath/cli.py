@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowpath import disk_space
 from rowpath.arguments import parse
 from rowpath.errors import RowpathError, UsageError
 
@@ -32,10 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         options = parse(arguments)
         return COMMANDS[options.command](options)
     except RowpathError as error:
-        print(f"error: {error.message}", file=sys.stderr)
-        if error.hint:
-            print(f"\nhint: {error.hint}", file=sys.stderr)
-        return error.exit_code
+        return _tell(error)
     except KeyboardInterrupt:
         print("\nerror: interrupted\n\nhint: what was measured is kept: rowpath run --resume DIR", file=sys.stderr)
         return 130
@@ -44,9 +42,18 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
+        if disk_space.is_full(error):
+            return _tell(disk_space.error(Path(getattr(error, "filename", None) or Path.cwd()), str(error)))
         traceback.print_exc()
         print(f"error: {type(error).__name__}: {error}\n\nhint: report it with the lines above", file=sys.stderr)
         return 4
+
+
+def _tell(error: RowpathError) -> int:
+    print(f"error: {error.message}", file=sys.stderr)
+    if error.hint:
+        print(f"\nhint: {error.hint}", file=sys.stderr)
+    return error.exit_code
 
 
 def _interrupt(_number: int, _frame: object) -> None:
@@ -86,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
             timeout_s=options.timeout,
             color=options.color,
             restart_servers=options.rigorous,
+            together=tuple(options.together),
         )
         return _finish(outcome, options, exports)
     return _finish(outcome, options, _open_exports(options))
@@ -134,6 +142,7 @@ def list_things(options: argparse.Namespace) -> int:
         raise UsageError(f"list {options.what} takes no filter", "rowpath list paths engine=sqlite")
     lines: dict[str, Callable[[], Iterator[str]]] = {
         "engines": listing.engines,
+        "drivers": listing.drivers,
         "workloads": listing.workloads_lines,
         "experiments": listing.experiments_lines,
         "paths": lambda: listing.paths(filters),
@@ -141,6 +150,24 @@ def list_things(options: argparse.Namespace) -> int:
     for line in lines[options.what]():
         print(line)
     return 0
+
+
+def adapter(options: argparse.Namespace) -> int:
+    """`rowpath adapter`."""
+    wanted = parse_filters(options.filters)
+    if options.verb == "new":
+        from rowpath import adapter_kit
+
+        for line in adapter_kit.new(options.subject, wanted, options.into):
+            print(line)
+        return 0
+    from rowpath.conformance import report, subject
+    from rowpath.languages import add_external
+
+    if options.adapters:
+        add_external(options.adapters)
+    paths = subject.paths_of(options.subject, wanted, "every" if options.every else "values")
+    return report.run(paths, _console(options.color))
 
 
 def doctor(options: argparse.Namespace) -> int:
@@ -158,7 +185,7 @@ def show(options: argparse.Namespace) -> int:
 
     directory = _run_directory(options.directory)
     exports = _open_exports(options)
-    analysis = analyse(directory)
+    analysis = analyse(directory, tuple(options.together))
     _write_exports(analysis, exports)
     data_on_stdout = any(getattr(options, f"export_{form}") == "-" for form in ("json", "csv", "markdown"))
     if not data_on_stdout:
@@ -174,7 +201,7 @@ def report(options: argparse.Namespace) -> int:
 
     directory = _run_directory(options.directory)
     target = options.out or directory / "report.html"
-    html.write(analyse(directory), target)
+    html.write(analyse(directory, tuple(options.together)), target)
     print(target)
     return 0
 
@@ -250,6 +277,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": run,
     "verify": verify,
     "list": list_things,
+    "adapter": adapter,
     "doctor": doctor,
     "show": show,
     "report": report,

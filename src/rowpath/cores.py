@@ -26,8 +26,13 @@ def server_cpus() -> tuple[int, ...]:
     return (usable()[-1],)
 
 
-def client_cpus(placement: str) -> tuple[int, ...]:
-    """Where the client of a path is pinned: `same` as the server, or another physical core (`split`)."""
+def client_cpus(placement: str, threads: int = 1) -> tuple[int, ...]:
+    """Where the client of a path is pinned: `same` as the server, or another physical core (`split`).
+
+    A driver or engine that may use several threads for one operation gets as many cores, as far as there are.
+    """
+    if threads > 1:
+        return usable()[:threads]
     return server_cpus() if placement == "same" else (usable()[0],)
 
 

@@ -24,6 +24,7 @@ class Evidence:
     cells: Cells
     standings: Standings
     proofs: dict[tuple[str, str, str], ProofRecord]
+    together: tuple[str, ...] = ()  # coordinates that part no comparison although they would
     rankings: tuple[Ranking, ...] = ()
     _floors: dict[tuple[str, str, str, str], AgainstFloor | None] = field(default_factory=dict)
 
@@ -39,6 +40,11 @@ class Evidence:
         if cell.key not in self._floors:
             self._floors[cell.key] = against_floor(self.cells, cell)
         return self._floors[cell.key]
+
+    def comparison(self, path: PathRecord) -> str:
+        """What the paths that are ranked with this one have in common."""
+        parts = [part for part in path.comparison.split(", ") if part.partition("=")[0] not in self.together]
+        return ", ".join(parts) or "all paths"
 
     def cell(self, row: RankedPath, ranking: Ranking) -> Cell | None:
         """The cell behind a row of a ranking."""

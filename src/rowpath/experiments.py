@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -46,6 +46,13 @@ class Selection(Frozen, frozen=True):
     extended: bool = False  # runs with --all only
 
 
+class CostModelTable(Frozen, frozen=True):
+    """A cost model to fit over the phases of one workload: per operation, row, value and byte."""
+
+    workload: str
+    held_out: tuple[str, ...] = ()  # phases that are predicted instead of fitted
+
+
 class Experiment(Frozen, frozen=True):
     """Workloads × a selection of paths × how to measure, the published figures and the claims to check."""
 
@@ -61,6 +68,10 @@ class Experiment(Frozen, frozen=True):
     published: tuple[PublishedColumn, ...] = ()
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
+    model: CostModelTable | None = None
+    together: tuple[
+        Literal["fetch", "threads", "tls", "clients", "placement"], ...
+    ] = ()  # rank in one list all the same
 
 
 def names() -> list[str]:

@@ -7,18 +7,21 @@ from pathlib import Path as FilePath
 
 from rowpath import cores
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Instance, Place
+from rowpath.engines.base import Instance, Place, versions
 from rowpath.errors import UsageError
 from rowpath.model import Path, Table, Workload
 from rowpath.plan import PlannedPath
 from rowpath.work import Workshop
 
-Key = tuple[str, str, str]  # engine, deployment, durability
+Key = tuple[str, str, str, str]  # engine, deployment, durability, version (`none` where the engine has but one)
 
 
 def key_of(path: Path) -> Key:
     """What a path's engine instance is shared by."""
-    return path.get("engine"), path.get("deployment"), path.get("durability")
+    offered = versions(ENGINES[path.get("engine")])
+    version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]
+    shown = version if len(offered) > 1 else "none"
+    return path.get("engine"), path.get("deployment"), path.get("durability"), shown
 
 
 class Fleet:
@@ -33,9 +36,9 @@ class Fleet:
 
     def bring_up(self, paths: tuple[PlannedPath, ...], workloads: dict[str, Workload], key: Key) -> Instance:
         """Start the instance, load what its paths' phases need, give embedded paths their own copies."""
-        engine_name, deployment, durability = key
+        engine_name, deployment, durability, version = key
         folder = self._directory / "-".join(part for part in key if part != "none")
-        place = Place(folder, folder, cores.server_cpus())
+        place = Place(folder, folder, cores.server_cpus(), version="" if version == "none" else version)
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
         instance.start()
@@ -50,8 +53,7 @@ class Fleet:
                         f"two workloads of this experiment fill a table '{name}', each in its own way",
                         "run them in two experiments",
                     )
-        if tables:
-            instance.load(tables)
+        instance.load(tables)  # of none too: it makes an embedded engine's database
         for planned in mine:
             instance.own_copy(planned.path)
         return instance

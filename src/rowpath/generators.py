@@ -176,12 +176,53 @@ def _types(seed: int, index: int) -> Row:
     return tuple(index + 1 if name == "id" else values[index % 6] for name, values in _EVERY_TYPE.items())
 
 
+WIDE_UNITS, WIDE_TEXTS = 5, 4  # of eleven mixed columns each; long texts
+_WIDE_UNIT = ("small", "number", "big", "price", "rate", "real", "day", "at", "code", "name", "flag")
+_WIDE_TEXT_CHARACTERS = 300
+_FIRST_DAY = date(1990, 1, 1)
+
+
+def _wide_unit(seed: int, index: int) -> Row:
+    """Eleven values of eleven types; one in eight NULL where that is allowed."""
+    bits, more = draw(seed, 2 * index), draw(seed, 2 * index + 1)
+    return (
+        (bits & 0xFFFF) - (1 << 15),
+        None if bits >> 61 == 0 else (bits >> 16 & 0xFFFFFFFF) - (1 << 31),
+        (more >> 11) - (1 << 52),
+        Decimal((more & 0xFFFFFFFFF) - (1 << 35)).scaleb(-2),
+        None if more >> 61 == 0 else Decimal(bits >> 20 & 0xFFFFFFFFFFF).scaleb(-4),
+        ((bits >> 8) - (1 << 55)) / 65536,
+        _FIRST_DAY + timedelta(days=more % 12_000),
+        _FIRST_HIT + timedelta(seconds=bits % 700_000_000, microseconds=more % 1_000_000),
+        f"{bits >> 32:08x}",
+        None if more >> 58 & 7 == 0 else f"{more:016x}"[: 4 + (bits & 7)] + f"{bits & 0xFFFFFF:06d}",
+        bool(bits >> 7 & 1),
+    )
+
+
+def _wide(seed: int, index: int) -> Row:
+    """Sixty columns: the key, five units of mixed types, four long texts."""
+    units = [value for unit in range(WIDE_UNITS) for value in _wide_unit(seed + unit, index)]
+    texts = []
+    for text in range(WIDE_TEXTS):
+        words = [f"{draw(seed + 100 + text, 20 * index + word):016x}" for word in range(20)]
+        texts.append(" ".join(words)[:_WIDE_TEXT_CHARACTERS].rstrip())
+    return index + 1, *units, *texts
+
+
+WIDE_COLUMNS = (
+    "id",
+    *(f"u{unit}_{name}" for unit in range(1, WIDE_UNITS + 1) for name in _WIDE_UNIT),
+    *(f"t{text}" for text in range(1, WIDE_TEXTS + 1)),
+)
+
 GENERATORS: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
     "hits": (("REQTYPE", "REQFILE", "BROWSER", "REQTS", "REQSIZE", "REQUSER", "GEOID"), _hits),
     "mydata2": (("KEY1", "DATA1"), _mydata2),
     "tab1": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1),
     "tab1-changed": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1_changed),
     "types": (tuple(_EVERY_TYPE), _types),
+    "wide": (WIDE_COLUMNS, _wide),
 }
 
 # What a table's rows were before the operations of a write phase turned them into these.

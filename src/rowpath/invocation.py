@@ -98,7 +98,8 @@ class Invocation:
         self.planned = planned
         self.instance = instance
         self.timeout_s = timeout_s
-        self.cpus = cores.client_cpus(planned.path.get("placement"))
+        self.cpus = cores.client_cpus(planned.path.get("placement"), _number(planned.path.get("threads")))
+        self.clients = _number(planned.path.get("clients"))
         self.alone = planned.path.get("deployment") in ("embedded", "file", "none")
         start = command(planned.adapter, planned.path.get("version"), planned.path)
         # Starting may use every core; what is measured is pinned once connected.
@@ -109,7 +110,7 @@ class Invocation:
 
     def open(self, **overrides: Any) -> dict[str, Any]:
         """Shake hands and connect; the fields of the journal's `invocation` record, facts excepted."""
-        hello = self.runner.hello(self.planned.adapter.driver, self.timeout_s)
+        hello = self.runner.hello(self.planned.adapter.driver, self.timeout_s, ("clients",) if self.clients > 1 else ())
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
         reply = self.runner.request(Open, self.timeout_s, options=options, expect=OpenReply)
         self.connect_ns = reply.connect_ns
@@ -149,6 +150,8 @@ class Invocation:
             parameter_columns=column_specs(work.parameter_columns),
             transaction=work.phase.transaction,
             stamps=work.phase.stamps,
+            rows_per_operation=work.phase.rows_per_operation,
+            way=work.phase.way,
         )
         parameters = None
         if work.parameter_file is not None:
@@ -168,7 +171,7 @@ class Invocation:
     ) -> Measured:
         """One sample with the collectors read right before and after it."""
         server_before = cpu.total_ns(self._server_pids)
-        others_before = queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid)
+        others_before = self._beside_the_window_cpu_ns()
         wait_before = queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid)
         reply = self.runner.request(
             Sample,
@@ -181,20 +184,28 @@ class Invocation:
             first=first,
             expect=SampleReply,
         )
-        others = _difference(queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid), others_before)
+        others = _difference(self._beside_the_window_cpu_ns(), others_before)
         server = _difference(cpu.total_ns(self._server_pids), server_before)
         wait = _difference(queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid), wait_before)
         counted_server = work.phase.kind != "connect"  # a backend that has ended takes its clock with it
         # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
-        # every other thread of the process (compiler, collector) from outside.
-        # Pinned to one CPU, the process cannot have had more than the window: what exceeds it ran before or after.
-        client = None if others is None else min(reply.window_ns, reply.window_cpu_ns + max(0, others))
+        # every other thread of the process (compiler, collector) from outside; several clients are threads too, so
+        # that then all is seen from outside.
+        # Pinned to its CPUs, the process cannot have had more than the window: what exceeds it ran before or after.
+        inside = reply.window_cpu_ns if self.clients == 1 else 0
+        client = None if others is None else min(reply.window_ns * len(self.cpus), inside + max(0, others))
         return self._judged(work, reply, client, server if counted_server else None, wait)
+
+    def _beside_the_window_cpu_ns(self) -> int | None:
+        """CPU time so far of the runner's threads that `window_cpu_ns` does not hold."""
+        if self.clients > 1:
+            return cpu.total_ns([self.runner.pid])
+        return queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid)
 
     def _judged(
         self, work: Work, reply: SampleReply, client: int | None, server: int | None, wait: int | None
     ) -> Measured:
-        one_core = self.alone or self.planned.path.get("placement") == "same"
+        one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.get("placement") == "same")
         truth = None
         disturbed = ""
         window = max(reply.window_ns, 1)
@@ -281,6 +292,10 @@ def _the_engine_may_be_gone() -> Iterator[None]:
         yield
     except RowpathError as error:
         raise RunnerFailure("connect", error.message) from error
+
+
+def _number(coordinate: str) -> int:
+    return int(coordinate) if coordinate.isdigit() else 1
 
 
 def _difference(after: int | None, before: int | None) -> int | None:

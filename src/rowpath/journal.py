@@ -10,6 +10,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Any
 
+from rowpath import disk_space
 from rowpath.errors import EnvironmentMissing, UsageError
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -73,6 +74,7 @@ class Journal:
 
     def __init__(self, directory: RunDirectory, scrubber: Scrubber) -> None:
         self._scrubber = scrubber
+        self._directory = directory
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         try:
             self._descriptor = os.open(directory.samples, flags, 0o600)
@@ -98,9 +100,18 @@ class Journal:
                     os.write(self._descriptor, b"\n")
 
     def write(self, record: str, **fields: Any) -> None:
-        """Append one record."""
+        """Append one record, whole or not at all. Errors: EnvironmentMissing when the disk is full."""
         text = json.dumps({"record": record, **fields}, ensure_ascii=False, separators=(",", ":"))
-        os.write(self._descriptor, self._scrubber.clean(text).encode() + b"\n")
+        line = self._scrubber.clean(text).encode() + b"\n"
+        begin = os.fstat(self._descriptor).st_size
+        try:
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+        except OSError as error:
+            os.ftruncate(self._descriptor, begin)
+            if disk_space.is_full(error):
+                raise disk_space.error(self._directory.path) from error
+            raise
 
     def close(self) -> None:
         """Close it; the lock goes with it."""

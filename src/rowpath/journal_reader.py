@@ -117,6 +117,9 @@ class SampleRecord(InSet, tag="sample"):
     execute_ns: int = 0
     first_row_ns: int = 0
     connect_ns: int = 0
+    collector_ns: int = 0
+    collections: int = 0
+    clients: list[dict[str, int]] = []  # with several clients: what each of them did
     client_cpu_ns: float | None = None
     server_cpu_ns: float | None = None
     wait_ns: float | None = None
@@ -170,6 +173,8 @@ class ProofRecord(InSet, tag="proof"):
     bytes_received: float | None = None
     commits: float | None = None
     syncs: float | None = None
+    texts_sent: float | None = None
+    system_calls: float | None = None
     payload_bytes: float | None = None
     means: str | dict[str, Any] = ""
 
@@ -185,6 +190,14 @@ class NoiseRecord(InSet, tag="noise"):
     steal_ticks: float | None = None
     spin_gap_max_ns: float | None = None
     spin_gap_share: float | None = None
+
+
+class SyncCostRecord(Record, tag="sync-cost"):
+    """What one sync costs on the disk of the run's directory, measured once."""
+
+    ns: float = 0
+    syncs: int = 0
+    means: str = ""
 
 
 class FailureRecord(InSet, tag="failure"):
@@ -223,6 +236,7 @@ AnyRecord = (
     | SettleRecord
     | ProofRecord
     | NoiseRecord
+    | SyncCostRecord
     | FailureRecord
     | NoteRecord
     | ResumedRecord
@@ -240,6 +254,7 @@ class Journal:
     sets: dict[tuple[int, int], SetRecord] = field(default_factory=dict)  # by (set, group)
     in_sets: list[InSet] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    sync_cost: SyncCostRecord | None = None
     outcome: str = ""  # empty: killed, or still under way
     resumed: int = 0
     skipped_lines: int = 0  # complete lines that are no record of this format
@@ -325,6 +340,8 @@ def _take(journal: Journal, record: Any) -> None:
             _forget(journal, record)
         journal.sets[record.set, record.group] = record
         journal.open_groups[record.set] = record.group
+    elif isinstance(record, SyncCostRecord):
+        journal.sync_cost = record
     elif isinstance(record, NoteRecord):
         journal.notes.append(record.text)
     elif isinstance(record, ResumedRecord):

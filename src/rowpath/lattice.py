@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from rowpath import cores
 from rowpath.engines import ENGINES
+from rowpath.engines.base import Versioned, versions
 from rowpath.errors import UsageError
 from rowpath.experiments import Selection
 from rowpath.languages import Adapter, availability, every_adapter
@@ -16,6 +17,9 @@ from rowpath.model import COORDINATES, Path, Phase
 from rowpath.toml_lines import suggest
 
 NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+# Coordinates that change what surrounds a statement, not what it is: they are varied one at a time, for all their
+# combinations would be tens of thousands of paths.
+BESIDE = ("version", "engine_version", "tls", "clients", "concurrency", "threads", "bulk")
 ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row",), "decode": ("natural",)}
 
 
@@ -36,7 +40,7 @@ def _axes(adapter: AdapterKey, engine_name: str, deployment: str) -> dict[str, t
     placements = ("same", "split") if len(cores.usable()) > 1 else ("same",)
     axes = {
         "engine": (engine_name,),
-        "engine_version": (engine_version(adapter_object, engine_name),),
+        "engine_version": engine_versions(adapter_object, engine_name),
         "deployment": (deployment,),
         "language": (adapter_object.language,),
         "driver": (adapter_object.driver,),
@@ -62,14 +66,24 @@ def _adapter(key: AdapterKey) -> Adapter:
     return next(adapter for adapter in every_adapter() if (adapter.language, adapter.driver) == key)
 
 
-def engine_version(adapter: Adapter, engine_name: str) -> str:
-    """The engine's version that a path through this adapter meets; `own` when the driver carries its own build."""
-    return "own" if adapter.confounded else ENGINES[engine_name].version()
+def engine_versions(adapter: Adapter, engine_name: str) -> tuple[str, ...]:
+    """The engine's versions that a path through this adapter can meet; `own` when the driver carries its own build."""
+    return ("own",) if adapter.confounded else versions(ENGINES[engine_name])
 
 
 def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool = False) -> list[Path]:
     """The adapter's paths that match; a coordinate not named takes its first value, or all of them when `complete`."""
     return list(_lattice(adapter, wanted, complete))
+
+
+def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[Path]:
+    """The adapter's paths worth listing: all that differ in the statement, and each other value of BESIDE once."""
+    beside = {key: values for key, values in wanted.items() if key in BESIDE}
+    found = dict.fromkeys(lattice(adapter, beside, complete=True))
+    for key in BESIDE:
+        if key not in beside:
+            found |= dict.fromkeys(lattice(adapter, beside | {key: ("*",)}))
+    return list(found)
 
 
 def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool) -> Iterator[Path]:
@@ -84,7 +98,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 asked = wanted[key]
                 open_ended = key == "version" or (key not in COORDINATES and key in adapter.build.get("open_ended", ()))
                 choices[key] = values if asked == ("*",) else tuple(v for v in asked if v in values or open_ended)
-            elif complete and key not in ("profile", "durability"):
+            elif complete and key not in ("profile", "durability", *BESIDE):
                 choices[key] = values
             elif shipped and key in adapter.shipped:
                 choices[key] = (adapter.shipped[key],)
@@ -92,9 +106,18 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 choices[key] = values[:1]
         if any(key not in axes and key != "label" for key in wanted):
             continue
+        if "engine_version" not in wanted and any(value != "off" for value in wanted.get("tls", ())):
+            choices["engine_version"] = _with_tls(engine_name, choices["engine_version"])
         for point in itertools.product(*choices.values()):
             for label in wanted.get("label", ("",)):
                 yield Path.of(dict(zip(choices, point, strict=True)), label)
+
+
+def _with_tls(engine_name: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+    """The version for a selection that asks for TLS: its paths without TLS meet the same server."""
+    engine = ENGINES[engine_name]
+    chosen = engine.tls_version() if isinstance(engine, Versioned) else ""
+    return (chosen,) if chosen else otherwise
 
 
 def pruned(adapter: Adapter, path: Path) -> str:
@@ -107,14 +130,18 @@ def pruned(adapter: Adapter, path: Path) -> str:
 
 def unavailable(adapter: Adapter, path: Path) -> tuple[str, str]:
     """Why this path cannot run on this machine, and the command that would enable it; empty when it can."""
-    engine = ENGINES[path.get("engine")].availability()
-    if not engine.ok:
-        return engine.reason, engine.remedy
+    engine = ENGINES[path.get("engine")]
+    if isinstance(engine, Versioned):
+        there = engine.availability_of(path.get("engine_version"), path.get("tls"))
+    else:
+        there = engine.availability()
+    if not there.ok:
+        return there.reason, there.remedy
     if path.get("engine") == "null" and path.get("deployment") == "server":
         echo = availability(_adapter(("c", "ping")), "bundled")
         if not echo.ok:
             return f"the ping server is a C program: {echo.reason}", echo.remedy
-    here = availability(adapter, path.get("version"))
+    here = availability(adapter, path.get("version"), path)
     if not here.ok:
         return here.reason, here.remedy
     return "", ""
@@ -130,6 +157,10 @@ def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase)
         return "" if phase.scan else f"{phase_name}: a delimited file has no index and no query language"
     if phase.kind not in adapter.phases:
         return f"{phase_name}: the adapter {adapter.driver} does not serve the kind '{phase.kind}'"
+    if phase.way == "bulk" and path.get("bulk") == "none":
+        return f"{phase_name}: {adapter.driver} has no bulk way"
+    if path.get("clients") != "1" and phase.kind not in ("query", "execute"):
+        return f"{phase_name}: only queries and single writes are done by several clients at once"
     return ""
 
 

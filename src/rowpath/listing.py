@@ -1,13 +1,14 @@
-"""What `rowpath list` prints: engines, paths, workloads, experiments; nothing is started or built."""
+"""What `rowpath list` prints: engines, drivers, paths, workloads, experiments; nothing is started or built."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rowpath import drivers as driver_facts
 from rowpath import experiments, workloads
 from rowpath.engines import ENGINES
 from rowpath.languages import every_adapter
-from rowpath.lattice import check_coordinates, lattice, matches, pruned, unavailable
+from rowpath.lattice import check_coordinates, matches, pruned, spread, unavailable
 
 
 def engines() -> Iterator[str]:
@@ -19,18 +20,39 @@ def engines() -> Iterator[str]:
 
 
 def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
-    """One line per path, every coordinate; those that cannot run here say why."""
+    """One line per path, every coordinate; those that cannot run here say why.
+
+    What merely surrounds a statement (`lattice.BESIDE`) is varied one at a time, unless a filter names it.
+    """
     check_coordinates(filters)
-    reasons: dict[tuple[str, str, str], str] = {}
+    reasons: dict[tuple[str, ...], str] = {}
     for adapter in every_adapter():
-        for path in lattice(adapter, {}, complete=True):
+        for path in spread(adapter, filters):
             if pruned(adapter, path) or not matches(path, filters):
                 continue
-            key = (adapter.language, adapter.driver, path.get("engine"))
+            coordinates = ("engine", "engine_version", "version", "tls", "concurrency")
+            key = (adapter.language, adapter.driver, *(path.get(coordinate) for coordinate in coordinates))
             if key not in reasons:
                 reason, remedy = unavailable(adapter, path)
                 reasons[key] = f"    not here: {reason}; enable it with: {remedy}" if reason else ""
             yield path.id.replace(",", " ") + reasons[key]
+
+
+def drivers() -> Iterator[str]:
+    """One line per driver and version: licence, size, release date, dependencies; – where its package says nothing."""
+    yield f"{'driver':<24} {'version':<20} {'licence':<32} {'MB':>7}  {'released':<10}  own dependencies"
+    for adapter, version in driver_facts.drivers():
+        facts = driver_facts.facts_of(adapter, version)
+        name = f"{adapter.language} {adapter.driver}"
+        if facts.reason:
+            yield f"{name:<24} {version:<20} {facts.reason}"
+            continue
+        size = f"{facts.size_bytes / 1e6:.1f}" if facts.size_bytes is not None else "–"
+        needs = "–" if facts.dependencies is None else f"{len(facts.dependencies)} {', '.join(facts.dependencies)}"
+        yield (
+            f"{name:<24} {facts.version or version:<20} {facts.licence or '–':<32} {size:>7}  "
+            f"{facts.released or '–':<10}  {needs}".rstrip()
+        )
 
 
 def workloads_lines() -> Iterator[str]:

@@ -13,6 +13,7 @@ UNITS = {
     "client_cpu": "ns/operation",
     "server_cpu": "ns/operation",
     "cpu": "ns/operation",
+    "fairness": "Jain's index",
     "prepare": "ns",
     "warm_up": "operations",
     "warm_up_time": "ns",
@@ -25,7 +26,9 @@ UNITS = {
     "bytes_received": "bytes/operation",
     "syncs": "syncs/operation",
     "commits": "commits/operation",
+    "texts_sent": "SQL texts/operation",
+    "system_calls": "system calls/operation",
     "lines_of_code": "lines",
 }
 MORE_IS_BETTER = ("rate", "row_rate")
-PROVEN = ("round_trips", "bytes_sent", "bytes_received", "syncs", "commits")
+PROVEN = ("round_trips", "bytes_sent", "bytes_received", "syncs", "commits", "texts_sent", "system_calls")

@@ -24,11 +24,31 @@ def of_cell(cell: Cell) -> dict[str, Values]:
     }
     if rows:
         found["row_rate"] = {number: [rows * 1e9 / cost for cost in values] for number, values in costs.items()}
+    fair = fairness(cell)
+    if fair:
+        found["fairness"] = fair
     for metric, value in _SAMPLED.items():
         values = _values(cell, value)
         if values:
             found[metric] = values
     return found
+
+
+def fairness(cell: Cell) -> Values:
+    """Jain's index of the clients' operations by set: 1 when all did as many, 1/n when one did all; {} for one client.
+
+    Jain, Chiu, Hawe: A quantitative measure of fairness, DEC-TR-301, 1984.
+    """
+    done: dict[int, list[int]] = {}
+    for sample in cell.samples():
+        each = [client["operations"] for client in sample.clients]
+        before = done.get(sample.set, [0] * len(each))
+        done[sample.set] = [a + b for a, b in zip(before, each, strict=True)]
+    return {
+        number: [sum(each) ** 2 / (len(each) * sum(one * one for one in each))]
+        for number, each in done.items()
+        if any(each)
+    }
 
 
 def mean_of(cell: Cell, metric: str) -> float | None:
@@ -54,7 +74,9 @@ def mean_of(cell: Cell, metric: str) -> float | None:
 
 
 def rows_each(cell: Cell) -> float:
-    """Rows per operation."""
+    """Rows per operation: delivered, or stored where a phase loads."""
+    if cell.stored_rows:
+        return cell.stored_rows
     operations = sum(sample.operations for sample in cell.samples())
     return sum(sample.rows for sample in cell.samples()) / operations if operations else 0.0
 

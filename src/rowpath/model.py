@@ -29,7 +29,7 @@ LogicalType = Literal[
     "array",
 ]
 
-PhaseKind = Literal["query", "execute", "connect", "null"]
+PhaseKind = Literal["query", "execute", "load", "connect", "null"]
 Regime = Literal["cold", "warm", "steady"]
 Status = Literal["ok", "tied", "wrong", "failed", "unsupported", "disturbed"]
 
@@ -54,6 +54,10 @@ COORDINATES = (
     "profile",
     "decode",
 )
+
+
+# Coordinates that part comparisons unless it is asked otherwise; durability always does.
+TOGETHER = ("fetch", "threads", "tls", "clients", "placement")
 
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,9 +106,9 @@ class Phase(Frozen, frozen=True):
     """One operation of a workload with its contract.
 
     `sql` uses `?` placeholders, `{create:TABLE}` and `{drop:TABLE}` for the engine's own DDL, `{columns:TABLE}` for the
-    table's column names; `dialects` overrides it per engine. `truth` names how the controller knows the result:
-    `whole-table`, `by-key`, `aggregate` (result columns are called `count`, `sum_X`, `min_X`, `max_X`), `one` (one row
-    of the integer 1), `none`.
+    table's column names, `{result}` for those of `only`; `dialects` overrides it per engine. `truth` names how the
+    controller knows the result: `whole-table`, `first-rows` (`rows_per_operation` of them), `by-key`, `aggregate`
+    (result columns are called `count`, `sum_X`, `min_X`, `max_X`), `one` (one row of the integer 1), `none`.
     """
 
     name: str
@@ -114,11 +118,13 @@ class Phase(Frozen, frozen=True):
     table: str = ""
     scan: bool = False  # the result is the whole table in any order: a file can deliver it too
     stamps: bool = False  # also stamp execute and first row of every operation
+    way: Literal["", "transaction", "bulk"] = ""  # kind `load`: executed one by one in one transaction, or the bulk way
     columns: tuple[Column, ...] = ()  # of the result; empty: those of `table`
+    only: tuple[str, ...] = ()  # of the table's columns those whose names fit one of these patterns (`u1_*`)
     parameters: Parameters | None = None
     rows_per_operation: int = 1
     transaction: Literal["autocommit", "transaction"] = "autocommit"
-    truth: Literal["whole-table", "by-key", "aggregate", "one", "none"] = "none"
+    truth: Literal["whole-table", "first-rows", "by-key", "aggregate", "one", "none"] = "none"
     writes: bool = False
     operations: int = 0  # a write phase is run whole: this many operations
     reset: tuple[str, ...] = ()  # statements that make the starting state anew, outside the clock
@@ -274,6 +280,39 @@ class Published(Frozen, frozen=True):
     note: str = ""
 
 
+class Coefficient(Frozen, frozen=True):
+    """One coefficient of a cost model with its 95 % interval over the sets; not `known` where it may as well be 0."""
+
+    ns: float
+    low: float | None
+    high: float | None
+    known: bool
+
+
+class Predicted(Frozen, frozen=True):
+    """A phase that a cost model was not fitted to: measured beside predicted."""
+
+    phase: str
+    measured_ns: float
+    predicted_ns: float
+    ratio: float  # predicted ÷ measured
+
+
+class CostModel(Frozen, frozen=True):
+    """What a path's time is made of: operation + rows + values + bytes, fitted over the shapes of a workload."""
+
+    name: str
+    workload: str
+    operation: Coefficient
+    row: Coefficient
+    value: Coefficient
+    byte: Coefficient
+    sets: int
+    worst_phase: str  # of those fitted
+    worst_ratio: float  # fitted ÷ measured there
+    held_out: tuple[Predicted, ...]
+
+
 class Analysis(Frozen, frozen=True):
     """Everything the reports show, derived from a run directory alone."""
 
@@ -288,3 +327,4 @@ class Analysis(Frozen, frozen=True):
     dropped: tuple[Dropped, ...] = ()
     trust: dict[str, Any] = {}  # order of blocks, digests, disturbed, noise, floors, means
     lines_of_code: dict[str, int] = {}
+    cost_models: tuple[CostModel, ...] = ()

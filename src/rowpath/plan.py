@@ -6,11 +6,12 @@ import random
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
+from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.experiments import Experiment
 from rowpath.languages import Adapter
 from rowpath.lattice import applies, check_coordinates, matches, pruned, select, unavailable, unserved_reason
-from rowpath.model import Dropped, Path, Phase, Workload
+from rowpath.model import TOGETHER, Dropped, Path, Phase, Workload
 from rowpath.toml_lines import suggest
 from rowpath.workloads import load_workload
 
@@ -72,7 +73,7 @@ def make_plan(
                 f"no path matches the selection {selection.name or selection.select}", "rowpath list paths"
             )
         pairs = select(selection, filters)
-        varying = [key for key in filters if len({path.get(key) for _, path in pairs}) > 1]
+        varying = [key for key, _ in pairs[0][1].coordinates if len({path.get(key) for _, path in pairs}) > 1]
         for adapter, path in pairs:
             if path.id in chosen or not matches(path, filters):
                 continue
@@ -82,7 +83,7 @@ def make_plan(
                     dropped.append(Dropped(path=path, reason=reason))
                 continue
             name = (
-                " ".join([selection.name, *(path.get(key) for key in varying)])
+                " ".join([selection.name, *(_spelt(key, path.get(key)) for key in varying)])
                 if selection.name and (len(pairs) == 1 or varying)
                 else ""
             )
@@ -140,6 +141,15 @@ def workloads_of(experiment: Experiment) -> dict[str, Workload]:
     return loaded
 
 
+def _spelt(key: str, value: str) -> str:
+    """A coordinate's value as part of a name; a bare number says what it counts."""
+    if key == "clients":
+        return f"{value} client{'s' if value != '1' else ''}"
+    if key == "tls":
+        return f"TLS {value}"
+    return f"{key} {value}" if value.isdigit() else value
+
+
 def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
     """A short, unique name per path: the given one, else engine, language, driver and the coordinates that vary."""
     names: dict[str, str] = {}
@@ -153,7 +163,8 @@ def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
         parts = [path.get("engine"), path.get("language"), path.get("driver")]
         if path.get("deployment") not in ("none", path.get("engine")) and _both_deployments(paths, path):
             parts.insert(1, path.get("deployment"))
-        names[path.id] = " ".join([*parts, *(path.get(key) for key in keys), *([path.label] if path.label else [])])
+        parts += [_spelt(key, path.get(key)) for key in keys]
+        names[path.id] = " ".join([*parts, *([path.label] if path.label else [])])
     taken: dict[str, int] = {}
     for path_id, name in names.items():
         taken[name] = taken.get(name, 0) + 1
@@ -169,7 +180,7 @@ def _both_deployments(paths: list[tuple[Path, str]], path: Path) -> bool:
 
 def _with_comparisons(paths: list[PlannedPath]) -> list[PlannedPath]:
     """Paths are ranked together when placement, durability and fetch form agree and no engine build is confounded."""
-    keys = ("placement", "durability", "fetch", "clients", "tls")
+    keys = ("placement", "durability", *(key for key in TOGETHER if key != "placement"))
     applicable = {key: [p.path.get(key) for p in paths if applies(p.path, key)] for key in keys}
     varying = [key for key in keys if len(set(applicable[key])) > 1]
     result = []
@@ -236,9 +247,8 @@ def estimate_s(plan: Plan) -> float:
     for group in plan.groups:
         for planned in group:
             tongue = planned.adapter.language
-            slow_server = (
-                3.0 if planned.path.get("engine") == "derby" and planned.path.get("deployment") == "server" else 1.0
-            )
+            served = planned.path.get("deployment") == "server"
+            slow_server = 3.0 if served and ENGINES[planned.path.get("engine")].server_warm_s > 0 else 1.0
             per_set += ROUGH_START_S.get(tongue, 0.5)
             for name in planned.phases:
                 phase = plan.phase(name)

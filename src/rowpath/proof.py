@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath import places
-from rowpath.collect import proxy, syncs
+from rowpath import disk_space, places
+from rowpath.collect import proxy, syncs, system_calls
 from rowpath.engines.base import Instance
 from rowpath.invocation import Invocation, Work
 from rowpath.model import Path
@@ -19,6 +19,7 @@ from rowpath.runners import RunnerFailure
 from rowpath.work import EngineWork
 
 SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
+SINGLE_OPERATIONS = 3  # of those, asked for one by one
 COUNTED_OPERATIONS = 20
 WRITTEN_OPERATIONS = 100
 VERIFIED_OPERATIONS = 1000
@@ -57,6 +58,9 @@ class Prover:
                 invocation = Invocation(planned, instance, log=log, timeout_s=self._timeout_s, environment=environment)
                 cleanup.callback(invocation.close)
                 invocation.open(**(counting.overrides if counting else {}))
+                if counting:
+                    settings = invocation.facts().get("settings", {})
+                    counting.encrypted = str(settings.get("tls", "")).startswith("on")
             except RunnerFailure as failure:
                 return {"": self._failed(planned, "", failure)}
             for name in planned.phases:
@@ -88,13 +92,16 @@ class Prover:
             if not self._verified(invocation, engine_work, work, work, count):
                 bad[work.name] = "wrong"
                 return
-        if settling:
-            invocation.sample(work, "warm", operations=settling, first=0)
+        alone = self._settle(invocation, work, settling)
         commits_before = self._commits(invocation)
         if counting:
+            counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
             counting.proxy.reset()
         syncs_before = syncs.read(sync_file) if sync_file and work.phase.writes else None
-        measured = invocation.sample(work, "warm", operations=operations, first=settling if work.phase.writes else 0)
+        with system_calls.counting(invocation.runner.pid) as together:
+            measured = invocation.sample(
+                work, "warm", operations=operations, first=settling if work.phase.writes else 0
+            )
         found: dict[str, Any] = {}
         means: dict[str, str] = {}
         if counting:
@@ -105,6 +112,14 @@ class Prover:
                 "bytes_received": counts.bytes_received,
             }
             means["bytes"] = proxy.MEANS
+            if counting.encrypted:
+                means["texts_sent"] = "unavailable: the connection is encrypted"
+            elif work.phase.kind != "load" and distinctive(work.sql):
+                found["texts_sent"] = counts.texts_sent
+        if operations > 1 and together.calls is not None and alone is not None and together.calls >= alone:
+            # What a request costs the runner itself is in both: the difference is made of operations alone.
+            found["system_calls"] = (together.calls - alone) / (operations - 1) * operations
+        means["system_calls"] = system_calls.probe()
         if syncs_before is not None and sync_file is not None:
             found["syncs"] = syncs.read(sync_file)["total"] - syncs_before["total"]
             means["syncs"] = syncs.MEANS
@@ -157,6 +172,18 @@ class Prover:
             if not self._verified(invocation, engine_work, work, work.after, 1, expected):
                 bad[work.name] = "wrong"
 
+    def _settle(self, invocation: Invocation, work: Work, settling: int) -> int | None:
+        """Let the driver settle; the least system calls of a request for one operation (a runtime adds its own)."""
+        singles = min(settling, SINGLE_OPERATIONS)
+        if settling > singles:
+            invocation.sample(work, "warm", operations=settling - singles, first=0)
+        least: list[int] = []
+        for position in range(settling - singles, settling):
+            with system_calls.counting(invocation.runner.pid) as counted:
+                invocation.sample(work, "warm", operations=1, first=position)
+            least += [counted.calls] if counted.calls is not None else []
+        return min(least, default=None)
+
     def _how_many(self, work: Work) -> tuple[int, int]:
         """Operations that let the driver settle, and operations that are counted."""
         if work.phase.writes:
@@ -169,7 +196,7 @@ class Prover:
     def _commits(self, invocation: Invocation) -> int | None:
         """The server's counter of commits, with everything that this connection did."""
         flush = invocation.instance.flush_statements
-        if not self._count_commits or not flush:
+        if not self._count_commits or not flush or invocation.clients > 1:  # only one connection would be flushed
             return None
         invocation.run(list(flush))
         return invocation.commits()
@@ -210,6 +237,8 @@ class Prover:
         return ok
 
     def _failed(self, planned: PlannedPath, name: str, failure: RunnerFailure) -> str:
+        if disk_space.is_full(failure.text):  # no path is to blame for that
+            raise disk_space.error(self._directory.parent, failure.text) from failure
         workload, _, phase = name.partition(".")
         status = "unsupported" if failure.kind == "unsupported" else "wrong" if failure.kind == "verify" else "failed"
         self._record(
@@ -235,12 +264,22 @@ class Prover:
         return syncs.environment(file), file
 
 
+LEAST_DISTINCTIVE = 8  # characters; a shorter run between placeholders may stand elsewhere too
+
+
+def distinctive(sql: str) -> str:
+    """The longest part of an SQL text without a placeholder: it travels when the text travels. Empty when short."""
+    longest = max((part.strip() for part in sql.split("?")), key=len)
+    return longest if len(longest) >= LEAST_DISTINCTIVE else ""
+
+
 @dataclass
 class Counting:
     """A proxy in front of an engine, and what `open` gets so that the runner goes through it."""
 
     proxy: proxy.Proxy
     overrides: dict[str, Any]
+    encrypted: bool = False  # so that no text can be found in what passes
 
 
 @contextlib.contextmanager

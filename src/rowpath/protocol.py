@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-PROTOCOL = (1, 0)
+PROTOCOL = (1, 1)
 CODEC = 1
 REQUIREMENTS = ("touch", "digest")
 MESSAGE_LIMIT_BYTES = 1 << 20
@@ -44,6 +44,8 @@ class PhaseSpec(Message):
     parameter_columns: list[ColumnSpec] = []
     transaction: str = "autocommit"
     stamps: bool = False
+    rows_per_operation: int = 1
+    way: str = ""
 
 
 class ParameterSlice(Message):
@@ -109,6 +111,15 @@ class Load(Message, tag_field="type", tag="load"):
     count: int
 
 
+class Behave(Message, tag_field="type", tag="behave"):
+    id: int
+    deadline_ms: int
+    behaviour: str
+    sql: str
+    after_ms: int
+    most_ms: int
+
+
 class Facts(Message, tag_field="type", tag="facts"):
     id: int
     deadline_ms: int
@@ -124,7 +135,7 @@ class Bye(Message, tag_field="type", tag="bye"):
     deadline_ms: int
 
 
-Request = Hello | Open | Prepare | Sample | Verify | RunStatements | Load | Facts | Close | Bye
+Request = Hello | Open | Prepare | Sample | Verify | RunStatements | Load | Behave | Facts | Close | Bye
 
 
 class Reply(Message):
@@ -154,6 +165,20 @@ class PrepareReply(Reply, kw_only=True):
     parameters: int = 0
 
 
+class ClientSample(Message):
+    """What one of several clients did in a sample."""
+
+    first: int
+    operations: int
+    failed: int
+    lead_in_operations: int
+    rows: int
+    ns: int
+    cpu_ns: int
+    min_ns: int
+    max_ns: int
+
+
 class SampleReply(Reply, kw_only=True):
     ns: int
     operations: int
@@ -172,6 +197,9 @@ class SampleReply(Reply, kw_only=True):
     execute_ns: int = 0
     first_row_ns: int = 0
     connect_ns: int = 0
+    collector_ns: int = 0
+    collections: int = 0
+    clients: list[ClientSample] = []
 
 
 class VerifyReply(Reply, kw_only=True):
@@ -190,6 +218,13 @@ class RunReply(Reply, kw_only=True):
 class LoadReply(Reply, kw_only=True):
     rows: int
     ns: int
+
+
+class BehaveReply(Reply, kw_only=True):
+    honoured: bool
+    took_ns: int = 0
+    usable: bool = False
+    text: str = ""
 
 
 class FactsReply(Reply, kw_only=True):
@@ -213,6 +248,7 @@ REPLIES: dict[type, type] = {
     Verify: VerifyReply,
     RunStatements: RunReply,
     Load: LoadReply,
+    Behave: BehaveReply,
     Facts: FactsReply,
     Close: CloseReply,
     Bye: Reply,
@@ -225,7 +261,7 @@ def schema() -> dict[str, Any]:
     schemas, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Rowpath runner protocol 1.0",
+        "title": "Rowpath runner protocol 1.1",
         "anyOf": list(schemas),
         "$defs": components,
     }

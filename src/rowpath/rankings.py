@@ -21,7 +21,7 @@ def rankings(evidence: Evidence) -> tuple[Ranking, ...]:
         comparisons: dict[str, list[PathRecord]] = {}
         for path in evidence.journal.paths.values():
             if _belongs(evidence, path, workload, phase, regime):
-                comparisons.setdefault(path.comparison, []).append(path)
+                comparisons.setdefault(evidence.comparison(path), []).append(path)
         found += [_ranking(evidence, (workload, phase, regime), name, paths) for name, paths in comparisons.items()]
     return tuple(found)
 
@@ -151,8 +151,19 @@ def mean_ratio(cell: Cell, reference: Cell) -> float | None:
     return statistics.fmean(a.values()) / statistics.fmean(b.values()) if a and b else None
 
 
+def _fetch_form(evidence: Evidence, row: RankedPath) -> str:
+    path = evidence.path(row.path_id)
+    return path.coordinates.get("fetch", "row").partition(":")[0] if path else "row"
+
+
 def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath]) -> tuple[str, ...]:
     notes = []
+    forms = {_fetch_form(evidence, row) for row in rows}
+    if "fetch" in evidence.together and len(forms) > 1:
+        notes.append(
+            f"ranked together because it was asked for: {', '.join(sorted(forms))}. It is not the same work: "
+            "a columnar path hands over batches, and a program that needs rows has yet to make them"
+        )
     sets = min(
         (len(cell.costs) for row in rows for cell in evidence.cells.cells.values() if cell.path.path_id == row.path_id),
         default=0,

@@ -32,6 +32,8 @@ COLLECTORS = {
     "bytes_received": ("bytes", "proxy"),
     "syncs": ("syncs",),
     "commits": ("commits",),
+    "texts_sent": ("bytes", "proxy"),
+    "system_calls": ("system calls",),
 }
 OWN_MEANS = {"warm_up": WARMED, "warm_up_time": WARMED, "lines_of_code": "counted in the adapter's source"}
 

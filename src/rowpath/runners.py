@@ -81,14 +81,14 @@ class Runner:
             raise RunnerFailure("crashed", f"{command.arguments[0]} did not start: {error.strerror}") from error
         return cls(process, log)
 
-    def hello(self, adapter: str, timeout_s: float = 60.0) -> HelloReply:
-        """Shake hands; RunnerFailure `protocol` when versions do not fit."""
+    def hello(self, adapter: str, timeout_s: float = 60.0, requires: tuple[str, ...] = ()) -> HelloReply:
+        """Shake hands, requiring more than the least when asked; RunnerFailure `protocol` when versions do not fit."""
         reply = self.request(
             Hello,
             timeout_s,
             protocol=PROTOCOL,
             codec=CODEC,
-            requires=list(REQUIREMENTS),
+            requires=[*REQUIREMENTS, *requires],
             adapter=adapter,
             expect=HelloReply,
         )

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from rowpath import cores, launch
+from rowpath import cores, disk_space, launch
 from rowpath.analysis import gather
-from rowpath.collect import noise, syncs
+from rowpath.collect import noise, sync_cost, syncs
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError
 from rowpath.fleet import Fleet, Key, key_of
@@ -83,9 +83,15 @@ class Schedule:
         os.sched_setaffinity(0, cores.controller_cpus())
         try:
             self._bring_up()
+            if any(self.plan.phase(name).writes for planned in self.plan.paths for name in planned.phases):
+                self.journal.write("sync-cost", **asdict(sync_cost.measure(self.directory.work)))
             self._prove_all(measure)
             if measure:
                 self._measure_all()
+        except Exception as error:
+            if isinstance(error, RowpathError) or not disk_space.is_full(error):
+                raise
+            raise disk_space.error(self.directory.path, printable(str(error))) from error
         finally:
             self.progress.end()
             self.fleet.stop_all()
@@ -275,6 +281,7 @@ class Schedule:
 
     def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
         """Journal a failure of a path in a phase (empty: as a whole)."""
+        self.stop_when_full(failure.text)
         workload, _, phase = name.partition(".")
         status = "unsupported" if failure.kind == "unsupported" else "failed"
         self.journal.write(
@@ -291,6 +298,11 @@ class Schedule:
         self.progress.note(f"{planned.name}: {failure.kind}: {failure.text}")
         if failure.fatal:
             self._lost.setdefault(planned.path.id, set()).add(set_number)
+
+    def stop_when_full(self, text: str) -> None:
+        """End the run when a failure's text says that the disk is full: no path is to blame for that."""
+        if disk_space.is_full(text):
+            raise disk_space.error(self.directory.path, printable(text))
 
     def now_ns(self) -> int:
         """Monotonic time since the run began."""

@@ -19,7 +19,9 @@ from rowpath.errors import UsageError
 from rowpath.experiments import Experiment, Measure, Selection, load_experiment
 from rowpath.journal import Journal, RunDirectory, Scrubber
 from rowpath.languages import availability, build, every_adapter, lines_of_code
+from rowpath.lattice import BESIDE
 from rowpath.model import SCHEMA_VERSION, Analysis, Workload
+from rowpath.model import Path as AccessPath
 from rowpath.plan import Plan, estimate_s, make_plan, workloads_of
 from rowpath.schedule import Done, Progress, Schedule
 from rowpath.workloads import load_workload
@@ -128,12 +130,13 @@ def print_plan(plan: Plan, console: Console) -> None:
 
 def build_for(plan: Plan, progress: Progress) -> None:
     """Bring runners and drivers of the plan's paths up to date."""
-    build([(planned.adapter, planned.path.get("version")) for planned in plan.paths], progress.note)
+    versions = [(planned.adapter, planned.path.get("version")) for planned in plan.paths]
+    build(versions, progress.note, [planned.path for planned in plan.paths])
 
 
 def build_everything(console: Console) -> None:
     """Fetch and build all that can run here."""
-    ready = []
+    ready, special = [], []
     for adapter in every_adapter():
         here = availability(adapter, adapter.versions[0])
         if here.ok:
@@ -141,7 +144,10 @@ def build_everything(console: Console) -> None:
         else:
             words = f"skipped {adapter.language} {adapter.driver}: {here.reason}; enable it with: {here.remedy}"
             console.print(words, highlight=False)
-    build(ready, lambda text: console.print(text, highlight=False))
+        for one in adapter.coordinates.get("concurrency", ()):
+            path = AccessPath.of({"language": adapter.language, "concurrency": one})
+            special += [path] if availability(adapter, adapter.versions[0], path).ok else []
+    build(ready, lambda text: console.print(text, highlight=False), special)
 
 
 def run_plan(
@@ -152,6 +158,7 @@ def run_plan(
     timeout_s: float,
     color: str,
     restart_servers: bool = False,
+    together: tuple[str, ...] = (),
 ) -> Outcome:
     """Run the plan into a new run directory."""
     run_directory = RunDirectory(directory or _new_name(plan.experiment.name))
@@ -160,7 +167,8 @@ def run_plan(
     scrubber = Scrubber()
     journal = Journal(run_directory, scrubber)
     options = {"timeout_s": timeout_s, "restart_servers": restart_servers}
-    write_head(journal, plan, options)  # before building, so that a run stopped there can be resumed too
+    # Before building, so that a run stopped there can be resumed too.
+    write_head(journal, plan, options | {"together": list(together)})
     build_for(plan, progress)
     return _execute(plan, run_directory, journal, scrubber, progress, options, Done())
 
@@ -327,12 +335,18 @@ def verify(
 def everything() -> Experiment:
     """An experiment of every path that every adapter offers, over every phase of every workload."""
     phases = tuple(f"{name}.{phase.name}" for name in workload_names() for phase in load_workload(name).phases)
-    stars = {"statement": "*", "result": "*", "format": "*", "transport": "*", "deployment": "*"}
+    stars: dict[str, str | tuple[str, ...]] = dict.fromkeys(("statement", "result", "format", "transport"), "*")
     paths = []
     for adapter in every_adapter():
-        own = dict.fromkeys(adapter.coordinates, "*")
-        select = {"language": adapter.language, "driver": adapter.driver} | stars | own
-        paths.append(Selection(select=select))  # type: ignore[arg-type]
+        driver: dict[str, str | tuple[str, ...]] = {
+            "language": adapter.language,
+            "driver": adapter.driver,
+            "deployment": "*",
+        }
+        own: dict[str, str | tuple[str, ...]] = {key: "*" for key in adapter.coordinates if key not in BESIDE}
+        paths.append(Selection(select=driver | stars | own))
+        beside = [key for key in BESIDE if key in adapter.coordinates or key in ("version", "engine_version")]
+        paths += [Selection(select=driver | {key: "*"}) for key in beside]
     return Experiment(
         schema_version=1,
         name="verify",

@@ -225,10 +225,14 @@ class SetPhase:
     def _sample(self, invocation: Invocation, work: Work, regime: str, round_number: int, **how: int) -> Measured:
         measured = invocation.sample(work, regime, **how)
         reply = measured.reply
+        if reply.failure:
+            self.schedule.stop_when_full(reply.failure.text)
         expected = None
         touch_ok: bool | None = None
         if not reply.failed and not self.phase.writes:
-            expected = self._work(invocation).truth.touches(self.phase).expected(reply.first, reply.operations)
+            spans = [(client.first, client.operations) for client in reply.clients]
+            touches = self._work(invocation).truth.touches(self.phase)
+            expected = touches.expected_of(spans or [(reply.first, reply.operations)])
         if expected is not None:
             touch_ok = int(reply.touch, 16) in expected
         self._write(

@@ -61,9 +61,13 @@ class Touches:
 
     def expected(self, first: int, operations: int) -> frozenset[int] | None:
         """The right sums for operations [first, first + operations); None when nothing is known (writes)."""
+        return self.expected_of([(first, operations)])
+
+    def expected_of(self, spans: list[tuple[int, int]]) -> frozenset[int] | None:
+        """The same for spans (first, operations) together: one for each client."""
         if not self._sums:
             return None
-        return frozenset(_between(sums, first, operations) for sums in self._sums)
+        return frozenset(sum(_between(sums, *span) for span in spans) & MASK64 for sums in self._sums)
 
 
 def payload_of(value: Any) -> int:
@@ -170,8 +174,9 @@ class Truth:
             return [[_aggregate(table, phase)]]
         names = tuple(column.name for column in result_columns(self.workload, phase))
         make = generators.row_maker(table, names)
-        if phase.truth == "whole-table":
-            return [[make(index) for index in range(table.rows)]]
+        if phase.truth in ("whole-table", "first-rows"):
+            rows = table.rows if phase.truth == "whole-table" else phase.rows_per_operation
+            return [[make(index) for index in range(rows)]]
         assert phase.parameters is not None
         made: dict[int, list[generators.Row]] = {}
         groups = []
@@ -202,7 +207,7 @@ class Truth:
     def after_digest(self, phase: Phase | str, operations: int) -> str:
         """The digest of the phase's `after` table once operations [0, operations) ran; empty without such a table.
 
-        Each operation puts the row of its parameter's index into that table, new or in place of what was there.
+        Each operation puts the rows of its parameters' indexes into that table, new or in place of what was there.
         """
         phase = self._phase(phase)
         if not phase.after:
@@ -212,7 +217,8 @@ class Truth:
         result = codec.Digest()
         touched: set[int] = set()
         if phase.parameters is not None:
-            touched = set(islice(generators.parameter_indexes(phase.parameters), operations))
+            stored = operations * (phase.rows_per_operation if phase.kind == "load" else 1)
+            touched = set(islice(generators.parameter_indexes(phase.parameters), stored))
         before = self._before(table)
         if before is not None:
             old = generators.row_maker(before)
@@ -242,7 +248,9 @@ class Truth:
             return 0
         if phase.name not in self._sent:
             _columns, rows = generators.parameter_rows(self.workload, phase)
-            self._sent[phase.name] = _prefix_sums([sum(map(payload_of, row)) for row in rows])
+            each = [sum(map(payload_of, row)) for row in rows]
+            size = phase.rows_per_operation if phase.kind == "load" else 1
+            self._sent[phase.name] = _prefix_sums([sum(each[at : at + size]) for at in range(0, len(each), size)])
         return _between(self._sent[phase.name], first, operations)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from math import gcd
 from pathlib import Path as FilePath
 
@@ -81,10 +82,17 @@ def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
     for text in (phase.sql, *phase.dialects.values(), *phase.reset):
         for _verb, name in _TEMPLATE.findall(text):
             _known(file, f"{where}, SQL", name, tables)
-    if phase.kind in ("query", "execute", "connect") and not phase.sql:
+    if phase.kind in ("query", "execute", "load", "connect") and not phase.sql:
         raise UsageError(f"{file}: {where} has no sql", f"a phase of kind '{phase.kind}' needs sql = …")
-    if phase.truth in ("whole-table", "by-key", "aggregate") and not phase.table:
+    if phase.truth in ("whole-table", "first-rows", "by-key", "aggregate") and not phase.table:
         raise UsageError(f"{file}: {where} has no table", f"truth = '{phase.truth}' needs table = …")
+    if phase.truth == "first-rows" and phase.rows_per_operation > workload.tables[phase.table].rows:
+        raise UsageError(
+            f"{file}: {where} reads {phase.rows_per_operation} rows of a table that has fewer",
+            "lower rows_per_operation",
+        )
+    if phase.only and not result_columns(workload, phase):
+        raise UsageError(f"{file}: {where}: no column fits only = {list(phase.only)}", "name columns of its table")
     if phase.truth == "by-key" and phase.parameters is None:
         raise UsageError(f"{file}: {where} has no parameters", "truth = 'by-key' needs parameters = {…}")
     if phase.truth == "aggregate":
@@ -93,6 +101,8 @@ def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
         raise UsageError(
             f"{file}: {where} writes but has no operations", "write operations = 1000, or as many as it shall do"
         )
+    if phase.kind == "load":
+        _check_load(file, where, phase)
     if phase.parameters is None:
         return
     parameters = phase.parameters
@@ -109,6 +119,19 @@ def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
         raise UsageError(
             f"{file}: {where}, parameters: k = {parameters.k} and n = {parameters.n} have a common divisor",
             "choose k that shares no factor with n",
+        )
+
+
+def _check_load(file: FilePath, where: str, phase: Phase) -> None:
+    if not phase.way or not phase.table or phase.parameters is None:
+        raise UsageError(
+            f"{file}: {where} does not say what it loads", "kind = 'load' needs way, table and parameters = {…}"
+        )
+    if phase.parameters.count % phase.rows_per_operation:
+        raise UsageError(
+            f"{file}: {where}: {phase.parameters.count} parameters are not whole operations of "
+            f"{phase.rows_per_operation} rows",
+            "make count a multiple of rows_per_operation",
         )
 
 
@@ -144,9 +167,12 @@ def for_engine(workload: Workload, supports: Callable[[str], str]) -> tuple[Work
 
 def result_columns(workload: Workload, phase: Phase) -> tuple[Column, ...]:
     """The columns of the phase's result: its own, else those of its table; empty when it delivers no rows."""
-    if phase.columns or phase.kind in ("execute", "null"):
+    if phase.columns or phase.kind in ("execute", "load", "null"):
         return phase.columns
-    return workload.tables[phase.table].columns if phase.table else ()
+    columns = workload.tables[phase.table].columns if phase.table else ()
+    if not phase.only:
+        return columns
+    return tuple(column for column in columns if any(fnmatchcase(column.name, pattern) for pattern in phase.only))
 
 
 def _expand(workload: Workload, text: str, engine: Engine) -> str:
@@ -161,8 +187,9 @@ def _expand(workload: Workload, text: str, engine: Engine) -> str:
 
 
 def sql_for(workload: Workload, phase: Phase, engine: Engine) -> str:
-    """The phase's SQL in the engine's dialect, `?` placeholders; `{create:T}`, `{drop:T}`, `{columns:T}` expanded."""
-    return _expand(workload, phase.dialects.get(engine.name, phase.sql), engine)
+    """The phase's SQL in the engine's dialect, `?` placeholders; templates expanded."""
+    names = ", ".join(column.name for column in result_columns(workload, phase))
+    return _expand(workload, phase.dialects.get(engine.name, phase.sql).replace("{result}", names), engine)
 
 
 def reset_for(workload: Workload, phase: Phase, engine: Engine) -> tuple[str, ...]:

@@ -28,8 +28,8 @@ time.sleep(600)
 """
 
 
-def place(folder: Path, port: int = 0) -> Place:
-    return Place(folder / "data", folder / "s", (max(os.sched_getaffinity(0)),), port)
+def place(folder: Path, port: int = 0, version: str = "") -> Place:
+    return Place(folder / "data", folder / "s", (max(os.sched_getaffinity(0)),), port, version=version)
 
 
 def loaded(workload: Workload) -> dict[str, Table]:

@@ -12,7 +12,9 @@ import pytest
 from engine_life import gone, kill_the_controller, loaded, place
 
 from rowpath.engines.derby import ENGINE
-from rowpath.engines.derby_embedded import connected, run
+from rowpath.engines.jvm_embedded import connected
+from rowpath.engines.jvm_server import Server
+from rowpath.engines.through_runner import run
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model import Path as AccessPath
 from rowpath.workloads import load_workload
@@ -47,6 +49,7 @@ def test_embedded_copies_are_identical_and_can_be_opened(tmp_path: Path) -> None
 
 def test_server_life(tmp_path: Path) -> None:
     instance = ENGINE.instance("server", "full", place(tmp_path))
+    assert isinstance(instance, Server)
     instance.start()
     try:
         tables = loaded(load_workload("keyed"))

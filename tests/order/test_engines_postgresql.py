@@ -6,6 +6,8 @@ import os
 import shutil
 import signal
 import socket
+import ssl
+import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +16,10 @@ import pytest
 from engine_life import gone, kill_the_controller, loaded, place
 
 from rowpath.collect import syncs
+from rowpath.engines import postgresql_binaries
 from rowpath.engines.postgresql import ENGINE
 from rowpath.engines.postgresql_server import Server
-from rowpath.errors import UsageError
+from rowpath.errors import RowpathError, UsageError
 from rowpath.model import Path as AccessPath
 from rowpath.workloads import load_workload
 
@@ -27,6 +30,18 @@ ANY_PATH = AccessPath.of({"engine": "postgresql"})
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     instance = ENGINE.instance("server", "full", place(tmp_path_factory.mktemp("run é x'y")))
+    instance.start()
+    yield instance
+    instance.stop()
+
+
+@pytest.fixture(scope="module")
+def tls_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    version = ENGINE.tls_version()
+    here = ENGINE.availability_of(version, "on")
+    if not here.ok:
+        pytest.skip(here.reason)
+    instance = ENGINE.instance("server", "full", place(tmp_path_factory.mktemp("run é x'y"), version=version))
     instance.start()
     yield instance
     instance.stop()
@@ -45,6 +60,10 @@ def test_loads_every_workload(server: Server) -> None:
 
 
 def test_is_private(server: Server) -> None:
+    check_privacy(server)
+
+
+def check_privacy(server: Server) -> None:
     port = server.options(ANY_PATH)["port"]
     sockets = Path(server.options(ANY_PATH)["socket_dir"])
     assert sockets.stat().st_mode & 0o077 == 0
@@ -56,6 +75,73 @@ def test_is_private(server: Server) -> None:
         assert not any(secret in line for secret in server.secrets())
     assert not any(secret in (server._files() / "server.log").read_text() for secret in server.secrets())
     assert server._psql("SELECT rolsuper FROM pg_roles WHERE rolname = 'rowpath';").strip() == "f"
+
+
+def test_the_one_with_tls_is_private_as_well(tls_server: Server) -> None:
+    check_privacy(tls_server)
+    for name in ("server.key", "server.crt"):
+        file = tls_server._files() / name
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert file.stat().st_uid == (tls_server._files() / "data").stat().st_uid
+
+
+def handshake(server: Server, most: ssl.TLSVersion) -> str:
+    """The protocol that a client gets which asks for TLS of at most that version; empty when the server has none."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    certificate = server._files() / "server.crt"
+    if certificate.is_file():
+        context.load_verify_locations(certificate)
+    context.maximum_version = most
+    with socket.create_connection(("127.0.0.1", server.options(ANY_PATH)["port"]), timeout=10) as plain:
+        plain.sendall(struct.pack("!ii", 8, 80877103))  # SSLRequest
+        if plain.recv(1) == b"N":
+            return ""
+        with context.wrap_socket(plain, server_hostname="localhost") as wrapped:
+            return str(wrapped.version())
+
+
+def test_tls_is_1_3_with_a_certificate_for_this_machine(tls_server: Server) -> None:
+    assert handshake(tls_server, ssl.TLSVersion.TLSv1_3) == "TLSv1.3"
+    with pytest.raises(ssl.SSLError):
+        handshake(tls_server, ssl.TLSVersion.TLSv1_2)
+
+
+def test_the_wheels_server_has_no_tls_and_says_so(server: Server) -> None:
+    if postgresql_binaries.named() is not None:
+        pytest.skip("ROWPATH_POSTGRESQL names another one")
+    assert handshake(server, ssl.TLSVersion.TLSv1_3) == ""
+    assert server.facts()["ssl"] == "off"
+    refused = ENGINE.availability_of(server.version, "on")
+    assert refused.reason.endswith("was built without TLS")
+    assert refused.remedy == f"engine_version={ENGINE.tls_version()}"
+
+
+def test_the_one_with_tls_tells_how_it_was_built_and_set(tls_server: Server) -> None:
+    facts = tls_server.facts()
+    assert tls_server.version == ENGINE.tls_version()
+    assert (facts["ssl"], facts["ssl_min_protocol_version"], facts["ssl_library"]) == ("on", "TLSv1.3", "OpenSSL")
+    assert "self-signed" in facts["certificate"]
+    assert facts["max_connections"] == "400"
+    assert facts["timezone"] == "UTC"
+    if postgresql_binaries.named() is None:
+        assert "-Os" in facts["build"].split()
+
+
+def test_the_one_with_tls_loads_counts_and_starts_again(tls_server: Server) -> None:
+    tables = loaded(load_workload("keyed"))
+    tls_server.load(tables)
+    pids = tls_server.pids()
+    tls_server.stop()
+    assert gone(pids)
+    tls_server.start()
+    for table, definition in tables.items():
+        assert int(tls_server._psql(f"SELECT count(*) FROM {table};")) == definition.rows
+    assert handshake(tls_server, ssl.TLSVersion.TLSv1_3) == "TLSv1.3"
+
+
+def test_the_slow_query_is_slow(server: Server) -> None:
+    with pytest.raises(RowpathError, match="statement timeout"):
+        server._psql(f"SET statement_timeout = 1500; {ENGINE.slow_query()};")
 
 
 def test_settings_are_those_of_the_durability(server: Server) -> None:

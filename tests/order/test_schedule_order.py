@@ -143,7 +143,7 @@ class Runner:
         self.living = False
         self.world.say("stop", self.name)
 
-    def hello(self, adapter: str, timeout_s: float) -> Any:
+    def hello(self, adapter: str, timeout_s: float, requires: tuple[str, ...] = ()) -> Any:
         return OpenReply(id=0, connect_ns=0)
 
     def request(self, message: type, timeout_s: float, *, expect: type, **fields: Any) -> Any:

@@ -50,6 +50,8 @@ class Talk:
             "parameter_columns": msgspec.to_builtins(parameter_columns),
             "transaction": phase.transaction,
             "stamps": phase.stamps,
+            "rows_per_operation": phase.rows_per_operation,
+            "way": phase.way,
         }
         spec |= changed
         self.runner.request(

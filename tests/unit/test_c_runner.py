@@ -85,7 +85,7 @@ def null(start: Callable[[str], Talk]) -> Talk:
 def test_hello(start: Callable[[str], Talk]) -> None:
     talk = start("null")
     reply = talk.hello(unknown="ignored")
-    assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([1, 0], 1, "c", talk.process.pid)
+    assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([1, 1], 1, "c", talk.process.pid)
     assert reply["loop_tid"] != reply["pid"]
     assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
     assert 5 < reply["clock_read_ns"] < 5000
@@ -275,3 +275,24 @@ except OSError: pass
     assert struct.unpack("<8Q", file.read_bytes()) == (2, 1, 0, 1, 3, 0, 0, 0)
     without = os.environ | {"LD_PRELOAD": str(c.sync_count_library())}
     subprocess.run([sys.executable, "-c", script], check=True, env=without)
+
+
+def test_clients_have_threads_of_their_own(start: Callable[[str], Talk]) -> None:
+    """Made when the connections are opened, ended when they are closed; one client has none beside the loop's."""
+    talk = start("null")
+    talk.hello(requires=["clients"])
+    threads = Path(f"/proc/{talk.process.pid}/task")
+    alone = len(list(threads.iterdir()))
+    talk.ask("open", options={"clients": "1"})
+    assert len(list(threads.iterdir())) == alone
+    talk.ask("open", options={"clients": "4", "burn_ns": "100000"})
+    assert len(list(threads.iterdir())) == alone + 4
+    talk.ask("prepare", phase=NOTHING)
+    sampled = talk.sample("null.nothing", operations=40, lead_in_ns=1_000_000)
+    assert [client["operations"] for client in sampled["clients"]] == [10] * 4
+    assert sampled["cpu_ns"] >= 0.5 * 40 * 100_000
+    talk.ask("close")
+    assert len(list(threads.iterdir())) == alone
+    assert talk.sample("null.nothing")["error"]["text"] == "no connection is open"
+    for senseless in ("0", "-1", "100000"):
+        assert talk.ask("open", options={"clients": senseless})["error"]["kind"] == "unsupported"

@@ -71,7 +71,8 @@ def child(tmp_path: Path) -> Iterator[Child]:
 
 def test_every_means_is_told() -> None:
     means = collect.probe()
-    assert set(means) == {"cpu", "memory", "queue", "disk", "noise", "bytes and round trips", "syncs"}
+    counters = {"bytes and round trips", "syncs", "sync cost", "system calls"}
+    assert set(means) == {"cpu", "memory", "queue", "disk", "noise"} | counters
     assert all(means.values())
 
 

@@ -104,3 +104,33 @@ def test_listens_on_loopback_only(server: tuple[socket.socket, int]) -> None:
     assert [address.split(":")[0] for address in listening if address] == ["0100007F"]
     assert os.path.exists(f"/proc/{proxy._process.pid}")  # noqa: PTH110
     proxy.stop()
+
+
+def test_counts_a_text_that_the_client_sends_in_any_encoding_and_across_borders(
+    server: tuple[socket.socket, int],
+) -> None:
+    text = "FROM mydata2 WHERE ä = "
+    listener, port = server
+    threading.Thread(target=serve_all, args=(listener,), daemon=True).start()
+    proxy = Proxy(port)
+    proxy.watch(text)
+    for encoding in ("utf-8", "utf-16-le", "utf-16-be"):
+        sent = b"\0" + text.encode(encoding) * 2 + text.encode(encoding)[:-4]
+        with socket.create_connection(("127.0.0.1", proxy.port)) as client:
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for at in range(0, len(sent), 7):
+                client.sendall(sent[at : at + 7])
+                receive(client, len(sent[at : at + 7]))
+            counted = proxy.reset()  # what the server sends back is not counted
+        assert (encoding, counted.texts_sent, counted.bytes_sent) == (encoding, 2, len(sent))
+    assert proxy.watch("").texts_sent == 0
+    proxy.stop()
+
+
+def serve_all(listener: socket.socket) -> None:
+    """Echo, one client after another."""
+    while True:
+        connection, _ = listener.accept()
+        with connection:
+            while data := connection.recv(1 << 16):
+                connection.sendall(data)

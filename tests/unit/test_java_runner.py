@@ -64,7 +64,12 @@ class Talk:
         return reply
 
     def hello(self, **changed: Any) -> Any:
-        asked = {"protocol": [1, 0], "codec": 1, "requires": ["touch", "digest", "load"], "adapter": self.driver}
+        asked = {
+            "protocol": [1, 1],
+            "codec": 1,
+            "requires": ["touch", "digest", "load", "clients", "behave"],
+            "adapter": self.driver,
+        }
         return self.ask("hello", **(asked | changed))
 
     def sample(self, phase: str, **changed: Any) -> Any:
@@ -96,7 +101,7 @@ def start() -> Iterator[Start]:
 def test_handshake(start: Start) -> None:
     talk = start("null")
     reply = talk.hello()
-    assert (reply["protocol"], reply["codec"], reply["language"]) == ([1, 0], 1, "java")
+    assert (reply["protocol"], reply["codec"], reply["language"]) == ([1, 1], 1, "java")
     assert reply["pid"] == talk.process.pid
     comm = FilePath(f"/proc/{reply['pid']}/task/{reply['loop_tid']}/comm").read_text()
     assert comm.strip() == "rowpath-loop"
@@ -138,7 +143,7 @@ def test_samples_of_nothing(start: Start) -> None:
     assert second["min_ns"] <= second["ns"] / second["operations"] <= second["max_ns"]
     assert 0 < second["cpu_ns"] <= second["window_cpu_ns"] <= second["window_ns"] * 1.02
     assert talk.sample("null.nothing", operations=1, first=7)["first"] == 7
-    assert set(SampleReply.__struct_fields__) - set(first) <= {"error"}
+    assert set(SampleReply.__struct_fields__) - set(first) <= {"error", "clients"}
 
 
 def test_burn_and_stall(start: Start) -> None:
@@ -146,7 +151,7 @@ def test_burn_and_stall(start: Start) -> None:
     talk.ask("prepare", phase=NOTHING, parameters=None)
     burnt = talk.sample("null.nothing", operations=200)
     assert burnt["ns"] >= 200 * 200_000
-    assert burnt["cpu_ns"] >= 0.5 * burnt["ns"]
+    assert burnt["cpu_ns"] >= 0.2 * burnt["ns"]
     talk.ask("close")
     talk.ask("open", options={"stall_ns": 3_000_000, "stall_every": 10})
     talk.ask("prepare", phase=NOTHING, parameters=None)

@@ -18,7 +18,7 @@ def planned(*selects: Select, phases: tuple[str, ...] = ("scan.read",), **filter
 
 
 def test_a_coordinate_left_out_takes_the_first_value() -> None:
-    (path,) = planned({"engine": "sqlite", "language": "python"}).paths
+    (path,) = planned({"driver": "sqlite3"}).paths
     assert path.path.get("statement") == "prepared"
     assert path.path.get("placement") == "same"
     assert path.path.get("profile") == "tuned"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from python_engines import postgresql_fixture, running, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
 from rowpath import generators, workloads
-from rowpath.engines.base import Place
+from rowpath.collect.proxy import Proxy
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
-from rowpath.model import Path as AccessPath
 from rowpath.model import Phase
 from rowpath.runners import RunnerFailure
 from rowpath.truth import Truth
@@ -56,18 +54,6 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
             assert len(verified.delivered) == len(workloads.result_columns(workload, phase))
 
 
-@pytest.fixture(scope="module")
-def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sqlite")
-    engine = Sqlite()
-    instance = engine.instance("embedded", "full", Place(folder, folder, (0,)))
-    instance.start()
-    for name in ("scan", "keyed", "tab1", "types"):
-        workload, _ = workloads.for_engine(workloads.load_workload(name), engine.supports)
-        instance.load(workload.tables)
-    return Path(instance._file)
-
-
 @pytest.mark.parametrize(
     ("statement", "durability", "profile"),
     [
@@ -77,13 +63,9 @@ def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("prepared", "none", "shipped"),
     ],
 )
-def test_sqlite(
-    start: Callable[..., Talk], sqlite_file: Path, tmp_path: Path, statement: str, durability: str, profile: str
-) -> None:
-    own = tmp_path / "own é.sqlite"
-    shutil.copy(sqlite_file, own)
+def test_sqlite(start: Callable[..., Talk], sqlite_file: Path, statement: str, durability: str, profile: str) -> None:
     talk = start("sqlite3")
-    talk.open(path=str(own), statement=statement, durability=durability, profile=profile)
+    talk.open(path=str(sqlite_file), statement=statement, durability=durability, profile=profile)
     check_every_phase(talk, Sqlite())
     facts = talk.facts()
     assert facts.settings["synchronous"] == ("FULL" if durability == "full" else "OFF")
@@ -94,10 +76,8 @@ def test_sqlite(
 def test_sqlite_says_what_it_converted_and_what_failed(
     start: Callable[..., Talk], sqlite_file: Path, tmp_path: Path
 ) -> None:
-    own = tmp_path / "own.sqlite"
-    shutil.copy(sqlite_file, own)
     talk = start("sqlite3")
-    talk.open(path=str(own), statement="prepared", durability="none")
+    talk.open(path=str(sqlite_file), statement="prepared", durability="none")
     scan = workloads.load_workload("scan")
     name = talk.prepare(scan, scan.phases[0])
     assert talk.verify(name).converted == ["REQTS"]
@@ -138,60 +118,86 @@ def test_a_delimited_file(start: Callable[..., Talk], tmp_path: Path) -> None:
     assert caught.value.kind == "unsupported"
 
 
-@pytest.fixture(scope="module")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    engine = Postgresql()
-    if not engine.availability().ok:
-        pytest.skip(engine.availability().reason)
-    folder = tmp_path_factory.mktemp("pg")
-    for parent in (folder, *folder.parents[:3]):
-        parent.chmod(0o755)
-    (folder / "s").mkdir(mode=0o777)
-    (folder / "s").chmod(0o777)
-    instance = engine.instance("server", "none", Place(folder / "d", folder / "s", (max(os.sched_getaffinity(0)),)))
-    (folder / "d").mkdir()
-    instance.start()
-    try:
-        for name in ("scan", "keyed", "tab1", "types"):
-            workload, _ = workloads.for_engine(workloads.load_workload(name), engine.supports)
-            instance.load(workload.tables)
-        yield instance.options(AccessPath.of({"engine": "postgresql"}))
-    finally:
-        instance.stop()
-
-
 @pytest.mark.parametrize(
     "coordinates",
     [
-        "prepared whole text unix tuned",
-        "prepared whole binary tcp tuned",
-        "bound cursor:1000 text tcp tuned",
-        "bound cursor:1000 binary unix tuned",
-        "text whole text unix tuned",
-        "prepared whole text unix shipped",
+        "psycopg prepared row whole text unix tuned",
+        "psycopg prepared block:100 whole binary tcp tuned",
+        "psycopg bound row cursor:1000 text tcp tuned",
+        "psycopg bound row cursor:1000 binary unix tuned",
+        "psycopg text block:100 whole text unix tuned",
+        "psycopg prepared row whole text unix shipped",
+        "psycopg2 text row whole text unix tuned",
+        "psycopg2 text row cursor:1000 text tcp tuned",
+        "psycopg2 text row whole text tcp shipped",
+        "asyncpg prepared row whole binary unix tuned",
+        "asyncpg bound row whole binary tcp tuned",
+        "asyncpg text row whole binary unix tuned",
+        "asyncpg prepared row cursor:1000 binary tcp tuned",
+        "asyncpg bound row cursor:1000 binary unix tuned",
+        "asyncpg text row cursor:1000 binary unix tuned",
+        "asyncpg prepared row whole binary unix shipped",
     ],
 )
-def test_psycopg(start: Callable[..., Talk], postgresql: dict[str, Any], coordinates: str) -> None:
-    statement, result, form, transport, profile = coordinates.split()
-    talk = start("psycopg")
-    reply = talk.open(
-        **postgresql, statement=statement, result=result, format=form, transport=transport, tls="off", profile=profile
+def test_postgresql(start: Callable[..., Talk], postgresql: dict[str, Any], coordinates: str) -> None:
+    driver, *values = coordinates.split()
+    chosen = dict(zip(("statement", "fetch", "result", "format", "transport", "profile"), values, strict=True))
+    assert all(
+        value in ADAPTERS[driver].coordinates[key]
+        for key, value in chosen.items()
+        if key in ADAPTERS[driver].coordinates
     )
+    talk = start(driver)
+    reply = talk.open(**postgresql, **chosen, tls="off")
     assert reply.server_pid
     assert Path(f"/proc/{reply.server_pid}").exists()
     check_every_phase(talk, Postgresql())
     facts = talk.facts()
-    assert facts.driver_version == ADAPTERS["psycopg"].versions[0]
-    assert facts.settings["autocommit"] == ("on" if profile == "tuned" else "off")
+    assert facts.driver_version == ADAPTERS[driver].versions[0]
+    implicit = chosen["profile"] == "shipped" and driver != "asyncpg"
+    assert facts.settings["autocommit"] == ("off" if implicit else "on")
     assert facts.settings["tls"] == "off"
     assert facts.settings["TimeZone"] == "UTC"
 
 
-def test_psycopg_streams_in_constant_memory(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
+# Bytes sent and round trips of one read by key, least to most.
+@pytest.mark.parametrize(
+    ("driver", "round_trips"),
+    [("psycopg", {"prepared": 1, "bound": 1, "text": 1}), ("asyncpg", {"prepared": 1, "bound": 2, "text": 2})],
+)
+def test_each_statement_mode_is_what_it_says(
+    start: Callable[..., Talk], postgresql: dict[str, Any], driver: str, round_trips: dict[str, int]
+) -> None:
+    keyed = workloads.load_workload("keyed")
+    sent = {}
+    proxy = Proxy(int(postgresql["port"]))
+    try:
+        for statement, trips in round_trips.items():
+            talk = start(driver)
+            talk.open(**(postgresql | {"port": proxy.port}), statement=statement, transport="tcp", result="whole")
+            name = talk.prepare(keyed, keyed.phase("read"))
+            talk.sample(name, operations=20, lead_in_ns=0, first=0)
+            proxy.watch("FROM mydata2 WHERE KEY1 =")
+            proxy.reset()
+            assert talk.sample(name, operations=100, lead_in_ns=0).failed == 0
+            counters = proxy.read()
+            assert counters.round_trips == 100 * trips
+            assert counters.texts_sent == (0 if statement == "prepared" else 100 * trips)
+            sent[statement] = counters.bytes_sent
+    finally:
+        proxy.stop()
+    assert sent["prepared"] < sent["bound"]
+    assert sent["prepared"] < sent["text"] != sent["bound"]
+
+
+@pytest.mark.parametrize("driver", ["psycopg", "psycopg2", "asyncpg"])
+def test_a_cursor_streams_in_constant_memory(
+    start: Callable[..., Talk], postgresql: dict[str, Any], driver: str
+) -> None:
     scan = workloads.load_workload("scan")
     peaks_kb = []
     for times in (10, 60):
-        talk = start("psycopg")
+        talk = start(driver)
         talk.open(**postgresql, statement="bound", result="cursor:1000", format="text", transport="unix")
         sql = f"SELECT hits.* FROM hits, generate_series(1, {times})"
         sample = talk.sample(talk.prepare(scan, scan.phases[0], sql), operations=1, lead_in_ns=0)
@@ -201,14 +207,36 @@ def test_psycopg_streams_in_constant_memory(start: Callable[..., Talk], postgres
     assert peaks_kb[1] - peaks_kb[0] < 2048
 
 
-def test_psycopg_errors_are_typed(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
-    talk = start("psycopg")
-    options = {**postgresql, "statement": "prepared", "result": "whole", "format": "text", "transport": "tcp"}
+@pytest.mark.parametrize("driver", ["psycopg", "psycopg2", "asyncpg"])
+def test_errors_are_typed(start: Callable[..., Talk], postgresql: dict[str, Any], driver: str) -> None:
+    talk = start(driver)
+    options = {**postgresql, "statement": "bound", "result": "whole", "format": "text", "transport": "tcp"}
     with pytest.raises(RunnerFailure) as caught:
         talk.open(**(options | {"password": "wrong"}))
     assert caught.value.kind == "connect"
+    assert "wrong" not in caught.value.text
+    with pytest.raises(RunnerFailure, match="unix socket") as caught:
+        talk.open(**(options | {"transport": "unix", "tls": "on"}))
+    assert caught.value.kind == "unsupported"
     talk.open(**options)
     scan = workloads.load_workload("scan")
     with pytest.raises(RunnerFailure) as caught:
         talk.verify(talk.prepare(scan, scan.phases[0], "SELECT * FROM nowhere"))
     assert (caught.value.kind, caught.value.code) == ("sql", "42P01")
+    failing = talk.sample(f"{scan.name}.{scan.phases[0].name}", duration_ns=10_000_000_000)
+    assert (failing.operations, failing.failed) == (0, 100)
+    assert failing.failure is not None and failing.failure.code == "42P01"
+
+
+@pytest.mark.parametrize("driver", ["psycopg", "psycopg2", "asyncpg"])
+def test_tls(start: Callable[..., Talk], tmp_path_factory: pytest.TempPathFactory, driver: str) -> None:
+    engine = Postgresql()
+    version = engine.tls_version()
+    there = engine.availability_of(version, "on")
+    if not there.ok:
+        pytest.skip(there.reason)
+    for options in running(tmp_path_factory.mktemp("tls"), (), version):
+        for tls, negotiated in (("on", "on"), ("off", "off"), ("default", "on")):
+            talk = start(driver)
+            talk.open(**options, statement="bound", transport="tcp", tls=tls)
+            assert talk.facts().settings["tls"] == negotiated, tls

@@ -1,40 +1,7 @@
 /* PostgreSQL through libpq. Statement modes: PQprepare once, PQexecParams, or a simple query with literals. Results
    whole, row by row or in chunks. Text values of other types are converted inside the clock; binary ones are decoded.
- */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <libpq-fe.h>
-
-#include "postgresql_binary.h"
-
-#define MOST_PARAMETERS 64
-
-typedef struct pq_connection {
-    PGconn *pg;
-    rp_statement_mode mode;
-    bool binary;
-    int chunk_rows; /* 0: the result whole */
-    int statements;
-} pq_connection;
-
-typedef struct pq_operation {
-    pq_connection *connection;
-    rp_statement_mode mode;
-    char name[16], *sql; /* of the prepared statement; with $1, $2, … */
-    bool described;
-    int parameter_count;
-    Oid types[MOST_PARAMETERS];
-    const char *values[MOST_PARAMETERS];
-    int lengths[MOST_PARAMETERS], formats[MOST_PARAMETERS];
-    char scratch[MOST_PARAMETERS][RP_SCRATCH_BYTES];
-} pq_operation;
-
-static bool fail(PGconn *pg, const PGresult *result) {
-    bool lost = PQstatus(pg) == CONNECTION_BAD;
-    const char *code = result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
-    return rp_fail(lost ? RP_CONNECT_ERROR : RP_SQL_ERROR, code, "%s", PQerrorMessage(pg));
-}
+   Bulk ways: COPY … FROM STDIN, or one INSERT with as many rows of placeholders as the protocol allows. */
+#include "libpq_bulk.h"
 
 static void pq_close(void *opened) {
     pq_connection *connection = opened;
@@ -45,6 +12,12 @@ static void pq_close(void *opened) {
 static int chunk_rows(const char *result) {
     if (strcmp(result, "single-row") == 0) return 1;
     return strncmp(result, "chunked:", 8) == 0 ? atoi(result + 8) : 0;
+}
+
+/* The libpq default is not said at all. */
+static const char *ssl_mode(const rp_options *options) {
+    if (rp_option_is(options, "tls", "default")) return NULL;
+    return rp_option_is(options, "tls", "on") ? "require" : "disable";
 }
 
 static void *pq_open(const rp_options *options, int64_t *server_pid) {
@@ -59,7 +32,7 @@ static void *pq_open(const rp_options *options, int64_t *server_pid) {
                                   rp_option(options, "password", NULL),
                                   rp_option(options, "database", NULL),
                                   "rowpath",
-                                  rp_option_is(options, "tls", "on") ? "require" : "disable",
+                                  ssl_mode(options),
                                   "disable",
                                   "UTF8",
                                   "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601",
@@ -68,6 +41,7 @@ static void *pq_open(const rp_options *options, int64_t *server_pid) {
     connection->mode = rp_option_statement(options);
     connection->binary = rp_option_is(options, "format", "binary");
     connection->chunk_rows = chunk_rows(rp_option(options, "result", "whole"));
+    snprintf(connection->bulk, sizeof connection->bulk, "%s", rp_option(options, "bulk", "copy"));
     if (connection->binary && connection->mode == RP_LITERAL) {
         rp_fail(RP_UNSUPPORTED, "", "a simple query delivers text only");
         free(connection);
@@ -81,50 +55,13 @@ static void *pq_open(const rp_options *options, int64_t *server_pid) {
     return NULL;
 }
 
-static void pq_release(void *statement) {
-    pq_operation *operation = statement;
-    free(operation->sql);
-    free(operation);
-}
-
 static void *pq_prepare(void *opened, rp_phase *phase) {
     pq_connection *connection = opened;
-    int count = phase->parameter_column_count;
-    if (count > MOST_PARAMETERS) {
-        rp_fail(RP_UNSUPPORTED, "", "%d placeholders; this adapter binds at most %d", count, MOST_PARAMETERS);
-        return NULL;
-    }
-    pq_operation *operation = calloc(1, sizeof *operation);
-    operation->connection = connection;
-    operation->mode = connection->mode == RP_PREPARED && phase->kind == RP_CONNECT ? RP_BOUND : connection->mode;
-    operation->sql = rp_numbered_placeholders(phase->sql);
-    operation->parameter_count = count;
-    for (int i = 0; i < count; i++)
-        operation->types[i] = pg_parameter_type(&phase->parameter_columns[i]);
-    if (operation->mode != RP_PREPARED) return operation;
-    snprintf(operation->name, sizeof operation->name, "rp%d", ++connection->statements);
-    PGresult *result = PQprepare(connection->pg, operation->name, operation->sql, count, operation->types);
-    bool good = PQresultStatus(result) == PGRES_COMMAND_OK || fail(connection->pg, result);
-    PQclear(result);
-    if (good) return operation;
-    pq_release(operation);
+    if (!phase->bulk) return statement_of(connection, phase, phase->sql, 1);
+    if (strncmp(connection->bulk, "copy", 4) == 0) return copy_of(connection, phase);
+    if (strcmp(connection->bulk, "multi-row") == 0) return multi_row_of(connection, phase);
+    rp_fail(RP_UNSUPPORTED, "", "libpq has no bulk way '%s'", connection->bulk);
     return NULL;
-}
-
-static void bind(pq_operation *operation, const rp_phase *phase, uint64_t row) {
-    const rp_value *value = rp_parameters(phase, row);
-    for (int i = 0; i < operation->parameter_count; i++, value++) {
-        char *scratch = operation->scratch[i];
-        size_t length;
-        bool raw = value->type == RP_BINARY || value->type == RP_UUID;
-        int size = operation->connection->binary ? pg_put_binary(value, &phase->parameter_columns[i], scratch) : -1;
-        operation->formats[i] = raw || size >= 0;
-        operation->lengths[i] = raw ? (int)value->length : size;
-        if (value->type == RP_NULL)
-            operation->values[i] = NULL;
-        else
-            operation->values[i] = raw ? value->text : size >= 0 ? scratch : rp_value_text(value, scratch, &length);
-    }
 }
 
 /* The result's types, looked at once. */
@@ -167,17 +104,6 @@ static bool take(pq_operation *operation, const rp_phase *phase, const PGresult 
         rp_row(sink);
     }
     return true;
-}
-
-static PGresult *execute_whole(const pq_operation *operation, const char *text) {
-    PGconn *pg = operation->connection->pg;
-    int count = operation->parameter_count, binary = operation->connection->binary;
-    if (operation->mode == RP_LITERAL) return PQexec(pg, text);
-    if (operation->mode == RP_PREPARED)
-        return PQexecPrepared(pg, operation->name, count, operation->values, operation->lengths, operation->formats,
-                              binary);
-    return PQexecParams(pg, operation->sql, count, operation->types, operation->values, operation->lengths,
-                        operation->formats, binary);
 }
 
 static bool send_streamed(const pq_operation *operation, const char *text) {
@@ -223,14 +149,34 @@ static bool pq_execute(void *statement, const rp_phase *phase, uint64_t row, rp_
     return good;
 }
 
-static bool pq_run(void *opened, const char *sql) {
+/* Made by the thread that owns the connection; the request then goes over a connection of its own. */
+static void *pq_canceller(void *opened) {
     pq_connection *connection = opened;
-    PGresult *result = PQexec(connection->pg, sql);
-    ExecStatusType status = PQresultStatus(result);
-    bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY ||
-                fail(connection->pg, result);
-    PQclear(result);
+#ifdef LIBPQ_HAS_ASYNC_CANCEL
+    PGcancelConn *canceller = PQcancelCreate(connection->pg);
+#else
+    PGcancel *canceller = PQgetCancel(connection->pg);
+#endif
+    if (canceller == NULL) fail(connection->pg, NULL);
+    return canceller;
+}
+
+static bool pq_cancel(void *canceller) {
+#ifdef LIBPQ_HAS_ASYNC_CANCEL
+    bool good = PQcancelBlocking(canceller) || rp_fail(RP_CONNECT_ERROR, "", "%s", PQcancelErrorMessage(canceller));
+    PQcancelFinish(canceller);
+#else
+    char text[256] = "";
+    bool good = PQcancel(canceller, text, sizeof text) || rp_fail(RP_CONNECT_ERROR, "", "%s", text);
+    PQfreeCancel(canceller);
+#endif
     return good;
+}
+
+static bool pq_set_timeout(void *opened, int64_t ms) {
+    char sql[64];
+    snprintf(sql, sizeof sql, "SET statement_timeout = %lld", (long long)ms);
+    return pq_run(opened, sql);
 }
 
 static void pq_facts(void *opened, rp_facts *facts) {
@@ -243,11 +189,16 @@ static void pq_facts(void *opened, rp_facts *facts) {
     rp_engine_version(facts, PQparameterStatus(pg, "server_version"));
     rp_setting(facts, "autocommit", PQtransactionStatus(pg) == PQTRANS_IDLE ? "on" : "off");
     rp_setting(facts, "tls", PQsslInUse(pg) ? "on" : "off");
+    if (PQsslInUse(pg)) {
+        rp_setting(facts, "tls_protocol", PQsslAttribute(pg, "protocol"));
+        rp_setting(facts, "tls_cipher", PQsslAttribute(pg, "cipher"));
+    }
     rp_setting(facts, "host", PQhost(pg));
     PGresult *settings = PQexec(
         pg, "SELECT name, setting FROM pg_settings WHERE name IN ('TimeZone', 'DateStyle', 'IntervalStyle', 'fsync',"
             " 'synchronous_commit', 'full_page_writes', 'transaction_isolation', 'shared_buffers', 'jit',"
-            " 'max_parallel_workers_per_gather', 'data_checksums', 'client_encoding', 'application_name')"
+            " 'max_parallel_workers_per_gather', 'data_checksums', 'client_encoding', 'application_name', "
+            "'statement_timeout')"
             " UNION ALL SELECT 'build', version()");
     for (int i = 0; i < PQntuples(settings); i++) {
         const char *name = PQgetvalue(settings, i, 0), *value = PQgetvalue(settings, i, 1);
@@ -269,4 +220,8 @@ const rp_adapter rp_adapter_here = {
     .release = pq_release,
     .run = pq_run,
     .facts = pq_facts,
+    .bulk = pq_bulk,
+    .canceller = pq_canceller,
+    .cancel = pq_cancel,
+    .set_timeout = pq_set_timeout,
 };

@@ -1,5 +1,6 @@
 /* Ping-pong with the ping server (echo.c): one byte there, one byte back. The least that any client of a server pays.
- */
+   writes=2: the request as two small writes on a connection that leaves Nagle's algorithm on, as a careless driver
+   sends it (the finding delayed-acknowledgement). */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 typedef struct ping_connection {
     int socket;
+    bool twice;
 } ping_connection;
 
 static int connect_unix(const char *path) {
@@ -23,11 +25,11 @@ static int connect_unix(const char *path) {
     return -1;
 }
 
-static int connect_tcp(const char *host, int port) {
+static int connect_tcp(const char *host, int port, int no_delay) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     inet_pton(AF_INET, host, &address.sin_addr);
-    int opened = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-    if (opened >= 0 && setsockopt(opened, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0 &&
+    int opened = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (opened >= 0 && setsockopt(opened, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof no_delay) == 0 &&
         connect(opened, (struct sockaddr *)&address, sizeof address) == 0)
         return opened;
     if (opened >= 0) close(opened);
@@ -37,10 +39,11 @@ static int connect_tcp(const char *host, int port) {
 static void *ping_open(const rp_options *options, int64_t *server_pid) {
     (void)server_pid;
     ping_connection *connection = calloc(1, sizeof *connection);
-    connection->socket =
-        rp_option_is(options, "transport", "unix")
-            ? connect_unix(rp_option(options, "socket", ""))
-            : connect_tcp(rp_option(options, "host", "127.0.0.1"), (int)rp_option_integer(options, "port", 0));
+    connection->twice = rp_option_is(options, "writes", "2");
+    connection->socket = rp_option_is(options, "transport", "unix")
+                             ? connect_unix(rp_option(options, "socket", ""))
+                             : connect_tcp(rp_option(options, "host", "127.0.0.1"),
+                                           (int)rp_option_integer(options, "port", 0), !connection->twice);
     if (connection->socket >= 0) return connection;
     rp_fail_errno(RP_CONNECT_ERROR, "the ping server");
     free(connection);
@@ -61,8 +64,10 @@ static void *ping_prepare(void *connection, rp_phase *phase) {
 
 static bool ping_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
     ping_connection *connection = statement;
-    char byte = '.';
+    char more = '+', byte = '.';
     (void)phase, (void)row, (void)sink;
+    if (connection->twice && send(connection->socket, &more, 1, MSG_NOSIGNAL) != 1)
+        return rp_fail_errno(RP_CONNECT_ERROR, "send");
     if (send(connection->socket, &byte, 1, MSG_NOSIGNAL) != 1) return rp_fail_errno(RP_CONNECT_ERROR, "send");
     ssize_t count = recv(connection->socket, &byte, 1, 0);
     if (count == 0) return rp_fail(RP_CONNECT_ERROR, "", "the ping server closed the connection");

@@ -172,7 +172,7 @@ static inline size_t pg_numeric_text(const pg_numeric *numeric, char *text) {
 }
 
 static inline void pg_take_numeric(rp_sink *sink, rp_column *column, const char *data) {
-    static char text[160000]; /* the greatest has 131,072 digits before and 16,383 after the point */
+    static _Thread_local char text[160000]; /* the greatest has 131,072 digits before and 16,383 after the point */
     pg_numeric numeric = {data + 8, pg_int2(data), pg_int2(data + 2), pg_int2(data + 6), (uint16_t)pg_int2(data + 4)};
     int64_t scaled;
     if (numeric.sign == 0xd000 || numeric.sign == 0xf000)

@@ -1,5 +1,6 @@
 /* SQLite through its C API, the database in this process. DECIMAL, DATE, TIME and TIMESTAMP live in TEXT columns
-   (NUMERIC affinity would make them floating point) and are converted inside the clock. */
+   (NUMERIC affinity would make them floating point) and are converted inside the clock. Each client has a connection
+   of its own. The bulk way is one INSERT with as many rows of placeholders as the library allows. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,9 @@
 
 #include "rowpath.h"
 
+/* One client writes at a time; the others ask again, at most every 100 ms, and whoever is unlucky asks often. */
+#define MOST_WAIT_MS 60000
+
 typedef struct sqlite_connection {
     sqlite3 *database;
     rp_statement_mode mode;
@@ -19,7 +23,15 @@ typedef struct sqlite_connection {
 typedef struct sqlite_operation {
     sqlite3 *database;
     sqlite3_stmt *prepared; /* NULL: prepared anew in each operation */
+    struct sqlite_rows *rows;
 } sqlite_operation;
+
+/* bulk=multi-row: the INSERT of `most` rows, and that of the rows which remain. */
+typedef struct sqlite_rows {
+    uint64_t most;
+    char *sql, *rest_sql;
+    sqlite3_stmt *prepared, *prepared_rest; /* NULL: prepared anew in each operation */
+} sqlite_rows;
 
 static bool fail(sqlite3 *database, rp_error_kind kind) {
     char code[16];
@@ -43,17 +55,60 @@ static void *sqlite_open(const rp_options *options, int64_t *server_pid) {
     (void)server_pid;
     sqlite_connection *connection = calloc(1, sizeof *connection);
     connection->mode = rp_option_statement(options);
-    /* One thread uses the connection, so it needs no mutex; a missing file is an error, not a new database. */
+    if (rp_option_integer(options, "clients", 1) > 1 && !sqlite3_threadsafe()) {
+        rp_fail(RP_UNSUPPORTED, "", "this SQLite was compiled for one thread (SQLITE_THREADSAFE=0)");
+        free(connection);
+        return NULL;
+    }
+    /* One thread at a time uses the connection, so it needs no mutex; a missing file is an error, not a new database.
+     */
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     const char *settings = rp_option_is(options, "durability", "none")
                                ? "PRAGMA synchronous=OFF"
                                : "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL";
     if (sqlite3_open_v2(rp_option(options, "path", ""), &connection->database, flags, NULL) == SQLITE_OK &&
-        sqlite3_busy_timeout(connection->database, 5000) == SQLITE_OK && sqlite_run(connection, settings))
+        sqlite3_busy_timeout(connection->database, MOST_WAIT_MS) == SQLITE_OK && sqlite_run(connection, settings))
         return connection;
     fail(connection->database, RP_CONNECT_ERROR);
     sqlite_close(connection);
     return NULL;
+}
+
+static void release_rows(sqlite_rows *rows) {
+    if (rows == NULL) return;
+    sqlite3_finalize(rows->prepared);
+    sqlite3_finalize(rows->prepared_rest);
+    free(rows->sql);
+    free(rows->rest_sql);
+    free(rows);
+}
+
+static void sqlite_release(void *statement) {
+    sqlite_operation *operation = statement;
+    sqlite3_finalize(operation->prepared);
+    release_rows(operation->rows);
+    free(operation);
+}
+
+static bool keep_prepared(sqlite3 *database, const char *sql, sqlite3_stmt **prepared) {
+    return sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, prepared, NULL) == SQLITE_OK ||
+           fail(database, RP_SQL_ERROR);
+}
+
+static bool prepare_rows(sqlite_operation *operation, const sqlite_connection *connection, const rp_phase *phase) {
+    if (connection->mode == RP_LITERAL) return rp_fail(RP_UNSUPPORTED, "", "bulk=multi-row binds its values");
+    uint64_t all = phase->rows_per_operation, width = (uint64_t)phase->parameter_column_count;
+    uint64_t limit = (uint64_t)sqlite3_limit(connection->database, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
+    if (width == 0 || width > limit)
+        return rp_fail(RP_UNSUPPORTED, "", "%llu placeholders in a row", (unsigned long long)width);
+    sqlite_rows *rows = operation->rows = calloc(1, sizeof *rows);
+    rows->most = all < limit / width ? all : limit / width;
+    rows->sql = rp_rows_of_values(phase->sql, rows->most);
+    rows->rest_sql = rp_rows_of_values(phase->sql, all % rows->most);
+    if (rows->sql == NULL || rows->rest_sql == NULL) return false;
+    if (connection->mode != RP_PREPARED) return true;
+    return keep_prepared(connection->database, rows->sql, &rows->prepared) &&
+           (all % rows->most == 0 || keep_prepared(connection->database, rows->rest_sql, &rows->prepared_rest));
 }
 
 static void *sqlite_prepare(void *opened, rp_phase *phase) {
@@ -61,20 +116,15 @@ static void *sqlite_prepare(void *opened, rp_phase *phase) {
     sqlite_operation *operation = calloc(1, sizeof *operation);
     operation->database = connection->database;
     /* A CREATE TABLE is compiled against the schema of its moment: what has no parameters and no result is not kept. */
-    bool kept = phase->kind == RP_QUERY || (phase->kind == RP_EXECUTE && phase->parameter_column_count > 0);
-    if (connection->mode != RP_PREPARED || !kept) return operation;
-    if (sqlite3_prepare_v3(connection->database, phase->sql, -1, SQLITE_PREPARE_PERSISTENT, &operation->prepared,
-                           NULL) == SQLITE_OK)
-        return operation;
-    fail(connection->database, RP_SQL_ERROR);
-    free(operation);
+    bool kept = phase->kind == RP_QUERY || (phase->kind != RP_CONNECT && phase->parameter_column_count > 0);
+    bool good = true;
+    if (phase->bulk)
+        good = prepare_rows(operation, connection, phase);
+    else if (connection->mode == RP_PREPARED && kept)
+        good = keep_prepared(connection->database, phase->sql, &operation->prepared);
+    if (good) return operation;
+    sqlite_release(operation);
     return NULL;
-}
-
-static void sqlite_release(void *statement) {
-    sqlite_operation *operation = statement;
-    sqlite3_finalize(operation->prepared);
-    free(operation);
 }
 
 static int bind(sqlite3_stmt *statement, int position, const rp_value *value) {
@@ -152,6 +202,50 @@ static bool sqlite_execute(void *operated, const rp_phase *phase, uint64_t row, 
     return good;
 }
 
+/* Executes one INSERT of `count` rows, prepared or given as text. */
+static bool insert_rows(sqlite3 *database, sqlite3_stmt *prepared, const char *sql, const rp_value *values,
+                        uint64_t count) {
+    sqlite3_stmt *statement = prepared;
+    int result = prepared != NULL ? SQLITE_OK : sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    for (uint64_t i = 0; i < count && result == SQLITE_OK; i++)
+        result = bind(statement, (int)i + 1, &values[i]);
+    if (result == SQLITE_OK) result = sqlite3_step(statement);
+    bool good = result == SQLITE_DONE || fail(database, RP_SQL_ERROR);
+    if (prepared != NULL)
+        sqlite3_reset(prepared);
+    else
+        sqlite3_finalize(statement);
+    return good;
+}
+
+static bool sqlite_bulk(void *statement, const rp_phase *phase, uint64_t row, uint64_t count) {
+    sqlite_operation *operation = statement;
+    const sqlite_rows *rows = operation->rows;
+    sqlite3 *database = operation->database;
+    uint64_t width = (uint64_t)phase->parameter_column_count;
+    if (sqlite3_exec(database, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) return fail(database, RP_SQL_ERROR);
+    bool good = true;
+    for (uint64_t last = row + count, most; good && row < last; row += most) {
+        bool rest = last - row < rows->most;
+        most = rest ? last - row : rows->most;
+        good = insert_rows(database, rest ? rows->prepared_rest : rows->prepared, rest ? rows->rest_sql : rows->sql,
+                           rp_parameters(phase, row), most * width);
+    }
+    if (good && sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) good = fail(database, RP_SQL_ERROR);
+    if (!good) sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+    return good;
+}
+
+static void *sqlite_canceller(void *opened) {
+    return opened;
+}
+
+static bool sqlite_cancel(void *canceller) {
+    sqlite_connection *connection = canceller;
+    sqlite3_interrupt(connection->database);
+    return true;
+}
+
 static int note_setting(void *facts, int count, char **values, char **names) {
     for (int i = 0; i < count; i++)
         rp_setting(facts, names[i], values[i]);
@@ -164,9 +258,10 @@ static void sqlite_facts(void *opened, rp_facts *facts) {
     rp_engine_version(facts, sqlite3_libversion());
     rp_build(facts, sqlite3_sourceid());
     rp_setting(facts, "autocommit", sqlite3_get_autocommit(connection->database) ? "on" : "off");
+    rp_setting(facts, "threadsafe", (char[]){(char)('0' + sqlite3_threadsafe()), '\0'});
     sqlite3_exec(connection->database,
                  "PRAGMA journal_mode; PRAGMA synchronous; PRAGMA cache_size; PRAGMA page_size; PRAGMA mmap_size;"
-                 "PRAGMA encoding; PRAGMA locking_mode; PRAGMA wal_autocheckpoint",
+                 "PRAGMA encoding; PRAGMA locking_mode; PRAGMA busy_timeout; PRAGMA wal_autocheckpoint",
                  note_setting, facts, NULL);
 }
 
@@ -180,4 +275,8 @@ const rp_adapter rp_adapter_here = {
     .release = sqlite_release,
     .run = sqlite_run,
     .facts = sqlite_facts,
+    .bulk = sqlite_bulk,
+    .canceller = sqlite_canceller,
+    .cancel = sqlite_cancel,
+    .no_timeout = "SQLite has no statement timeout (a program can build one with sqlite3_progress_handler)",
 };

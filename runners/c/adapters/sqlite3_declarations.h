@@ -18,6 +18,7 @@ typedef struct sqlite3_stmt sqlite3_stmt;
 #define SQLITE_NULL 5
 #define SQLITE_OPEN_READWRITE 0x00000002
 #define SQLITE_OPEN_NOMUTEX 0x00008000
+#define SQLITE_LIMIT_VARIABLE_NUMBER 9
 #define SQLITE_PREPARE_PERSISTENT 0x01
 #define SQLITE_STATIC ((void (*)(void *))0)
 #define SQLITE_TRANSIENT ((void (*)(void *)) - 1)
@@ -47,6 +48,9 @@ const unsigned char *sqlite3_column_text(sqlite3_stmt *statement, int column);
 const void *sqlite3_column_blob(sqlite3_stmt *statement, int column);
 int sqlite3_column_bytes(sqlite3_stmt *statement, int column);
 int sqlite3_column_count(sqlite3_stmt *statement);
+void sqlite3_interrupt(sqlite3 *database);
+int sqlite3_limit(sqlite3 *database, int limit, int value);
+int sqlite3_threadsafe(void);
 int sqlite3_get_autocommit(sqlite3 *database);
 const char *sqlite3_libversion(void);
 const char *sqlite3_sourceid(void);

@@ -1,7 +1,7 @@
 /* The sink's other half, outside the clock: each value encoded by its column's declared type, each row hashed. */
 #include "codec.h"
 
-volatile uint64_t rp_taken;
+_Thread_local volatile uint64_t rp_taken;
 const int64_t rp_power_of_ten[19] = {1,
                                      10,
                                      100,

@@ -280,6 +280,10 @@ void rp_write_hexadecimal(rp_writer *writer, const char *key, uint64_t value) {
     write_formatted(writer, key, text);
 }
 
+void rp_write_boolean(rp_writer *writer, const char *key, bool value) {
+    write_formatted(writer, key, value ? "true" : "false");
+}
+
 void rp_write_null(rp_writer *writer, const char *key) {
     write_formatted(writer, key, "null");
 }

@@ -46,6 +46,7 @@ void rp_write_text(rp_writer *writer, const char *key, const char *text);
 void rp_write_integer(rp_writer *writer, const char *key, int64_t value);
 void rp_write_number(rp_writer *writer, const char *key, double value);
 void rp_write_hexadecimal(rp_writer *writer, const char *key, uint64_t value);
+void rp_write_boolean(rp_writer *writer, const char *key, bool value);
 void rp_write_null(rp_writer *writer, const char *key);
 
 #endif

@@ -1,7 +1,4 @@
-/* The loop: operations one by one with chained stamps, timed (sample) or with the digest (verify). */
-#include <stdio.h>
-#include <stdlib.h>
-
+/* The loop: operations one by one with chained stamps. */
 #include "session.h"
 
 static uint64_t thread_cpu_ns(void) {
@@ -11,11 +8,11 @@ static uint64_t thread_cpu_ns(void) {
 }
 
 /* Kind `connect`: a second, fresh connection, its first query, and closing it. */
-static bool connect_once(rp_session *session, rp_phase *phase, uint64_t row, rp_sink *sink, rp_span *span) {
-    const rp_adapter *adapter = session->adapter;
+static bool connect_once(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink *sink, rp_span *span) {
+    const rp_adapter *adapter = client->adapter;
     int64_t server_pid = 0;
     uint64_t start = rp_now_ns();
-    void *connection = adapter->open(&session->options, &server_pid);
+    void *connection = adapter->open(client->options, &server_pid);
     span->connect_ns += rp_now_ns() - start;
     if (connection == NULL) return false;
     void *statement = adapter->prepare(connection, phase);
@@ -25,26 +22,45 @@ static bool connect_once(rp_session *session, rp_phase *phase, uint64_t row, rp_
     return good;
 }
 
-static bool in_transaction(rp_session *session, rp_phase *phase, uint64_t row, rp_sink *sink) {
-    const rp_adapter *adapter = session->adapter;
-    if (!adapter->run(session->connection, "BEGIN")) return false;
-    if (adapter->execute(phase->statement, phase, row, sink) && !sink->broken)
-        return adapter->run(session->connection, "COMMIT");
+/* Kind `load` the way of every driver: one row after the other. */
+static bool store_rows(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink *sink) {
+    for (uint64_t last = row + phase->rows_per_operation; row < last; row++)
+        if (!client->adapter->execute(phase->statement, phase, row, sink) || sink->broken) return false;
+    return true;
+}
+
+static bool in_transaction(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink *sink) {
+    const rp_adapter *adapter = client->adapter;
+    if (!adapter->run(client->connection, "BEGIN")) return false;
+    bool good = phase->kind == RP_LOAD ? store_rows(client, phase, row, sink)
+                                       : adapter->execute(phase->statement, phase, row, sink) && !sink->broken;
+    if (good && adapter->run(client->connection, "COMMIT")) return true;
     rp_error first = rp_last_error;
-    adapter->run(session->connection, "ROLLBACK");
+    adapter->run(client->connection, "ROLLBACK");
     rp_last_error = first;
     return false;
 }
 
-static inline bool operate(rp_session *session, rp_phase *phase, uint64_t row, rp_sink *sink, rp_span *span) {
+static bool connect_or_load(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink *sink, rp_span *span) {
+    if (phase->kind == RP_CONNECT) return connect_once(client, phase, row, sink, span);
+    row *= phase->rows_per_operation;
+    if (phase->bulk) return client->adapter->bulk(phase->statement, phase, row, phase->rows_per_operation);
+    return in_transaction(client, phase, row, sink);
+}
+
+static inline bool operate(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink *sink, rp_span *span) {
     bool good;
-    if (RP_UNLIKELY(phase->kind == RP_CONNECT))
-        good = connect_once(session, phase, row, sink, span);
-    else if (RP_UNLIKELY(phase->transaction && session->adapter->run != NULL))
-        good = in_transaction(session, phase, row, sink);
+    if (RP_UNLIKELY(phase->kind >= RP_CONNECT))
+        good = connect_or_load(client, phase, row, sink, span);
+    else if (RP_UNLIKELY(phase->transaction && client->adapter->run != NULL))
+        good = in_transaction(client, phase, row, sink);
     else
-        good = session->adapter->execute(phase->statement, phase, row, sink);
+        good = client->adapter->execute(phase->statement, phase, row, sink);
     return good && !sink->broken;
+}
+
+bool rp_operate(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink *sink, rp_span *span) {
+    return operate(client, phase, row, sink, span);
 }
 
 static void note_failure(rp_span *span, rp_sink *sink, uint64_t rows_before, uint64_t touch_before) {
@@ -59,11 +75,10 @@ static void note_stamps(rp_span *span, const rp_sink *sink, uint64_t start) {
     if (sink->first_row_at_ns != 0) span->first_row_ns += sink->first_row_at_ns - start;
 }
 
-void rp_run_span(rp_session *session, rp_phase *phase, rp_sink *sink, rp_span *span, uint64_t duration_ns,
-                 uint64_t operations, uint64_t *failures) {
+void rp_run_span(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_span *span, uint64_t duration_ns,
+                 uint64_t operations, rp_failures *failures) {
     *span = (rp_span){.min_ns = UINT64_MAX};
-    uint64_t wrap = phase->parameter_count > 0 ? phase->parameter_count : 1;
-    uint64_t row = phase->position % wrap, done = 0;
+    uint64_t wrap = phase->wrap, row = phase->position % wrap, done = 0;
     uint64_t start = rp_now_ns(), previous = start;
     do {
         uint64_t rows_before = sink->rows, touch_before = sink->touch;
@@ -71,11 +86,11 @@ void rp_run_span(rp_session *session, rp_phase *phase, rp_sink *sink, rp_span *s
             sink->stamped = sink->watched = true;
             sink->executed_at_ns = sink->first_row_at_ns = 0;
         }
-        bool good = operate(session, phase, row, sink, span);
+        bool good = operate(client, phase, row, sink, span);
         uint64_t now = rp_now_ns(), took = now - previous;
         if (RP_UNLIKELY(!good)) {
             note_failure(span, sink, rows_before, touch_before);
-            if (++*failures >= RP_MOST_FAILURES) operations = done + 1;
+            if (atomic_fetch_add(failures, 1) + 1 >= RP_MOST_FAILURES) operations = done + 1;
         } else {
             span->operations++;
             if (took < span->min_ns) span->min_ns = took;
@@ -86,89 +101,28 @@ void rp_run_span(rp_session *session, rp_phase *phase, rp_sink *sink, rp_span *s
         done++;
         if (++row == wrap) row = 0;
     } while (operations != 0 ? done < operations : previous - start < duration_ns);
+    span->start_ns = start;
     span->ns = previous - start;
     if (span->operations == 0) span->min_ns = 0;
     phase->position += done;
 }
 
-static void write_failure(rp_writer *reply, const rp_span *span) {
-    if (span->failure.text[0] == '\0') {
-        rp_write_null(reply, "failure");
-        return;
-    }
-    rp_write_open(reply, "failure", '{');
-    rp_write_text(reply, "kind", rp_error_kind_name(span->failure.kind));
-    rp_write_text(reply, "code", span->failure.code);
-    rp_write_text(reply, "text", span->failure.text);
-    rp_write_close(reply, '}');
-}
-
-bool rp_sample(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply) {
+void rp_take_turn(const rp_client *client, rp_turn *turn, pthread_barrier_t *meet) {
     rp_sink sink = {0};
-    rp_span lead_in = {0}, block;
-    uint64_t failures = 0;
-    int64_t first = rp_json_integer(request, "first", -1), lead_in_ns = rp_json_integer(request, "lead_in_ns", 0);
-    int64_t duration_ns = rp_json_integer(request, "duration_ns", 0);
-    int64_t operations = rp_json_integer(request, "operations", 0);
-    if (lead_in_ns < 0 || duration_ns < 0 || operations < 0)
-        return rp_fail(RP_INTERNAL, "", "a sample's times and operations cannot be negative");
-    if (first >= 0) phase->position = (uint64_t)first;
-
-    uint64_t window_cpu = thread_cpu_ns(), window = rp_now_ns();
-    if (lead_in_ns > 0) rp_run_span(session, phase, &sink, &lead_in, (uint64_t)lead_in_ns, 0, &failures);
+    rp_phase *phase = turn->phase;
+    uint64_t begins = phase->position, window_cpu = thread_cpu_ns();
+    if (turn->lead_in_ns > 0 && !turn->idle)
+        rp_run_span(client, phase, &sink, &turn->lead_in, turn->lead_in_ns, 0, turn->failures);
+    if (turn->back) phase->position = begins;
     sink.rows = sink.touch = 0;
-    uint64_t block_first = phase->position, cpu = thread_cpu_ns();
-    rp_run_span(session, phase, &sink, &block, (uint64_t)duration_ns, (uint64_t)operations, &failures);
-    uint64_t window_end = rp_now_ns(), cpu_end = thread_cpu_ns();
-
-    if (lead_in.failed > 0) block.failure = lead_in.failure; /* the lead-in is checked too, though not counted */
-    rp_write_integer(reply, "ns", (int64_t)block.ns);
-    rp_write_integer(reply, "operations", (int64_t)block.operations);
-    rp_write_integer(reply, "failed", (int64_t)block.failed);
-    write_failure(reply, &block);
-    rp_write_integer(reply, "rows", (int64_t)sink.rows);
-    rp_write_integer(reply, "values", (int64_t)sink.rows * phase->column_count);
-    rp_write_hexadecimal(reply, "touch", sink.touch);
-    rp_write_integer(reply, "first", (int64_t)block_first);
-    rp_write_integer(reply, "lead_in_operations", (int64_t)(lead_in.operations + lead_in.failed));
-    rp_write_integer(reply, "window_ns", (int64_t)(window_end - window));
-    rp_write_integer(reply, "window_cpu_ns", (int64_t)(cpu_end - window_cpu));
-    rp_write_integer(reply, "cpu_ns", (int64_t)(cpu_end - cpu));
-    rp_write_integer(reply, "min_ns", (int64_t)block.min_ns);
-    rp_write_integer(reply, "max_ns", (int64_t)block.max_ns);
-    rp_write_integer(reply, "execute_ns", (int64_t)block.execute_ns);
-    rp_write_integer(reply, "first_row_ns", (int64_t)block.first_row_ns);
-    rp_write_integer(reply, "connect_ns", (int64_t)block.connect_ns);
-    return true;
-}
-
-bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply) {
-    rp_digest digest = {.most_rows = (uint64_t)rp_json_integer(request, "max_rows", 100000)};
-    rp_sink sink = {.digest = &digest, .watched = true};
-    rp_span span = {0};
-    uint64_t wrap = phase->parameter_count > 0 ? phase->parameter_count : 1;
-    uint64_t first = (uint64_t)rp_json_integer(request, "first", 0);
-    uint64_t count = (uint64_t)rp_json_integer(request, "count", 1);
-    bool good = true;
-    for (uint64_t i = 0; good && i < count; i++) {
-        digest.row.length = 0;
-        good = operate(session, phase, (first + i) % wrap, &sink, &span);
-    }
-    free(digest.row.data);
-    if (!good) return false;
-    char text[48];
-    snprintf(text, sizeof text, "%llu:%016llx", (unsigned long long)digest.rows, (unsigned long long)digest.sum);
-    rp_write_text(reply, "digest", text);
-    rp_write_integer(reply, "rows", (int64_t)sink.rows);
-    rp_write_hexadecimal(reply, "touch", sink.touch);
-    rp_write_integer(reply, "operations", (int64_t)count);
-    rp_write_open(reply, "delivered", '[');
-    for (int i = 0; i < phase->column_count; i++)
-        rp_write_text(reply, NULL, phase->columns[i].delivered ? phase->columns[i].delivered : "");
-    rp_write_close(reply, ']');
-    rp_write_open(reply, "converted", '[');
-    for (int i = 0; i < phase->column_count; i++)
-        if (phase->columns[i].converted) rp_write_text(reply, NULL, phase->columns[i].name);
-    rp_write_close(reply, ']');
-    return true;
+    turn->first = phase->position;
+    if (meet != NULL) pthread_barrier_wait(meet);
+    uint64_t cpu = thread_cpu_ns();
+    if (!turn->idle)
+        rp_run_span(client, phase, &sink, &turn->block, turn->duration_ns, turn->operations, turn->failures);
+    uint64_t cpu_end = thread_cpu_ns();
+    turn->rows = sink.rows;
+    turn->touch = sink.touch;
+    turn->cpu_ns = cpu_end - cpu;
+    turn->window_cpu_ns = cpu_end - window_cpu;
 }

@@ -13,8 +13,11 @@ static const char *const type_names[] = {
     [RP_ARRAY] = "array",
 };
 
-static const char *const kind_names[] = {
-    [RP_QUERY] = "query", [RP_EXECUTE] = "execute", [RP_CONNECT] = "connect", [RP_NOTHING] = "null"};
+static const char *const kind_names[] = {[RP_QUERY] = "query",
+                                         [RP_EXECUTE] = "execute",
+                                         [RP_NOTHING] = "null",
+                                         [RP_CONNECT] = "connect",
+                                         [RP_LOAD] = "load"};
 
 static int find(const char *const *names, int count, const char *name) {
     for (int i = 0; i < count; i++)
@@ -53,10 +56,24 @@ static bool read_columns(rp_phase *phase, const rp_json *list, rp_column **colum
     return true;
 }
 
+/* How many operations there are before positions wrap; of kind `load`, what one of them stores. */
+static bool read_load(rp_phase *phase, const rp_json *request) {
+    phase->wrap = phase->parameter_count > 0 ? phase->parameter_count : 1;
+    if (phase->kind != RP_LOAD) return true;
+    int64_t rows = rp_json_integer(request, "rows_per_operation", 1);
+    if (phase->parameter_column_count == 0 || rows < 1 || (uint64_t)rows > phase->parameter_count)
+        return rp_fail(RP_INTERNAL, "", "phase %s: %lld rows an operation of %llu parameters", phase->name,
+                       (long long)rows, (unsigned long long)phase->parameter_count);
+    phase->rows_per_operation = (uint64_t)rows;
+    phase->wrap = phase->parameter_count / (uint64_t)rows;
+    phase->bulk = strcmp(rp_json_text(request, "way", ""), "bulk") == 0;
+    return true;
+}
+
 static bool read_phase(rp_phase *phase, const rp_json *request, const rp_json *parameters, const rp_adapter *adapter,
                        bool literal) {
     const char *kind = rp_json_text(request, "kind", "");
-    int known = find(kind_names, RP_NOTHING + 1, kind);
+    int known = find(kind_names, RP_LOAD + 1, kind);
     if (known < 0) return rp_fail(RP_UNSUPPORTED, "", "this runner knows no phase of kind '%s'", kind);
     phase->kind = (rp_kind)known;
     phase->name = copy_text(phase->arena, request, "name");
@@ -75,7 +92,8 @@ static bool read_phase(rp_phase *phase, const rp_json *request, const rp_json *p
         return false;
     if (phase->parameter_column_count > 0 && phase->parameter_count == 0)
         return rp_fail(RP_INTERNAL, "", "phase %s has placeholders and no parameters", phase->name);
-    if (literal) {
+    if (!read_load(phase, request)) return false;
+    if (literal && !phase->bulk) {
         uint64_t texts = phase->parameter_count > 0 ? phase->parameter_count : 1;
         phase->texts = rp_arena_take(phase->arena, texts * sizeof *phase->texts);
         for (uint64_t row = 0; row < texts; row++)
@@ -91,4 +109,24 @@ rp_phase *rp_phase_new(const rp_json *request, const rp_json *parameters, const 
     if (read_phase(phase, request, parameters, adapter, literal)) return phase;
     rp_arena_free(arena);
     return NULL;
+}
+
+/* A copy that shares with the first client all that nobody writes to. A line of padding keeps neighbours apart. */
+static rp_phase *copy_for_client(const rp_phase *phase) {
+    enum { line_bytes = 128 };
+    rp_phase *copy = rp_arena_take(phase->arena, sizeof *copy + line_bytes);
+    size_t columns = (size_t)phase->column_count * sizeof *phase->columns;
+    *copy = *phase;
+    copy->columns = rp_arena_take(phase->arena, columns + line_bytes);
+    if (columns > 0) memcpy(copy->columns, phase->columns, columns);
+    return copy;
+}
+
+void rp_phase_divide(rp_phase *phase, int count) {
+    phase->clients = rp_arena_take(phase->arena, (size_t)count * sizeof *phase->clients);
+    phase->clients[0] = phase;
+    for (int i = 1; i < count; i++) {
+        phase->clients[i] = copy_for_client(phase);
+        phase->clients[i]->position = (uint64_t)i * phase->wrap / (uint64_t)count;
+    }
 }

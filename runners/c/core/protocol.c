@@ -7,7 +7,7 @@
 #include "session.h"
 
 #define RP_PROTOCOL_MAJOR 1
-#define RP_PROTOCOL_MINOR 0
+#define RP_PROTOCOL_MINOR 1
 #define RP_CODEC 1
 
 typedef bool handler(rp_session *session, const rp_json *request, rp_writer *reply);
@@ -20,6 +20,13 @@ static double clock_read_ns(void) {
     return (double)(last - start) / reads;
 }
 
+static bool is_served(const char *requirement) {
+    static const char *const served[] = {"touch", "digest", "clients", "behave"};
+    for (size_t i = 0; i < sizeof served / sizeof *served; i++)
+        if (strcmp(served[i], requirement) == 0) return true;
+    return false;
+}
+
 static bool hello(rp_session *session, const rp_json *request, rp_writer *reply) {
     const rp_json *protocol = rp_json_member(request, "protocol"), *requires = rp_json_member(request, "requires");
     const rp_json *major = protocol != NULL && protocol->type == RP_JSON_LIST ? protocol->first : NULL;
@@ -28,7 +35,7 @@ static bool hello(rp_session *session, const rp_json *request, rp_writer *reply)
     if (rp_json_integer(request, "codec", 0) != RP_CODEC)
         return rp_fail(RP_UNSUPPORTED, "", "this runner knows codec %d", RP_CODEC);
     for (const rp_json *each = requires != NULL ? requires->first : NULL; each != NULL; each = each->next)
-        if (each->type != RP_JSON_STRING || (strcmp(each->text, "touch") != 0 && strcmp(each->text, "digest") != 0))
+        if (each->type != RP_JSON_STRING || !is_served(each->text))
             return rp_fail(RP_UNSUPPORTED, "", "this runner does not know the requirement '%s'",
                            each->text != NULL ? each->text : "");
     const char *adapter = rp_json_text(request, "adapter", "");
@@ -51,15 +58,16 @@ static bool hello(rp_session *session, const rp_json *request, rp_writer *reply)
 static void forget_phase(rp_session *session, rp_phase **place) {
     rp_phase *phase = *place;
     *place = phase->next;
-    if (phase->statement != NULL) session->adapter->release(phase->statement);
+    for (int i = 0; i < session->client_count; i++)
+        if (phase->clients[i]->statement != NULL && !(i == 0 && session->abandoned))
+            session->adapter->release(phase->clients[i]->statement);
     rp_arena_free(phase->arena);
 }
 
 static void disconnect(rp_session *session) {
     while (session->phases != NULL)
         forget_phase(session, &session->phases);
-    if (session->connection != NULL) session->adapter->close(session->connection);
-    session->connection = NULL;
+    rp_clients_close(session);
     rp_arena_free(session->options.arena);
     session->options = (rp_options){0};
 }
@@ -84,11 +92,9 @@ static bool open_connection(rp_session *session, const rp_json *request, rp_writ
     session->options.arena = rp_arena_new();
     session->options.object = keep(session->options.arena, options);
     int64_t server_pid = 0;
-    uint64_t start = rp_now_ns();
-    session->connection = session->adapter->open(&session->options, &server_pid);
-    uint64_t took = rp_now_ns() - start;
-    if (session->connection == NULL) return false;
-    rp_write_integer(reply, "connect_ns", (int64_t)took);
+    uint64_t connect_ns = 0;
+    if (!rp_clients_open(session, &server_pid, &connect_ns)) return false;
+    rp_write_integer(reply, "connect_ns", (int64_t)connect_ns);
     if (server_pid > 0)
         rp_write_integer(reply, "server_pid", server_pid);
     else
@@ -106,7 +112,32 @@ static rp_phase **find_phase(rp_session *session, const char *name) {
 }
 
 static bool connected(const rp_session *session) {
-    return session->connection != NULL || rp_fail(RP_INTERNAL, "", "no connection is open");
+    if (session->abandoned) return rp_fail(RP_CONNECT_ERROR, "", "a statement that did not stop has the connection");
+    return session->clients != NULL || rp_fail(RP_INTERNAL, "", "no connection is open");
+}
+
+/* The reason against it when several clients, or this adapter, cannot do such a phase. */
+static bool can_serve(const rp_session *session, const rp_phase *phase) {
+    if (session->client_count > 1 && phase->kind >= RP_CONNECT)
+        return rp_fail(RP_UNSUPPORTED, "", "only queries and single writes are done by several clients at once");
+    if (phase->bulk && (session->adapter->bulk == NULL || rp_option_is(&session->options, "bulk", "none")))
+        return rp_fail(RP_UNSUPPORTED, "", "%s has no bulk way", session->adapter->driver);
+    if (phase->kind == RP_LOAD && !phase->bulk && session->adapter->run == NULL)
+        return rp_fail(RP_UNSUPPORTED, "", "%s has no transactions", session->adapter->driver);
+    return true;
+}
+
+/* Every client's statement; the first one's time is what the reply tells. */
+static bool prepare_statements(rp_session *session, rp_phase *phase, uint64_t *first_ns) {
+    if (phase->kind == RP_CONNECT) return true;
+    for (int i = 0; i < session->client_count; i++) {
+        rp_phase *each = phase->clients[i];
+        uint64_t start = rp_now_ns();
+        each->statement = session->adapter->prepare(session->clients[i].connection, each);
+        if (i == 0) *first_ns = rp_now_ns() - start;
+        if (each->statement == NULL) return false;
+    }
+    return true;
 }
 
 static bool prepare(rp_session *session, const rp_json *request, rp_writer *reply) {
@@ -118,22 +149,22 @@ static bool prepare(rp_session *session, const rp_json *request, rp_writer *repl
     if (phase == NULL) return false;
     rp_phase **place = find_phase(session, phase->name);
     if (*place != NULL) forget_phase(session, place);
-    uint64_t start = rp_now_ns();
-    if (phase->kind != RP_CONNECT) phase->statement = session->adapter->prepare(session->connection, phase);
-    uint64_t took = rp_now_ns() - start;
-    if (phase->kind != RP_CONNECT && phase->statement == NULL) {
-        rp_arena_free(phase->arena);
-        return false;
-    }
+    uint64_t took_ns = 0;
+    rp_phase_divide(phase, session->client_count);
     phase->next = session->phases;
     session->phases = phase;
-    rp_write_integer(reply, "prepare_ns", mode == RP_PREPARED && phase->kind != RP_CONNECT ? (int64_t)took : 0);
+    if (!can_serve(session, phase) || !prepare_statements(session, phase, &took_ns)) {
+        forget_phase(session, &session->phases);
+        return false;
+    }
+    rp_write_integer(reply, "prepare_ns", mode == RP_PREPARED ? (int64_t)took_ns : 0);
     rp_write_integer(reply, "parameters", (int64_t)phase->parameter_count);
     return true;
 }
 
 static bool with_phase(rp_session *session, const rp_json *request, rp_writer *reply,
                        bool (*serve)(rp_session *, rp_phase *, const rp_json *, rp_writer *)) {
+    if (!connected(session)) return false;
     const char *name = rp_json_text(request, "phase", "");
     rp_phase *phase = *find_phase(session, name);
     if (phase == NULL) return rp_fail(RP_INTERNAL, "", "phase '%s' was not prepared", name);
@@ -158,11 +189,15 @@ static bool run(rp_session *session, const rp_json *request, rp_writer *reply) {
     for (const rp_json *each = statements != NULL ? statements->first : NULL; each != NULL; each = each->next) {
         if (each->type != RP_JSON_STRING) return rp_fail(RP_INTERNAL, "", "a statement that is no text");
         uint64_t start = rp_now_ns();
-        if (!session->adapter->run(session->connection, each->text) && !ignore) return false;
+        if (!session->adapter->run(session->clients->connection, each->text) && !ignore) return false;
         rp_write_integer(reply, NULL, (int64_t)(rp_now_ns() - start));
     }
     rp_write_close(reply, ']');
     return true;
+}
+
+static bool behave(rp_session *session, const rp_json *request, rp_writer *reply) {
+    return connected(session) && rp_behave(session, request, reply);
 }
 
 static bool facts(rp_session *session, const rp_json *request, rp_writer *reply) {
@@ -171,7 +206,7 @@ static bool facts(rp_session *session, const rp_json *request, rp_writer *reply)
     rp_facts found = {.driver_version = "", .engine_version = "", .build = "", .arena = rp_arena_new()};
     rp_write_open(&found.libraries, NULL, '{');
     rp_write_open(&found.settings, NULL, '{');
-    session->adapter->facts(session->connection, &found);
+    session->adapter->facts(session->clients->connection, &found);
     rp_write_close(&found.libraries, '}');
     rp_write_close(&found.settings, '}');
     rp_write_text(reply, "driver_version", found.driver_version);
@@ -207,8 +242,8 @@ static const struct {
     const char *type;
     handler *serve;
 } handlers[] = {
-    {"hello", hello}, {"open", open_connection}, {"prepare", prepare},        {"sample", sample}, {"verify", verify},
-    {"run", run},     {"facts", facts},          {"close", close_connection}, {"bye", bye},
+    {"hello", hello}, {"open", open_connection}, {"prepare", prepare}, {"sample", sample},          {"verify", verify},
+    {"run", run},     {"behave", behave},        {"facts", facts},     {"close", close_connection}, {"bye", bye},
 };
 
 static void write_error(rp_writer *reply, int64_t id) {

@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-rp_error rp_last_error;
+_Thread_local rp_error rp_last_error;
 
 bool rp_fail(rp_error_kind kind, const char *code, const char *format, ...) {
     va_list arguments;

@@ -60,21 +60,26 @@ typedef struct rp_value {
     };
 } rp_value;
 
-typedef enum rp_kind { RP_QUERY, RP_EXECUTE, RP_CONNECT, RP_NOTHING } rp_kind;
+typedef enum rp_kind { RP_QUERY, RP_EXECUTE, RP_NOTHING, RP_CONNECT, RP_LOAD } rp_kind;
 typedef enum rp_statement_mode { RP_PREPARED, RP_BOUND, RP_LITERAL, RP_NO_STATEMENT } rp_statement_mode;
 
 typedef struct rp_phase {
     const char *name, *sql, *table;
     rp_kind kind;
     bool scan, transaction, stamps;
+    bool bulk; /* kind `load`: the driver's own bulk way */
     rp_column *columns, *parameter_columns;
     int column_count, parameter_column_count;
     rp_value *parameters; /* row by row */
     const char **texts;   /* statement mode `text`: one SQL text per parameter row, or just one */
-    uint64_t parameter_count, position;
-    void *statement; /* what the adapter's prepare returned */
+    uint64_t parameter_count;
+    uint64_t rows_per_operation; /* kind `load` */
+    uint64_t wrap, position;     /* operations before positions wrap; of the next operation */
+    uint64_t counted;            /* several clients: where the next sample of so many operations begins */
+    void *statement;             /* what the adapter's prepare returned */
     struct rp_phase *next;
-    struct rp_arena *arena; /* owns everything above */
+    struct rp_phase **clients; /* the same phase with each client's own columns, position and statement; itself first */
+    struct rp_arena *arena;    /* owns everything above */
 } rp_phase;
 
 static inline const rp_value *rp_parameters(const rp_phase *phase, uint64_t row) {
@@ -124,12 +129,19 @@ typedef struct rp_adapter {
     void (*release)(void *statement);
     bool (*run)(void *connection, const char *sql); /* (optional) also BEGIN and COMMIT of a transaction */
     void (*facts)(void *connection, rp_facts *facts);
+    /* (optional) Stores parameter rows [row, row + count) the driver's own bulk way, in one transaction, committed. */
+    bool (*bulk)(void *statement, const rp_phase *phase, uint64_t row, uint64_t count);
+    /* (optional) What another thread needs to stop the statement that will run on the connection; then stops it. */
+    void *(*canceller)(void *connection);
+    bool (*cancel)(void *canceller);
+    bool (*set_timeout)(void *connection, int64_t ms); /* (optional) of every further statement; 0: none */
+    const char *no_timeout;                            /* why there is no set_timeout */
 } rp_adapter;
 
 extern const rp_adapter rp_adapter_here;
 
 /* Reads that the compiler may not leave out: a length can be had without decoding. */
-extern volatile uint64_t rp_taken;
+extern _Thread_local volatile uint64_t rp_taken __attribute__((tls_model("local-exec")));
 extern const int64_t rp_power_of_ten[19];
 
 void rp_watched_row(rp_sink *sink);
@@ -286,5 +298,9 @@ const char *rp_value_text(const rp_value *value, char scratch[RP_SCRATCH_BYTES],
 
 /* `sql` with its `?` placeholders numbered ($1, $2, …); to be freed by the caller. */
 char *rp_numbered_placeholders(const char *sql);
+
+/* The INSERT `sql` with its VALUES group `rows` times; to be freed by the caller. NULL after rp_fail: it has no such
+   group. */
+char *rp_rows_of_values(const char *sql, uint64_t rows);
 
 #endif

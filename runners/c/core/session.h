@@ -2,6 +2,9 @@
 #ifndef RP_SESSION_H
 #define RP_SESSION_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "arena.h"
 #include "codec.h"
 #include "json.h"
@@ -12,7 +15,7 @@ typedef struct rp_error {
     char code[64], text[2048];
 } rp_error;
 
-extern rp_error rp_last_error; /* of the loop thread, the only one that runs adapters */
+extern _Thread_local rp_error rp_last_error;
 const char *rp_error_kind_name(rp_error_kind kind);
 
 struct rp_options {
@@ -26,15 +29,31 @@ struct rp_facts {
     rp_writer libraries, settings;
 };
 
+/* One connection and who uses it. */
+typedef struct rp_client {
+    const rp_adapter *adapter;
+    const rp_options *options;
+    void *connection;
+} rp_client;
+
+typedef struct rp_crew rp_crew;
+
 typedef struct rp_session {
     const rp_adapter *adapter;
     rp_options options;
-    void *connection;
+    rp_client *clients; /* NULL: not connected */
+    int client_count;
+    rp_crew *crew;         /* several clients' threads; one client is the loop thread itself */
+    struct rp_turn *turns; /* one for each client */
+    bool abandoned;        /* a statement that could not be stopped still runs on the first connection */
     rp_phase *phases;
 } rp_session;
 
 /* A phase of a `prepare` request with its parameters and texts, not yet known to the adapter; NULL after rp_fail. */
 rp_phase *rp_phase_new(const rp_json *phase, const rp_json *parameters, const rp_adapter *adapter, bool literal);
+
+/* The phase's state for each of `count` clients, every one beginning at its own share of the positions. */
+void rp_phase_divide(rp_phase *phase, int count);
 
 /* Reads rows [first, first + count) of a parameter file into the phase. */
 bool rp_read_parameters(rp_phase *phase, const char *file, uint64_t first, uint64_t count);
@@ -47,20 +66,46 @@ const char *rp_sql_token_end(const char *at);
 
 /* What one stretch of operations came to. */
 typedef struct rp_span {
-    uint64_t operations, failed, ns, min_ns, max_ns, execute_ns, first_row_ns, connect_ns;
+    uint64_t start_ns, operations, failed, ns, min_ns, max_ns, execute_ns, first_row_ns, connect_ns;
     rp_error failure; /* the first one; an empty text when there is none */
 } rp_span;
 
 #define RP_MOST_FAILURES 100
+typedef _Atomic uint64_t rp_failures; /* of all clients in one sample */
+
+/* One operation on parameter row (kind `load`: group of rows) `row`; false after rp_fail. */
+bool rp_operate(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink *sink, rp_span *span);
 
 /* Runs operations from the phase's position on until `duration_ns` have passed (at least one) or, when `operations` is
    not 0, exactly that many; stops early when `failures` reaches RP_MOST_FAILURES. */
-void rp_run_span(rp_session *session, rp_phase *phase, rp_sink *sink, rp_span *span, uint64_t duration_ns,
-                 uint64_t operations, uint64_t *failures);
+void rp_run_span(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_span *span, uint64_t duration_ns,
+                 uint64_t operations, rp_failures *failures);
+
+/* What one client is to do in a sample, and what came of it. */
+typedef struct rp_turn {
+    rp_phase *phase;
+    uint64_t lead_in_ns, duration_ns, operations;
+    bool idle; /* fewer operations than clients: nothing is left for this one */
+    bool back; /* the block begins where the lead-in began */
+    rp_failures *failures;
+    rp_span lead_in, block;
+    uint64_t first, rows, touch, cpu_ns, window_cpu_ns;
+} rp_turn;
+
+/* Lead-in, `meet` (NULL: there is nobody to wait for), block. */
+void rp_take_turn(const rp_client *client, rp_turn *turn, pthread_barrier_t *meet);
+
+/* As many connections as the option `clients` says, and the threads of several clients; false after rp_fail. */
+bool rp_clients_open(rp_session *session, int64_t *server_pid, uint64_t *connect_ns);
+void rp_clients_close(rp_session *session);
+
+/* All clients' turns at once, one for each; returns when the last has ended. */
+void rp_clients_take_turns(rp_session *session, rp_turn *turns);
 
 /* Replies; each handler writes its fields into the open object and returns true, or returns false after rp_fail. */
 bool rp_sample(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
 bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
+bool rp_behave(rp_session *session, const rp_json *request, rp_writer *reply);
 
 /* The reply line to one request line; `goodbye` is set by `bye`. The session lives as long as the process. */
 void rp_answer(rp_session *session, const char *line, size_t length, rp_writer *reply, bool *goodbye);

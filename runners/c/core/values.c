@@ -1,6 +1,8 @@
 /* Parameter values as text: for drivers that take text, and as SQL literals. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "session.h"
 
@@ -115,6 +117,49 @@ char *rp_numbered_placeholders(const char *sql) {
     }
     *to = '\0';
     return numbered;
+}
+
+/* Where the group in parentheses after the word VALUES begins; NULL without one. */
+static const char *values_group(const char *sql) {
+    bool in_word = false;
+    for (const char *at = sql; *at != '\0'; at = rp_sql_token_end(at)) {
+        const char *group = at + strspn(at, "VALUESvalues"); /* the word, when it is one */
+        if (!in_word && group == at + 6 && strncasecmp(at, "VALUES", 6) == 0) {
+            group += strspn(group, " \t\r\n");
+            if (*group == '(') return group;
+        }
+        in_word = isalnum((unsigned char)*at) || *at == '_';
+    }
+    return NULL;
+}
+
+/* The byte after the parenthesis that closes the one at `at`; NULL when none does. */
+static const char *group_end(const char *at) {
+    int depth = 0;
+    for (const char *end; *at != '\0'; at = end) {
+        end = rp_sql_token_end(at);
+        depth += (*at == '(') - (*at == ')');
+        if (depth == 0) return end;
+    }
+    return NULL;
+}
+
+char *rp_rows_of_values(const char *sql, uint64_t rows) {
+    const char *group = values_group(sql), *end = group != NULL ? group_end(group) : NULL;
+    if (end == NULL) {
+        rp_fail(RP_UNSUPPORTED, "", "no INSERT … VALUES (…): %s", sql);
+        return NULL;
+    }
+    size_t head = (size_t)(group - sql), size = (size_t)(end - group);
+    char *text = malloc(head + rows * (size + 1) + strlen(end) + 1), *to = text;
+    if (text == NULL) abort();
+    to = mempcpy(to, sql, head);
+    for (uint64_t row = 0; row < rows; row++) {
+        if (row > 0) *to++ = ',';
+        to = mempcpy(to, group, size);
+    }
+    strcpy(to, end);
+    return text;
 }
 
 static void put_literal(rp_writer *sql, const rp_value *value, const char *const binary_literal[2]) {

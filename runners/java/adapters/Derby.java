@@ -11,8 +11,10 @@ import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicInteger;
 import rowpath.Column;
 import rowpath.Getter;
+import rowpath.Options;
 import rowpath.jdbc.Jdbc;
 import rowpath.jdbc.Literals;
 import rowpath.jdbc.Setter;
@@ -25,6 +27,14 @@ import rowpath.jdbc.TextValues;
  * proleptic), timestamps as java.sql.Timestamp.
  */
 public final class Derby extends Jdbc {
+  private static final AtomicInteger OPEN = new AtomicInteger(); // clients of the embedded database
+
+  @Override
+  public void open(Options options) throws Exception {
+    super.open(options);
+    OPEN.incrementAndGet();
+  }
+
   @Override
   protected Connection connect() throws SQLException {
     Properties properties = new Properties();
@@ -115,7 +125,7 @@ public final class Derby extends Jdbc {
   @Override
   public void close() throws SQLException {
     super.close();
-    if (embedded()) {
+    if (OPEN.decrementAndGet() == 0 && embedded()) {
       try {
         DriverManager.getConnection("jdbc:derby:" + options.need("path") + ";shutdown=true")
             .close();

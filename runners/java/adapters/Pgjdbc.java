@@ -15,7 +15,8 @@ import rowpath.Column;
 import rowpath.Failure;
 import rowpath.Getter;
 import rowpath.Interval;
-import rowpath.Options;
+import rowpath.Phase;
+import rowpath.jdbc.Bulk;
 import rowpath.jdbc.Jdbc;
 import rowpath.jdbc.Literals;
 import rowpath.jdbc.Setter;
@@ -24,22 +25,18 @@ import rowpath.jdbc.Setter;
 public final class Pgjdbc extends Jdbc {
   private static final long SECOND_NS = 1_000_000_000L;
 
-  private int fetchSize;
-
-  @Override
-  public void open(Options options) throws Exception {
-    fetchSize = options.count("result", "cursor");
-    super.open(options);
-  }
-
   @Override
   protected Connection connect() throws SQLException {
     Properties properties = new Properties();
     properties.setProperty("user", options.need("user"));
     properties.setProperty("password", options.get("password", ""));
     properties.setProperty("ApplicationName", "rowpath");
-    if (options.get("tls", "off").equals("off")) {
-      properties.setProperty("sslmode", "disable");
+    String tls = options.get("tls", "off");
+    if (!tls.equals("default")) {
+      properties.setProperty("sslmode", tls.equals("on") ? "require" : "disable");
+    }
+    if (options.get("bulk", "").equals("rewritten-batch")) {
+      properties.setProperty("reWriteBatchedInserts", "true");
     }
     String mode = options.get("statement", "prepared");
     if (mode.equals("text")) {
@@ -69,8 +66,12 @@ public final class Pgjdbc extends Jdbc {
   }
 
   @Override
-  protected int fetchSize() {
-    return fetchSize;
+  protected Bulk bulk(String way, Phase phase, Object[][] rows) throws SQLException {
+    return switch (way) {
+      case "copy" -> new PgjdbcCopy(connection.unwrap(PGConnection.class), phase);
+      case "rewritten-batch" -> super.bulk("batch", phase, rows);
+      default -> super.bulk(way, phase, rows);
+    };
   }
 
   @Override
@@ -117,7 +118,7 @@ public final class Pgjdbc extends Jdbc {
     };
   }
 
-  private static PGInterval interval(Interval value) {
+  static PGInterval interval(Interval value) {
     return new PGInterval(
         0, value.months(), value.days(), 0, 0, value.nanoseconds() / (double) SECOND_NS);
   }
@@ -163,7 +164,8 @@ public final class Pgjdbc extends Jdbc {
         new String[] {"synchronous_commit", "fsync", "TimeZone", "client_encoding"}) {
       facts.settings().put(name, ask("SHOW " + name));
     }
-    String ssl = ask("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()");
-    facts.settings().put("tls", ssl.equals("t") ? "on" : "off");
+    String own = " FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    facts.settings().put("tls", ask("SELECT ssl" + own).equals("t") ? "on" : "off");
+    facts.settings().put("tls_version", ask("SELECT coalesce(version, 'none')" + own));
   }
 }

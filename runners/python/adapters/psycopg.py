@@ -1,15 +1,37 @@
 """PostgreSQL through psycopg 3."""
 
 import struct
+from contextlib import nullcontext
+from itertools import chain
 
 import psycopg
 from psycopg import sql as compose
 from psycopg.adapt import Loader
 from psycopg.pq import Format
 from psycopg.types.string import TextBinaryLoader, TextLoader
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.adapter import interval, split_placeholders, with_literals
+from rowpath_runner.adapter import interval, with_literals
 from rowpath_runner.loop import Work
+from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, copy_command, formatted, libpq_keywords
+
+# PostgreSQL's types as binary COPY must be told them; character types and JSON have the same bytes as text.
+TYPES = {
+    "decimal": "numeric",
+    "float32": "float4",
+    "float64": "float8",
+    "boolean": "bool",
+    "binary": "bytea",
+    "date": "date",
+    "time": "time",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamptz",
+    "uuid": "uuid",
+    "array": "int4[]",
+}
+INTEGERS = {16: "int2", 32: "int4", 64: "int8"}
+
+
+def type_name(column):
+    return INTEGERS[column.bits] if column.type == "integer" else TYPES.get(column.type, "text")
 
 
 class IntervalText(Loader):
@@ -27,28 +49,12 @@ class IntervalBinary(Loader):
         return months, days, microseconds * 1000
 
 
-class Adapter(Base):
+class Adapter(LibpqAdapter):
     errors = (psycopg.Error,)
+    bulk_ways = ("copy", "executemany")
 
-    def connect(self):
-        self.shipped = self.options.get("profile") == "shipped"
-        self.connection = self.another()
-
-    def another(self):
-        options = self.options
-        unix = options.get("transport") == "unix"
-        connection = psycopg.connect(
-            host=options["socket_dir"] if unix else options["host"],
-            port=options["port"],
-            user=options["user"],
-            password=options.get("password"),
-            dbname=options["database"],
-            sslmode="disable" if options.get("tls", "off") == "off" else "require",
-            gssencmode="disable",
-            client_encoding="UTF8",
-            options="-c TimeZone=UTC -c IntervalStyle=iso_8601",
-            autocommit=not self.shipped,
-        )
+    def log_in(self):
+        connection = psycopg.connect(**libpq_keywords(self.options), autocommit=not self.shipped)
         for name in ("json", "jsonb"):
             connection.adapters.register_loader(name, TextLoader)
         connection.adapters.register_loader("json", TextBinaryLoader)
@@ -56,17 +62,17 @@ class Adapter(Base):
         connection.adapters.register_loader("interval", IntervalBinary)
         return connection
 
-    def server_pid(self):
-        return self.connection.info.backend_pid
+    @property
+    def binary(self):
+        return self.options.get("format") == "binary"
 
     def prepare(self, phase, parameters):
-        connection = self.connection
-        binary = self.options.get("format") == "binary"
+        connection, binary = self.connection, self.binary
         statement = self.options.get("statement")
         if phase.kind == "connect":
             return Work(
                 lambda opened: opened.execute(phase.sql, binary=binary),
-                connect=self.another,
+                connect=self.log_in,
                 close=psycopg.Connection.close,
             )
         arguments = parameters
@@ -77,27 +83,27 @@ class Adapter(Base):
 
             arguments = [with_literals(phase.sql, row, literal) for row in parameters]
         bound = parameters is not None and statement != "text"
-        query = "%s".join(part.replace("%", "%%") for part in split_placeholders(phase.sql)) if bound else phase.sql
+        query = formatted(phase.sql) if bound else phase.sql
         # Shipped: the driver prepares by itself once a statement was executed five times.
         keep = None if self.shipped else statement == "prepared"
         result, _, size = self.options.get("result", "whole").partition(":")
         if result == "cursor" and phase.columns:
-            return Work(self.through_cursor(query, bound, binary, int(size)), arguments)
+            return Work(self.through_cursor(query, bound, int(size)), arguments)
         execute = connection.cursor(binary=binary).execute
         if bound:
-            return Work(lambda row: execute(query, row, prepare=keep), arguments)
-        if parameters is not None:
-            return Work(lambda text: execute(text, prepare=False), arguments)
-        return Work(lambda _: execute(query, prepare=keep))
+            work = Work(lambda row: execute(query, row, prepare=keep), arguments)
+        elif parameters is not None:
+            work = Work(lambda text: execute(text, prepare=False), arguments)
+        else:
+            work = Work(lambda _: execute(query, prepare=keep))
+        fetch, _, size = self.options.get("fetch", "row").partition(":")
+        if fetch == "block" and phase.columns:
+            work.execute = in_blocks(work.execute, int(size))
+        return work
 
-    def through_cursor(self, query, bound, binary, size):
+    def through_cursor(self, query, bound, size):
         """One transaction per operation, its rows `size` a round trip through a cursor in the server."""
-        connection = self.connection
-
-        def execute(argument):
-            steps = rows(argument)
-            next(steps)  # BEGIN and DECLARE, so that what executing takes is seen apart from fetching
-            return steps
+        connection, binary = self.connection, self.binary
 
         def rows(argument):
             with connection.transaction(), connection.cursor(name="rows", binary=binary) as cursor:
@@ -109,42 +115,69 @@ class Adapter(Base):
                 yield
                 yield from cursor
 
-        return execute
+        return begun(rows)  # BEGIN and DECLARE
 
-    def transaction(self, phase):
-        if phase.columns and self.options.get("result", "").startswith("cursor"):
-            return None  # the cursor has one of its own
-        if self.shipped:  # the driver begins one by itself, and it is ours to end it
-            return int, self.connection.commit, self.connection.rollback
-        return super().transaction(phase)
+    def bulk(self, phase, way):
+        connection = self.connection
+        cursor = connection.cursor()
+        if way == "executemany":
+            query = formatted(phase.sql)
+
+            def executemany(rows):
+                with connection.transaction():
+                    cursor.executemany(query, rows)
+
+            return Work(executemany)
+        types = [type_name(column) for column in phase.parameter_columns] if self.binary else None
+        command = copy_command(phase, "binary" if types else "text")
+        transaction = connection.transaction if self.shipped else nullcontext  # a COPY alone is one
+
+        def copy_in(rows):
+            with transaction(), cursor.copy(command) as copy:
+                if types:
+                    copy.set_types(types)
+                for row in rows:
+                    copy.write_row(row)
+
+        return Work(copy_in)
 
     def run(self, statement):
         self.connection.execute(statement)
         if self.shipped:
             self.connection.commit()
 
+    def cancel(self):
+        self.connection.cancel_safe()
+
     def facts(self):
         connection, info = self.connection, self.connection.info
-        shown = ("server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation")
-        settings = {name: connection.execute(f"SHOW {name}").fetchone()[0] for name in shown}
+        settings = {name: connection.execute(f"SHOW {name}").fetchone()[0] for name in SHOWN}
         settings |= {
             "autocommit": "on" if connection.autocommit else "off",
             "tls": "on" if connection.pgconn.ssl_in_use else "off",
             "prepare_threshold": connection.prepare_threshold,
             "client_encoding": info.encoding,
         }
+        build = connection.execute("SELECT version()").fetchone()[0]
         if self.shipped:
             connection.commit()
         return {
             "driver_version": psycopg.__version__,
             "engine_version": settings["server_version"],
-            "build": connection.execute("SELECT version()").fetchone()[0],
+            "build": build,
             "libraries": {"libpq": str(psycopg.pq.version()), "implementation": psycopg.pq.__impl__},
             "settings": settings,
         }
 
-    def close(self):
-        self.connection.close()
-
     def code(self, error):
         return error.sqlstate or type(error).__name__
+
+
+def in_blocks(execute, size):
+    """The rows of what `execute` gives, taken `size` a call."""
+
+    def blocks(argument):
+        fetchmany = execute(argument).fetchmany
+        return chain.from_iterable(iter(lambda: fetchmany(size), []))
+
+    return blocks

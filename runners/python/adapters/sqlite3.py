@@ -5,7 +5,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from uuid import UUID
 
-from rowpath_runner.adapter import FROM_TEXT, with_literals
+from rowpath_runner.adapter import FROM_TEXT, Unsupported, literal, with_literals
 from rowpath_runner.adapter import Adapter as Base
 from rowpath_runner.loop import Work
 
@@ -18,35 +18,27 @@ for natural, as_text in ((Decimal, lambda v: format(v, "f")), (UUID, str), (time
 sqlite3.register_adapter(datetime, lambda value: value.isoformat(" "))
 
 
-def literal(value):
-    """A value as it stands inside SQL."""
-    if value is None:
-        return "NULL"
+def literal_here(value):
+    """A value as it stands inside SQLite's SQL."""
     if isinstance(value, bool):
         return str(int(value))
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, bytes):
-        return f"X'{value.hex()}'"
-    if isinstance(value, datetime):
-        value = value.isoformat(" ")
-    text = format(value, "f") if isinstance(value, Decimal) else str(value)
-    return "'" + text.replace("'", "''") + "'"
+    return f"X'{value.hex()}'" if isinstance(value, bytes) else literal(value)
 
 
 class Adapter(Base):
     errors = (sqlite3.Error, sqlite3.Warning)
+    bulk_ways = ("executemany",)
 
     def connect(self):
-        self.connection = self.another()
+        self.connection = self.opened()
 
-    def another(self):
+    def opened(self):
         # The module keeps statements by their text: with none kept, each execution prepares anew.
         kept = 128 if self.options.get("statement") == "prepared" else 0
         self.shipped = self.options.get("profile") == "shipped"
         level = "" if self.shipped else None  # shipped: the module begins a transaction before a write
         connection = sqlite3.connect(self.options["path"], isolation_level=level, cached_statements=kept)
-        connection.execute("PRAGMA busy_timeout=10000")
+        connection.execute("PRAGMA busy_timeout=60000")
         if self.options.get("durability") == "none":
             connection.execute("PRAGMA synchronous=OFF")
         else:
@@ -62,19 +54,36 @@ class Adapter(Base):
             return Work(
                 lambda opened: opened.execute(sql),
                 converters=converters,
-                connect=self.another,
+                connect=self.opened,
                 close=sqlite3.Connection.close,
             )
         if parameters is None:
             return Work(lambda _: execute(sql), converters=converters)
         if self.options.get("statement") == "text":
-            return Work(execute, [with_literals(sql, row, literal) for row in parameters], converters)
+            return Work(execute, [with_literals(sql, row, literal_here) for row in parameters], converters)
         return Work(lambda row: execute(sql, row), parameters, converters)
 
     def transaction(self, phase):
         if self.shipped:
             return int, self.connection.commit, self.connection.rollback
         return super().transaction(phase)
+
+    def bulk(self, phase, way):
+        connection = self.connection
+
+        def executemany(rows):
+            with connection:  # ends the transaction, either way
+                if not self.shipped:
+                    connection.execute("BEGIN")
+                connection.executemany(phase.sql, rows)
+
+        return Work(executemany)
+
+    def cancel(self):
+        self.connection.interrupt()
+
+    def set_timeout(self, milliseconds):
+        raise Unsupported("SQLite has no statement timeout; busy_timeout limits the wait for a lock alone")
 
     def run(self, statement):
         self.connection.execute(statement).fetchall()

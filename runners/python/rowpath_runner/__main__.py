@@ -1,4 +1,4 @@
-"""`python -m rowpath_runner --adapter DRIVER`: keep replies apart from prints, die with the controller, serve."""
+"""`python -m rowpath_runner [--source FILE] --adapter DRIVER`: keep replies apart from prints, end with stdin."""
 
 import ctypes
 import os
@@ -21,15 +21,15 @@ def stop_at_end_of_stdin():
 
 
 def main():
-    arguments = sys.argv[1:]
-    if len(arguments) != 2 or arguments[0] != "--adapter":
-        sys.exit("usage: python -m rowpath_runner --adapter DRIVER")
+    *source, option, driver = sys.argv[1:] if len(sys.argv) in (3, 5) else ("", "")
+    if option != "--adapter" or source[:1] not in ([], ["--source"]):
+        sys.exit("usage: python -m rowpath_runner [--source FILE] --adapter DRIVER")
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.Thread(target=stop_at_end_of_stdin, daemon=True).start()
     requests = os.fdopen(os.dup(0), "rb", buffering=LIMIT_BYTES)
-    Session(arguments[1]).serve(requests, replies)
+    Session(driver, *source[1:]).serve(requests, replies)
     replies.flush()
     os._exit(0)
 

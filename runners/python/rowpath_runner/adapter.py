@@ -11,9 +11,15 @@ class Unsupported(Exception):
 
 
 class Adapter:
-    """One driver. Every method may raise the driver's own errors; `errors` lists their classes."""
+    """One driver. Every method may raise the driver's own errors; `errors` lists their classes.
+
+    `bulk_ways` names the driver's bulk ways of storing rows, the quickest first; `concurrency` how several clients
+    run at once.
+    """
 
     errors = ()
+    bulk_ways = ()
+    concurrency = "threads"
 
     def __init__(self, options):
         self.options = options
@@ -21,6 +27,12 @@ class Adapter:
     def connect(self):
         """Connect and log in: the part of `open` that is timed. Returns notes on the connection (`delivers`)."""
         return {}
+
+    def another(self):
+        """One more client's adapter, with a connection of its own; called in the thread that will use it."""
+        other = type(self)(self.options)
+        other.connect()
+        return other
 
     def server_pid(self):
         """The process that serves this connection, or None."""
@@ -34,6 +46,18 @@ class Adapter:
         if not phase.transaction:
             return None
         return partial(self.run, "BEGIN"), partial(self.run, "COMMIT"), partial(self.run, "ROLLBACK")
+
+    def bulk(self, phase, way):
+        """A `Work` that stores a list of rows of natural values in `phase.table`, committed, by one of `bulk_ways`."""
+        raise NotImplementedError
+
+    def cancel(self):
+        """Stop what the connection is executing, the driver's own way; called from another thread."""
+        raise Unsupported("this driver has no way to stop a statement")
+
+    def set_timeout(self, milliseconds):
+        """Let no statement run longer, the driver's own way."""
+        raise Unsupported("this driver has no statement timeout")
 
     def run(self, statement):
         """Execute one statement and commit it."""
@@ -57,13 +81,31 @@ class Phase:
     def __init__(self, spec, column):
         self.name = spec["name"]
         self.kind = spec["kind"]
+        self.way = spec.get("way", "")
+        self.rows_per_operation = spec.get("rows_per_operation", 1)
         self.sql = spec.get("sql", "")
         self.table = spec.get("table", "")
         self.scan = spec.get("scan", False)
-        self.transaction = spec.get("transaction", "autocommit") == "transaction"
+        self.transaction = spec.get("transaction", "autocommit") == "transaction" or self.kind == "load"
         self.stamps = spec.get("stamps", False)
         self.columns = [column(one) for one in spec.get("columns", [])]
         self.parameter_columns = [column(one) for one in spec.get("parameter_columns", [])]
+
+
+def literal(value):
+    """A value as it stands inside SQL, for engines that keep to the standard and know `\\x` of bytes."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'"
+    if isinstance(value, datetime):
+        value = value.isoformat(" ")
+    text = format(value, "f") if isinstance(value, Decimal) else str(value)
+    return "'" + text.replace("'", "''") + "'"
 
 
 def with_literals(sql, row, literal):

@@ -27,6 +27,8 @@ class Column:
         self.name = spec["name"]
         self.type = spec["type"]
         self.length = spec.get("length", 0)
+        self.precision = spec.get("precision", 0)
+        self.scale = spec.get("scale", 0)
         self.bits = spec.get("bits", 32)
         self.nullable = spec.get("nullable", False)
 

@@ -9,13 +9,32 @@ Generated for a query of a timestamp that arrives as text and a nullable integer
 """
 
 from time import perf_counter_ns, thread_time_ns
+from typing import NamedTuple
 
 from rowpath_runner.codec import MASK64, digest_text, encode_row, row_hash, touch_expression
 
 FAILURES_LIMIT = 100
 
+
+class Outcome(NamedTuple):
+    """What a block did: sums over its operations; `low_ns` and `high_ns` are of single ones."""
+
+    operations: int = 0
+    failed: int = 0
+    failure: Exception | None = None
+    rows: int = 0
+    total: int = 0
+    ns: int = 0
+    cpu_ns: int = 0
+    low_ns: int = 0
+    high_ns: int = 0
+    execute_ns: int = 0
+    first_row_ns: int = 0
+    connect_ns: int = 0
+
+
 BLOCK = """
-def block(position, duration, limit, {bound}):
+{define} block(position, duration, limit, {bound}):
     last = len(arguments) - 1
     index = position % (last + 1)
     operations = failed = rows = total = executing = fetching = connecting = high = 0
@@ -50,41 +69,41 @@ def block(position, duration, limit, {bound}):
 # A rollback that fails too says nothing new.
 ROLLBACK = """\
             try:
-                rollback()
+                {wait}rollback()
             except Exception:
                 pass
 """
 
 EXECUTE = """\
-execute(arguments[index])
+{wait}execute(arguments[index])
 """
 
 ROWS = """\
-for {row} in execute(arguments[index]):
+{each}for {row} in {fetch}execute(arguments[index]):
     {take}
 """
 
 # The first row is taken apart, so that its stamp costs nothing on the others.
 STAMPED_ROWS = """\
-cursor = iter(execute(arguments[index]))
+cursor = {iter}({fetch}execute(arguments[index]))
 executed = clock()
 executing += executed - now
-for {row} in cursor:
+{each}for {row} in cursor:
     fetching += clock() - now
     {take}
     break
 else:
     fetching += executed - now
-for {row} in cursor:
+{each}for {row} in cursor:
     {take}
 """
 
 CONNECT = """\
-connection = connect()
+connection = {wait}connect()
 connecting += clock() - now
-for {row} in execute(connection):
+{each}for {row} in {fetch}execute(connection):
     {take}
-close(connection)
+{wait}close(connection)
 """
 
 
@@ -104,9 +123,28 @@ class Work:
         self.connect = connect
         self.close = close
 
+    def loop(self, kind, columns, stamps=False, transaction=None):
+        """The loop that measures this work."""
+        return Loop(kind, columns, self, stamps, transaction)
+
+    def batches(self, batches):
+        """This work of single operations, done for every argument of each batch."""
+        execute = self.execute
+
+        def execute_each(batch):
+            for argument in batch:
+                execute(argument)
+
+        return Work(execute_each, batches, prepare_ns=self.prepare_ns)
+
 
 class Loop:
-    """The loop of one phase: `by_time(position, duration_ns, 0)`, `by_count(position, 0, operations)`."""
+    """The loop of one phase: `by_time(position, duration_ns, 0)`, `by_count(position, 0, operations)`.
+
+    Both return the values of an `Outcome`, in its order.
+    """
+
+    syntax = {"define": "def", "wait": "", "fetch": "", "each": "", "iter": "iter"}
 
     def __init__(self, kind, columns, work, stamps=False, transaction=None):
         self.columns = columns
@@ -121,13 +159,18 @@ class Loop:
             operation = CONNECT
         elif columns:
             operation = STAMPED_ROWS if stamps else ROWS
-        operation = operation.format(row=self._row(), take="\n    ".join([*self._conversions(), *self._touch()]))
+        take = "\n    ".join([*self._conversions(), *self._touch()])
+        operation = operation.format(row=self._row(), take=take, **self.syntax)
         mend = ""
         if transaction:
             scope.update(zip(("begin", "commit", "rollback"), transaction, strict=True))
-            operation, mend = f"begin()\n{operation}commit()\n", ROLLBACK
-        self.by_time = _compiled(operation, mend, scope, "now >= end", "end = 0")
-        self.by_count = _compiled(operation, mend, scope, "operations + failed == limit", "limit = operations + failed")
+            wait = self.syntax["wait"]
+            operation, mend = f"{wait}begin()\n{operation}{wait}commit()\n", ROLLBACK.format(wait=wait)
+        source = BLOCK.replace("{define}", self.syntax["define"])
+        self.by_time = _compiled(source, operation, mend, scope, "now >= end", "end = 0")
+        self.by_count = _compiled(
+            source, operation, mend, scope, "operations + failed == limit", "limit = operations + failed"
+        )
         self._convert = self._of_one_row("row", "\n    ".join(self._conversions()), f"({self._row()})")
         self._touched = self._of_one_row("row", "total = rows = 0\n    " + "\n    ".join(self._touch()), "total")
 
@@ -195,10 +238,10 @@ class Loop:
             work.close(connection)
 
 
-def _compiled(operation, mend, scope, done, give_up):
+def _compiled(source, operation, mend, scope, done, give_up):
     indented = "".join(" " * 12 + line + "\n" for line in operation.splitlines()).rstrip("\n")
     bound = ", ".join(f"{name}={name}" for name in scope)  # as defaults they are locals of the function
-    source = BLOCK.format(
+    source = source.format(
         operation=indented, mend=mend, done=done, give_up=give_up, bound=bound, failures=FAILURES_LIMIT
     )
     scope = dict(scope)

@@ -8,16 +8,19 @@ import os
 import platform
 import sys
 import threading
-from time import perf_counter_ns, thread_time_ns
+from time import perf_counter_ns
 
 from rowpath_runner import VERSION
 from rowpath_runner.adapter import Phase, Unsupported
-from rowpath_runner.codec import MASK64, Column, read_parameters
-from rowpath_runner.loop import Loop
+from rowpath_runner.behave import behave
+from rowpath_runner.clients import Clients
+from rowpath_runner.codec import Column, read_parameters
+from rowpath_runner.load import store
+from rowpath_runner.tasks import Tasks
 
-PROTOCOL = [1, 0]
+PROTOCOL = [1, 1]
 CODEC = 1
-KNOWN = {"touch", "digest"}
+KNOWN = {"touch", "digest", "load", "clients", "behave"}
 LIMIT_BYTES = 1 << 20
 
 
@@ -41,9 +44,14 @@ def clock_read_ns():
     return round(min(rounds), 1)
 
 
-def load_adapter(driver):
-    """The class of an adapter by the driver's name."""
+def load_adapter(driver, source=None):
+    """The class of an adapter by the driver's name, or from the file `source`."""
     name = driver.replace("-", "_")
+    if source:
+        spec = importlib.util.spec_from_file_location(f"adapters.{name}", source)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.Adapter
     if not name.isidentifier() or not importlib.util.find_spec(f"adapters.{name}"):
         raise Refused("unsupported", f"this runner has no adapter {driver!r}")
     return importlib.import_module(f"adapters.{name}").Adapter
@@ -52,11 +60,12 @@ def load_adapter(driver):
 class Session:
     """One controller's conversation with one adapter."""
 
-    def __init__(self, driver):
+    def __init__(self, driver, source=None):
         self.driver = driver
+        self.source = source
         self.adapter = None
-        self.loops = {}
-        self.positions = {}
+        self.clients = None
+        self.phases = {}
 
     def serve(self, requests, replies):
         """Answer requests until `bye` or the end of the stream; returns whether `bye` came."""
@@ -107,10 +116,10 @@ class Session:
             raise Refused("internal", "nothing is open")
         return self.adapter
 
-    def _loop(self, request):
+    def _prepared(self, request):
         self._opened()
         try:
-            return self.loops[request["phase"]]
+            return self.phases[request["phase"]]
         except KeyError:
             raise Refused("internal", f"phase {request['phase']!r} is not prepared") from None
 
@@ -136,14 +145,18 @@ class Session:
         }
 
     def _on_open(self, request):
-        if self.adapter is not None:
-            self.adapter.close()
-        self.loops, self.positions = {}, {}
-        self.adapter = load_adapter(self.driver)(request["options"])
+        self._close()
+        options = request["options"]
+        adapter = load_adapter(self.driver, self.source)(options)
+        count, concurrency = int(options.get("clients", 1)), options.get("concurrency", adapter.concurrency)
+        if count > 1 and concurrency != adapter.concurrency:
+            raise Unsupported(f"this driver's clients run as {adapter.concurrency}, not as {concurrency}")
+        self.adapter = adapter
         started = perf_counter_ns()
         try:
             delivers = self.adapter.connect()
             connect_ns = perf_counter_ns() - started
+            self.clients = (Tasks if self.adapter.concurrency == "tasks" else Clients)(self.adapter, count)
             return {"connect_ns": connect_ns, "server_pid": self.adapter.server_pid(), "delivers": delivers or {}}
         except Exception as error:
             described = self._described(error, "open")
@@ -151,57 +164,36 @@ class Session:
             return {"error": described}
 
     def _on_prepare(self, request):
+        self._opened()
         phase = Phase(request["phase"], Column)
         wanted = request.get("parameters")
         parameters = None
         if wanted:
             parameters = read_parameters(wanted["file"], wanted["first"], wanted["count"], phase.parameter_columns)
-        work = self._opened().prepare(phase, parameters)
-        self.loops[phase.name] = Loop(phase.kind, phase.columns, work, phase.stamps, self.adapter.transaction(phase))
-        self.positions[phase.name] = 0
-        return {"prepare_ns": work.prepare_ns, "parameters": len(parameters or ())}
+        prepared = self.clients.prepare(phase, parameters)
+        self.phases[phase.name] = prepared
+        return {"prepare_ns": prepared.loops[0].prepare_ns, "parameters": len(parameters or ())}
 
     def _on_sample(self, request):
-        loop = self._loop(request)
-        name = request["phase"]
-        first = request.get("first", -1)
-        position = self.positions[name] if first < 0 else first
-        lead_in_ns, limit = request["lead_in_ns"], request.get("operations", 0)
-        led = 0
-        cpu, started = thread_time_ns(), perf_counter_ns()
-        if lead_in_ns:
-            lead_in = loop.by_time(position, lead_in_ns, 0)
-            led = lead_in[0] + lead_in[1]
-        block = (
-            loop.by_count(position + led, 0, limit)
-            if limit
-            else loop.by_time(position + led, request["duration_ns"], 0)
-        )
-        window_ns, window_cpu_ns = perf_counter_ns() - started, thread_time_ns() - cpu
-        operations, failed, failure, rows, total, ns, cpu_ns, low, high, executing, fetching, connecting = block
-        self.positions[name] = position + led + operations + failed
-        return {
-            "ns": ns,
-            "operations": operations,
-            "failed": failed,
-            "failure": self._described(failure, "sample") if failure else None,
-            "rows": rows,
-            "values": rows * len(loop.columns),
-            "touch": f"{total & MASK64:016x}",
-            "first": position + led,
-            "lead_in_operations": led,
-            "window_ns": window_ns,
-            "window_cpu_ns": window_cpu_ns,
-            "cpu_ns": cpu_ns,
-            "min_ns": low,
-            "max_ns": high,
-            "execute_ns": executing,
-            "first_row_ns": fetching,
-            "connect_ns": connecting,
-        }
+        prepared = self._prepared(request)
+        failure, reply = self.clients.sample(prepared, request)
+        return {**reply, "failure": self._described(failure, "sample") if failure else None}
 
     def _on_verify(self, request):
-        return self._loop(request).verify(request["first"], request["count"], request.get("max_rows", 100000))
+        loop = self._prepared(request).loops[0]
+        return loop.verify(request["first"], request["count"], request.get("max_rows", 100000))
+
+    def _on_load(self, request):
+        prepared, first, count = self._prepared(request), request["first"], request["count"]
+        rows = prepared.parameters or []
+        if not 0 <= first <= first + count <= len(rows):
+            raise Refused("internal", f"the phase has {len(rows)} parameters, not [{first}, {first + count})")
+        started = perf_counter_ns()
+        store(self.adapter, prepared.phase, rows[first : first + count])
+        return {"rows": count, "ns": perf_counter_ns() - started}
+
+    def _on_behave(self, request):
+        return behave(self._opened(), request["behaviour"], request["sql"], request["after_ms"], request["most_ms"])
 
     def _on_run(self, request):
         adapter = self._opened()
@@ -220,6 +212,7 @@ class Session:
         facts = {"driver_version": "", "engine_version": "", "build": "", "libraries": {}, **self._opened().facts()}
         settings = {
             **facts.get("settings", {}),
+            "clients": len(self.clients.adapters),
             "gc": " ".join(map(str, gc.get_threshold() if gc.isenabled() else ("off",))),
         }
         facts["settings"] = {key: str(value) for key, value in settings.items()}
@@ -227,15 +220,17 @@ class Session:
         return facts
 
     def _on_close(self, request):
-        adapter = self._opened()
-        self.loops, self.positions = {}, {}
+        self._opened()
         started = perf_counter_ns()
-        adapter.close()
-        self.adapter = None
+        self._close()
         return {"close_ns": perf_counter_ns() - started}
 
     def _on_bye(self, request):
-        if self.adapter is not None:
-            self.adapter.close()
-            self.adapter = None
+        self._close()
         return {}
+
+    def _close(self):
+        self.phases = {}
+        clients, self.clients, self.adapter = self.clients, None, None
+        if clients is not None:
+            clients.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def probe() -> dict[str, str]:
     """By resource: the means that works here, or a text beginning with `unavailable`. Written down once per run."""
-    from rowpath.collect import cpu, disk, memory, noise, proxy, queue, syncs
+    from rowpath.collect import cpu, disk, memory, noise, proxy, queue, sync_cost, syncs, system_calls
 
     return {
         "cpu": cpu.probe(),
@@ -15,4 +15,6 @@ def probe() -> dict[str, str]:
         "noise": noise.probe(),
         "bytes and round trips": proxy.MEANS,
         "syncs": syncs.probe(),
+        "sync cost": sync_cost.MEANS,
+        "system calls": system_calls.probe(),
     }

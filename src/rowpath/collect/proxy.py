@@ -1,7 +1,8 @@
 """Bytes and round trips between a client and a server, counted by a proxy on loopback that is its own process.
 
 `python -m rowpath.collect.proxy --to-tcp PORT|--to-unix PATH --listen-tcp 0|--listen-unix PATH` prints `ready PORT`,
-then answers the lines `read` and `reset` with its counters as one line of JSON; it ends with its stdin.
+then answers the lines `read`, `reset` and `watch TEXT` (TEXT in JSON: count what the client sends of it from now on)
+with its counters as one line of JSON; it ends with its stdin.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ class Counters:
     bytes_received: int = 0
     round_trips: int = 0
     connections: int = 0
+    texts_sent: int = 0  # of the watched text
+
+
+ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 
 
 class Proxy:
@@ -67,6 +72,10 @@ class Proxy:
         """The counters, which begin at zero again."""
         return self._ask("reset")
 
+    def watch(self, text: str) -> Counters:
+        """Count from zero how often the client sends this text, in UTF-8 or UTF-16; empty: nothing."""
+        return self._ask(f"watch {json.dumps(text)}")
+
     def stop(self) -> None:
         """End the process; harmless when it has ended."""
         launch.stop(self._process, launch.AT_ONCE)
@@ -86,6 +95,27 @@ class Proxy:
         return self._process.stdout.readline().decode().strip() if ready else ""
 
 
+class Watch:
+    """Finds a text in what one connection's client sends, also across the borders of what arrives at once."""
+
+    def __init__(self, text: str) -> None:
+        self._needles = [text.encode(encoding) for encoding in ENCODINGS] if text else []
+        self._tails = [b"" for _ in self._needles]
+        self._found = [0 for _ in self._needles]
+
+    def take(self, data: bytes) -> None:
+        """Look at the next bytes."""
+        for which, needle in enumerate(self._needles):
+            joined = self._tails[which] + data
+            self._found[which] += joined.count(needle)
+            self._tails[which] = joined[len(joined) - min(len(joined), len(needle) - 1) :]
+
+    @property
+    def found(self) -> int:
+        """How often it came: in one encoding, for a text in one kind of UTF-16 can look like the other."""
+        return max(self._found, default=0)
+
+
 class Link:
     """One client's connection and its twin to the server; while one end has bytes waiting, the other is not read."""
 
@@ -95,6 +125,7 @@ class Link:
         self._waiting = {client: b"", server: b""}
         self._counters = counters
         self._asked = False
+        self.watch = Watch("")
 
     def events(self, end: socket.socket) -> int:
         """What to wait for on that end; 0: nothing."""
@@ -112,6 +143,8 @@ class Link:
                     return False
                 # Counted before it is forwarded: who has read the data finds it in the counters.
                 self._count(len(data), end is self.ends[0])
+                if end is self.ends[0]:
+                    self.watch.take(data)
                 self._send(self._peer[end], data)
         except BlockingIOError:
             return True
@@ -141,6 +174,8 @@ class Switchboard:
         self._to = to
         self._listener = listener
         self._counters = Counters()
+        self._watched = ""
+        self._links: list[Link] = []
         self._sockets = selectors.DefaultSelector()
         self._sockets.register(listener, selectors.EVENT_READ)
 
@@ -158,10 +193,20 @@ class Switchboard:
             for command in commands:
                 while self._sockets_waiting():
                     self._turn(0)
+                self._counters.texts_sent = sum(link.watch.found for link in self._links)
                 print(json.dumps(asdict(self._counters)), flush=True)
                 if command == b"reset":
                     for name in asdict(self._counters):
                         setattr(self._counters, name, 0)
+                if command != b"read":
+                    self._watch_for(json.loads(command[5:]) if command.startswith(b"watch") else self._watched)
+
+    def _watch_for(self, text: str) -> None:
+        """Begin anew to look for a text, on every connection."""
+        self._watched = text
+        self._links = [link for link in self._links if link.ends[0].fileno() >= 0]
+        for link in self._links:
+            link.watch = Watch(text)
 
     def _sockets_waiting(self) -> bool:
         return any(key.fileobj != 0 for key, _ in self._sockets.select(0))
@@ -202,6 +247,8 @@ class Switchboard:
             server.close()
             return
         link = Link(client, server, self._counters)
+        link.watch = Watch(self._watched)
+        self._links.append(link)
         for end in (client, server):
             if end.family == socket.AF_INET:
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

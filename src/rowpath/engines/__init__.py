@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from rowpath.engines.base import Engine
 
-NAMES = ("sqlite", "derby", "postgresql", "file", "null")
+NAMES = ("sqlite", "derby", "h2", "hsqldb", "duckdb", "postgresql", "parquet", "arrow", "file", "null")
 
 
 class _Engines(Mapping[str, Engine]):

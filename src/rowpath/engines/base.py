@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from rowpath.model import Path, Table
 
@@ -30,7 +30,7 @@ class Settled:
 
 @dataclass
 class Place:
-    """Where an instance may write: `directory` for files (private), `socket_directory` short enough for a socket."""
+    """What an instance is given: where it may write (`socket_directory` is short enough for a socket), which CPUs."""
 
     directory: FilePath
     socket_directory: FilePath
@@ -39,6 +39,7 @@ class Place:
     environment: dict[str, str] = field(
         default_factory=dict
     )  # added for the server process (LD_PRELOAD of the sync counter)
+    version: str = ""  # of `Versioned.versions`; empty: the first
 
 
 class Instance(Protocol):
@@ -114,3 +115,25 @@ class Engine(Protocol):
 
     def settle_statements(self) -> list[str]:
         """SQL that the runner itself executes to settle an embedded database (checkpoint)."""
+
+    def slow_query(self) -> str:
+        """A SELECT without any table of ours that would run for minutes; empty where nothing can be queried."""
+
+
+@runtime_checkable
+class Versioned(Protocol):
+    """An engine of several versions, told apart by the coordinate `engine_version`."""
+
+    def versions(self) -> tuple[str, ...]:
+        """The versions, the default first, known without starting anything; `Place.version` takes one of them."""
+
+    def tls_version(self) -> str:
+        """The first version that can speak TLS; empty when none can."""
+
+    def availability_of(self, version: str, tls: str) -> Availability:
+        """Whether that version can run here and serve a path with that coordinate `tls`; quick, starts nothing."""
+
+
+def versions(engine: Engine) -> tuple[str, ...]:
+    """The values that `engine_version` takes for this engine, the default first."""
+    return engine.versions() if isinstance(engine, Versioned) else (engine.version(),)

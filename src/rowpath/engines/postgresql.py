@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines import postgresql_binaries
+from rowpath.engines import certificates, postgresql_binaries
 from rowpath.engines.base import Availability, Place
 from rowpath.engines.postgresql_server import Server
 from rowpath.model import Column, Table
@@ -46,9 +47,36 @@ class Postgresql:
         """The wheel's, or that of the one named."""
         return postgresql_binaries.version_here()
 
+    def versions(self) -> tuple[str, ...]:
+        """The wheel's without TLS and one with it; or the one named alone."""
+        if postgresql_binaries.named() is not None:
+            return (self.version(),)
+        return self.version(), postgresql_binaries.VERSION_TLS
+
+    def tls_version(self) -> str:
+        """The one with TLS; the one named if it was built with it."""
+        named = postgresql_binaries.named()
+        if named is None:
+            return postgresql_binaries.VERSION_TLS
+        return self.version() if self.availability().ok and postgresql_binaries.has_tls(named) else ""
+
+    def availability_of(self, version: str, tls: str) -> Availability:
+        """Whether that version can run here, and with tls=on whether it speaks TLS."""
+        here = self.availability()  # its psql serves the other version too
+        if here.ok and version == postgresql_binaries.VERSION_TLS:
+            here = postgresql_binaries.availability_tls()
+        if not here.ok or tls != "on":
+            return here
+        with_tls = self.tls_version()
+        if version != with_tls:
+            remedy = f"engine_version={with_tls}" if with_tls else "unset ROWPATH_POSTGRESQL"
+            return Availability(False, here.what, f"{here.what} was built without TLS", remedy)
+        missing = certificates.problem()
+        return Availability(False, here.what, missing, certificates.INSTALL) if missing else here
+
     def instance(self, deployment: str, durability: str, place: Place) -> Server:
         """A server, not yet started; its programs are fetched now. Errors: EnvironmentMissing."""
-        return Server(self, deployment, durability, place, postgresql_binaries.install())
+        return Server(self, deployment, durability, place, self._prefix(place.version))
 
     def create(self, name: str, table: Table) -> str:
         """CREATE TABLE in its dialect."""
@@ -68,6 +96,15 @@ class Postgresql:
     def settle_statements(self) -> list[str]:
         """None: `settle` does it from outside."""
         return []
+
+    def slow_query(self) -> str:
+        """Minutes of counting pairs."""
+        return "SELECT count(*) FROM generate_series(1, 1000000) AS a CROSS JOIN generate_series(1, 1000000) AS b"
+
+    def _prefix(self, version: str) -> FilePath:
+        if version == postgresql_binaries.VERSION_TLS and postgresql_binaries.named() is None:
+            return postgresql_binaries.install_tls()
+        return postgresql_binaries.install()
 
     def _column(self, column: Column, table: Table) -> str:
         values: dict[str, Any] = {"length": column.length, "precision": column.precision, "scale": column.scale}

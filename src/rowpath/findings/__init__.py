@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rowpath.evidence import Evidence
-from rowpath.findings import contracts, correctness, noise, plausibility, precision
+from rowpath.findings import contracts, correctness, defaults, noise, plausibility, precision, waits
 from rowpath.model import Finding
 
 Rule = Callable[[Evidence], Iterator[Finding]]
@@ -23,6 +23,13 @@ RULES: dict[str, Rule] = {
     "durability-differs": contracts.durability_differs,
     "fetch-size-ignored": contracts.fetch_size_ignored,
     "result-buffered-whole": contracts.result_buffered_whole,
+    "implicit-transaction": defaults.implicit_transaction,
+    "prepared-anew": defaults.prepared_anew,
+    "tls-not-asked-for": defaults.tls_not_asked_for,
+    "delayed-acknowledgement": waits.delayed_acknowledgement,
+    "sync-bound-writes": waits.sync_bound_writes,
+    "collector-pauses": waits.collector_pauses,
+    "closed-loop-hides-stall": waits.closed_loop_hides_stall,
     "confounded-version": contracts.confounded_version,
     "converted-values": correctness.converted_values,
     "periodic-cost": precision.periodic_cost,

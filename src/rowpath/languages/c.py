@@ -11,14 +11,14 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path as FilePath
 
 from rowpath import launch
 from rowpath.engines import postgresql_binaries
 from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, InternalError
-from rowpath.languages import Adapter, Command
+from rowpath.languages import Adapter, Command, source_file
 from rowpath.model import Path
 from rowpath.places import build_dir, data_dir
 
@@ -28,19 +28,23 @@ REMEDY = "apt-get install gcc libc6-dev"
 COMPILE_TIMEOUT_S = 300
 
 
-def availability(adapter: Adapter, version: str) -> Availability:
+def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
     """Whether this adapter can be built and run here; quick, builds nothing."""
     what = f"C adapter {adapter.driver}"
     compiler = _compiler()
     if shutil.which(compiler[0]) is None:
         return Availability(False, what, f"there is no C compiler ({compiler[0]})", REMEDY)
+    if adapter.build.get("libpq") and version == postgresql_binaries.VERSION_TLS:
+        fetched = postgresql_binaries.availability_tls()
+        if not fetched.ok:
+            return Availability(False, what, fetched.reason, fetched.remedy)
     for library, package in adapter.build.get("libraries", {}).items():
-        if not _library_file(library):
+        if library_file(library) is None:
             return Availability(False, what, f"the library {library} is missing", f"apt-get install {package}")
     return Availability(True, what)
 
 
-def build(adapters: list[tuple[Adapter, str]]) -> None:
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
     for adapter, version in adapters:
         executable(adapter, version)
@@ -56,8 +60,10 @@ def executable(adapter: Adapter, version: str) -> FilePath:
     linked = [f"-l:{library}" for library in adapter.build.get("libraries", {})]
     included: list[str] = []
     if adapter.build.get("libpq"):
-        included, linked = _libpq()
-    return _built(adapter.driver, [_source(adapter.source)], [*included, f"-I{_source('core')}"], [*linked, "-lm"])
+        included, linked = _libpq(version)
+    included += [f"-I{_source('core')}", *adapter.build.get("compile", ())]
+    linked += [*adapter.build.get("link", ()), "-lm"]
+    return _built(adapter.driver, [source_file(adapter)], included, linked)
 
 
 def echo_command(
@@ -117,27 +123,39 @@ def _compiler_version(compiler: tuple[str, ...]) -> str:
 
 
 @functools.cache
-def _library_file(name: str) -> bool:
-    """Whether the compiler's linker will find a shared library by its file name."""
+def library_file(name: str) -> FilePath | None:
+    """The shared library that the compiler's linker finds by its file name; None when it finds none."""
     found = subprocess.run(
         [*_compiler(), f"-print-file-name={name}"], capture_output=True, text=True, check=False, timeout=30
     ).stdout.strip()
-    return FilePath(found).is_absolute()
+    return FilePath(found).resolve() if FilePath(found).is_absolute() else None
 
 
 def _source(name: str) -> FilePath:
     return data_dir() / "runners" / "c" / name
 
 
-def _libpq() -> tuple[list[str], list[str]]:
-    """Compiler and linker arguments for the libpq that belongs to the PostgreSQL in use."""
+def _libpq(version: str) -> tuple[list[str], list[str]]:
+    """Compiler and linker arguments for libpq: of the PostgreSQL in use, or (same headers) with TLS."""
     prefix = postgresql_binaries.install()
     include, library = prefix / "include", prefix / "lib"
     if not (include / "libpq-fe.h").is_file():  # a system's own prefix has its headers elsewhere
         include, library = _pg_config(prefix, "--includedir"), _pg_config(prefix, "--libdir")
     if not (include / "libpq-fe.h").is_file():
         raise EnvironmentMissing(f"there is no libpq-fe.h in {include}", "apt-get install libpq-dev")
+    if version == postgresql_binaries.VERSION_TLS:
+        library = postgresql_binaries.install_tls() / "lib"
     return [f"-I{include}"], [str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]
+
+
+def driver_libraries(adapter: Adapter, version: str) -> list[FilePath]:
+    """The shared libraries that are the driver, those that are there; fetches nothing."""
+    found = [library_file(name) for name in adapter.build.get("libraries", {})]
+    if adapter.build.get("libpq"):
+        tls = version == postgresql_binaries.VERSION_TLS
+        prefix = postgresql_binaries.tls_prefix() if tls else postgresql_binaries.prefix()
+        found.append((prefix / "lib" / "libpq.so.5").resolve())
+    return [file for file in found if file is not None and file.is_file()]
 
 
 def _pg_config(prefix: FilePath, question: str) -> FilePath:

@@ -16,7 +16,7 @@ from pathlib import Path as FilePath
 from rowpath import launch
 from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, InternalError, UsageError
-from rowpath.languages import Adapter, Command, maven
+from rowpath.languages import Adapter, Command, jvm, maven, source_file
 from rowpath.model import Path
 from rowpath.places import build_dir, data_dir
 
@@ -35,7 +35,7 @@ JVM_OPTIONS = (
     "-Xms256m",
     "-Xmx256m",
     "-XX:+AlwaysPreTouch",
-    "-XX:ActiveProcessorCount=1",
+    f"-XX:ActiveProcessorCount={jvm.PROCESSORS}",
     "-XX:-UsePerfData",
     "-Xshare:auto",
     "-Duser.timezone=UTC",
@@ -50,8 +50,8 @@ SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2;
 fetch = maven.fetch
 
 
-def availability(adapter: Adapter, version: str) -> Availability:
-    """Whether this adapter can be built and run here; quick, builds nothing."""
+def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+    """Whether this adapter, on this path, can be built and run here; quick, builds nothing."""
     what = f"{adapter.driver} {version} on Java {_java_version() or '?'}"
     problem = _problem()
     if problem:
@@ -61,11 +61,13 @@ def availability(adapter: Adapter, version: str) -> Availability:
     absent = maven.missing([*TOOLS, *_coordinates(adapter, version)])
     if absent and shutil.which("mvn") is None:
         return Availability(False, what, f"Maven is missing, {absent[0]} cannot be fetched", maven.INSTALL)
+    if path is not None and jvm.needs_virtual(path):
+        return jvm.availability(_major())
     return Availability(True, what)
 
 
-def build(adapters: list[tuple[Adapter, str]]) -> None:
-    """Fetch and compile what these adapters need and what is not up to date.
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
+    """Fetch and compile what these adapters and paths need and what is not up to date.
 
     Errors: EnvironmentMissing without a JDK or Maven, InternalError when a source does not compile.
     """
@@ -78,6 +80,8 @@ def build(adapters: list[tuple[Adapter, str]]) -> None:
     _compile("tools", _sources("src/main/java/rowpath/tools/*.java"), fetch(TOOLS))
     for adapter, version in adapters:
         _compile(*_adapter_unit(adapter, version, core))
+    if any(map(jvm.needs_virtual, paths)):
+        jvm.install(_major(), java_command())
 
 
 def command(adapter: Adapter, version: str, path: Path) -> Command:
@@ -90,7 +94,11 @@ def command(adapter: Adapter, version: str, path: Path) -> Command:
     options = [*JVM_OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={_joined([tools, *fetch(TOOLS)])}"]
     if adapter.driver == "derby" and path.get("deployment") == "embedded" and path.get("durability") == "none":
         options.append("-Dderby.system.durability=test")
-    arguments = [java_command(), *options, "-cp", _joined([core, own, *drivers]), "rowpath.Main"]
+    java = java_command()
+    if jvm.needs_virtual(path):
+        java = jvm.install(_major(), java)
+        options += jvm.OPTIONS
+    arguments = [java, *options, "-cp", _joined([core, own, *drivers]), "rowpath.Main"]
     arguments += ["--adapter", adapter.driver, "--class", adapter.build["class_name"]]
     # A locale of UTF-8 decides how Java spells file names; -Dfile.encoding does not.
     return Command(("/bin/sh", "-c", SHELL, "sh", *arguments), {"LC_ALL": "C.UTF-8"})
@@ -138,19 +146,29 @@ def _problem() -> str:
     home = _home()
     if home is None or not (home / "bin" / "javac").is_file():
         return "no JDK was found (neither JAVA_HOME nor javac on the PATH)"
-    major = _java_version().removeprefix("1.").split(".")[0]
-    if major.isdigit() and int(major) < OLDEST:
+    if 0 < _major() < OLDEST:
         return f"Java {_java_version()} in {home} is older than {OLDEST}"
     return ""
 
 
+def _major() -> int:
+    """The machine's own Java: 17; 0 when it does not tell."""
+    major = _java_version().removeprefix("1.").split(".")[0]
+    return int(major) if major.isdigit() else 0
+
+
 def _coordinates(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[str]:
     """The driver's Maven coordinates: all, or those that the coordinate values `needed` ask for."""
-    jars: dict[str, list[str]] = adapter.build["jars"]
+    jars: dict[str, list[str]] = adapter.build.get("jars", {})
     templates = [one for key, group in jars.items() if needed is None or key in needed for one in group]
     if "/" in version:
         templates = [one for one in templates if "{version}" not in one]
     return list(dict.fromkeys(one.replace("{version}", version) for one in templates))
+
+
+def artefacts(adapter: Adapter, version: str) -> list[str]:
+    """The driver's Maven coordinates, the driver itself first; without what only a transport needs."""
+    return _coordinates(adapter, version, adapter.deployments)
 
 
 def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[FilePath]:
@@ -159,7 +177,7 @@ def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = 
 
 
 def _adapter_unit(adapter: Adapter, version: str, core: FilePath) -> tuple[str, list[FilePath], list[FilePath]]:
-    sources = _sources(adapter.source, *adapter.build.get("more_sources", ()))
+    sources = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
     return f"adapter-{adapter.driver}", sources, [core, *_driver_jars(adapter, version)]
 
 

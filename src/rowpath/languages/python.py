@@ -11,12 +11,13 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path as FilePath
 
 from rowpath import launch
 from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
-from rowpath.languages import Adapter, Command
+from rowpath.languages import Adapter, Command, is_external, source_file
 from rowpath.model import Path
 from rowpath.places import build_dir, data_dir
 
@@ -74,7 +75,13 @@ def _program(environment: FilePath) -> FilePath:
     return environment / "bin" / "python"
 
 
-def availability(adapter: Adapter, version: str) -> Availability:
+def interpreter(adapter: Adapter, version: str) -> FilePath | None:
+    """The Python that has the driver; None until its environment is made."""
+    environment = _environment(adapter, version)
+    return _program(environment) if (environment / COMPLETE).is_file() else None
+
+
+def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
     """Whether the driver's environment is there or can be made; makes nothing."""
     what = f"{adapter.driver} {version} (Python {platform.python_version()})"
     if (_environment(adapter, version) / COMPLETE).is_file():
@@ -88,7 +95,7 @@ def _has(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def build(adapters: list[tuple[Adapter, str]]) -> None:
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
     """Make the environments that these adapters need; silent when they are there. EnvironmentMissing when pip fails."""
     for adapter, version in adapters:
         environment = _environment(adapter, version)
@@ -140,14 +147,10 @@ def _install(pip: list[str], what: list[str]) -> None:
 
 def command(adapter: Adapter, version: str, path: Path) -> Command:
     """How to start the runner: this path's interpreter, our source, and nothing of the user's own Python settings."""
+    source = ("--source", str(source_file(adapter))) if is_external(adapter) else ()
+    program = str(_program(_environment(adapter, version)))
     return Command(
-        arguments=(
-            str(_program(_environment(adapter, version))),
-            "-m",
-            "rowpath_runner",
-            "--adapter",
-            adapter.driver,
-        ),
+        arguments=(program, "-m", "rowpath_runner", *source, "--adapter", adapter.driver),
         environment={
             "PYTHONPATH": str(_source()),
             "PYTHONSAFEPATH": "1",

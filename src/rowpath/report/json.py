@@ -10,6 +10,7 @@ from rowpath.model import (
     SCHEMA_VERSION,
     Analysis,
     ClaimCheck,
+    CostModel,
     Finding,
     Frozen,
     Published,
@@ -41,6 +42,7 @@ class Export(Frozen, frozen=True):
     verdict: tuple[str, ...]
     claims: tuple[ClaimCheck, ...]
     published: tuple[Published, ...]
+    cost_models: tuple[CostModel, ...]
     dropped: tuple[DroppedPath, ...]
     names: dict[str, str]
     lines_of_code: dict[str, int]
@@ -59,6 +61,7 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
         verdict=analysis.verdict,
         claims=analysis.claims,
         published=analysis.published,
+        cost_models=analysis.cost_models,
         dropped=tuple(dropped),
         names=analysis.names,
         lines_of_code=analysis.lines_of_code,

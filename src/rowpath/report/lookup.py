@@ -25,6 +25,10 @@ class Lookup:
         """A coordinate of a path, `none` when unknown."""
         return self._paths.get(name, {}).get(key, "none")
 
+    def coordinates(self, name: str) -> dict[str, str]:
+        """All coordinates of a path; empty when unknown."""
+        return dict(self._paths.get(name, {}))
+
     def lines_of_code(self, name: str) -> float | None:
         """Lines of the path's adapter, None when not counted."""
         return self._lines.get(name)

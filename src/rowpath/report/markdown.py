@@ -25,6 +25,7 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
             parts.append(_table(ranking.section.grid))
             parts += ["\n".join(f"- {_text(remark)}" for remark in ranking.remarks)] if ranking.remarks else []
         parts += [_table(section.grid) for section in operation.sections]
+    parts += [_table(section.grid) for section in shown.across]
     if shown.marks:
         parts.append("\n".join(f"- {_text(mark)}" for mark in shown.marks))
     if shown.published or shown.claims:

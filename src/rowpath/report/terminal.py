@@ -13,7 +13,7 @@ from rich.text import Text
 from rowpath.model import Analysis, Finding
 from rowpath.report import format as fmt
 from rowpath.report.grid import Grid, Row
-from rowpath.report.view import RankingView, View, view
+from rowpath.report.view import RankingView, Section, View, view
 
 # Wide enough for every column: a log or a pipe has no edge.
 WIDTH_WITHOUT_TERMINAL = 160
@@ -44,6 +44,11 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
     for operation in shown.operations:
         for ranking in operation.rankings:
             left_out |= dict.fromkeys(_ranking(ranking, console))
+        for section in operation.sections:
+            if section.leading:
+                left_out |= dict.fromkeys(_section(section, console))
+    for section in shown.across:
+        left_out |= dict.fromkeys(_section(section, console))
     for mark in shown.marks:
         console.print(Text(mark, style="dim"))
     if left_out:
@@ -81,12 +86,22 @@ def _ranking(ranking: RankingView, console: Console) -> list[str]:
     return left_out
 
 
+def _section(section: Section, console: Console) -> list[str]:
+    """Prints a table that belongs to no ranking; returns the titles of the columns that found no room."""
+    console.print(Text(section.grid.caption, style="bold"))
+    left_out = _table(section.grid, section.grid.rows, console, mark_first=False)
+    if section.grid.note:
+        console.print(Text(section.grid.note, style="dim"))
+    console.print()
+    return left_out
+
+
 def _unranked(row: Row) -> tuple[Text, Text]:
     time = f"{row.cells[2]}, " if row.cells[2] != fmt.MISSING else ""
     return Text(row.cells[1], style="" if row.status == "ok" else "red"), Text(f"{time}{row.reason}")
 
 
-def _table(grid: Grid, rows: Iterable[Row], console: Console) -> list[str]:
+def _table(grid: Grid, rows: Iterable[Row], console: Console, mark_first: bool = True) -> list[str]:
     """Prints the columns that have room; returns the titles of those left out."""
     listed = list(rows)
     kept = list(range(len(grid.columns)))
@@ -111,7 +126,7 @@ def _table(grid: Grid, rows: Iterable[Row], console: Console) -> list[str]:
             overflow="fold",
         )
     for row in listed:
-        first = row.group == listed[0].group
+        first = mark_first and row.group == listed[0].group
         table.add_row(*(Text(row.cells[position]) for position in kept), style="bold green" if first else None)
     console.print(table)
     return [grid.columns[position].title for position in sorted(left_out)]

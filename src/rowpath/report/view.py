@@ -10,6 +10,7 @@ import msgspec
 from rowpath.model import Analysis, Finding, Frozen, Ranking
 from rowpath.report import format as fmt
 from rowpath.report import grid as tables
+from rowpath.report.across import clients_figure, clients_grid, cost_model_grid, loading_grid
 from rowpath.report.figures import Figure, cpu_figure, order_blocks, order_figure, order_grid, ranking_figure
 from rowpath.report.grid import Column, Grid, Row
 from rowpath.report.lookup import Lookup
@@ -25,6 +26,7 @@ class Section(Frozen, frozen=True):
     key: str
     grid: Grid
     figure: Figure | None = None
+    leading: bool = False  # what the experiment is about: the terminal shows it too
 
 
 class RankingView(Frozen, frozen=True):
@@ -54,6 +56,7 @@ class View(Frozen, frozen=True):
     verdict: tuple[str, ...]
     findings: tuple[Finding, ...]
     operations: tuple[Operation, ...]
+    across: tuple[Section, ...]  # tables over several phases
     marks: tuple[str, ...]  # what the signs in the rankings mean
     claims: Grid | None
     published: tuple[Grid, ...]
@@ -72,6 +75,7 @@ def view(analysis: Analysis) -> View:
         verdict=tuple(fmt.clean(sentence) for sentence in analysis.verdict),
         findings=tuple(sorted(map(_cleaned, analysis.findings), key=lambda found: SEVERITIES.index(found.severity))),
         operations=_operations(analysis, lookup),
+        across=_across(analysis, lookup),
         marks=_marks(analysis),
         claims=_claims(analysis),
         published=_published(analysis),
@@ -144,6 +148,12 @@ def _operation(workload: str, phase: str, rankings: list[Ranking], lookup: Looku
     names = list(dict.fromkeys(row.name for each in ordered for row in each.rows if is_ranked(row)))
     measured, cold, steady = (lookup.measured(workload, phase, each) for each in (regimes[0], "cold", "steady"))
     sections = (
+        Section(
+            f"{key}-clients",
+            clients_grid(measured, names, lookup),
+            clients_figure(f"{key}-clients-figure", measured, names, lookup),
+            leading=True,
+        ),
         Section(f"{key}-resources", resources_grid(measured, names, lookup), cpu_figure(f"{key}-cpu", measured, names)),
         Section(f"{key}-effort", effort_grid(measured, names)),
         Section(f"{key}-regimes", regimes_grid(cold, steady, names)),
@@ -155,6 +165,16 @@ def _operation(workload: str, phase: str, rankings: list[Ranking], lookup: Looku
         rankings=tuple(views),
         sections=tuple(section for section in sections if section.grid.rows),
     )
+
+
+def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
+    workloads = dict.fromkeys(ranking.workload for ranking in analysis.rankings)
+    sections = [
+        Section(_key(workload, "loading"), loading_grid(analysis, workload, lookup), leading=True)
+        for workload in workloads
+    ]
+    sections.append(Section("cost-model", cost_model_grid(analysis.cost_models), leading=True))
+    return tuple(section for section in sections if section.grid.rows)
 
 
 def _ranking(ranking: Ranking, key: str, lookup: Lookup) -> RankingView:

@@ -106,10 +106,12 @@ class Bench:
         self._cleanup.callback(instance.stop)
         return instance
 
-    def invocation(self, planned: PlannedPath, instance: Instance, **overrides: Any) -> Invocation:
+    def invocation(
+        self, planned: PlannedPath, instance: Instance, environment: dict[str, str] | None = None, **overrides: Any
+    ) -> Invocation:
         """A living, connected runner."""
         self.build(planned)
-        invocation = Invocation(planned, instance, log=lambda _line: None, timeout_s=60.0)
+        invocation = Invocation(planned, instance, log=lambda _line: None, timeout_s=60.0, environment=environment)
         self._cleanup.callback(invocation.close)
         invocation.open(**overrides)
         invocation.notice_server()

@@ -176,6 +176,48 @@
     });
   }
 
+  function clients(figure, width) {
+    const points = figure.rows.flatMap((row) => row.points.map((point) => ({ ...row, ...point })));
+    const last = figure.rows.map((row) => ({ name: row.name, ...row.points.at(-1) }));
+    const ticks = [...new Set(points.map((point) => point.clients))].sort((a, b) => a - b);
+    const rates = points.map((point) => point.rate);
+    const span = [Math.min(...rates) / 1.15, Math.max(...rates) * 1.15];
+    const longest = Math.max(...last.map((row) => row.name.length));
+    return Plot.plot({
+      width,
+      height: width < NARROW ? 340 : 420,
+      marginLeft: 62,
+      marginRight: width < NARROW ? 12 : Math.min(280, 24 + 7.2 * longest),
+      ...MARGINS,
+      ariaLabel: figure.label,
+      style,
+      color: { type: "identity" },
+      x: { type: "log", base: 2, domain: [ticks[0], ticks.at(-1)] },
+      y: { type: "log", domain: span },
+      marks: [
+        Plot.gridX({ ticks, strokeOpacity: 0.12 }),
+        Plot.axisX({ ticks, ...axis("clients at once, log scale"), tickFormat: (tick) => `${tick}` }),
+        Plot.axisY({ ...logTicks(...span, width), label: "operations/s", labelArrow: "none", tickSize: 0, tickFormat: "~s" }),
+        Plot.line(points, { x: "clients", y: "rate", z: "name", stroke: "currentColor", strokeOpacity: 0.55, strokeWidth: 1.5 }),
+        Plot.dot(points, {
+          x: "clients",
+          y: "rate",
+          r: 4,
+          fill: (point) => colour(point.deployment),
+          title: (point) => `${point.name}: ${Math.round(point.rate)} operations/s with ${point.clients} clients`,
+        }),
+        Plot.text(last, {
+          x: "clients",
+          y: "rate",
+          text: "name",
+          ...(width < NARROW ? { textAnchor: "end", dy: -12 } : { textAnchor: "start", dx: 10 }),
+          fill: "currentColor",
+          ...HALO,
+        }),
+      ],
+    });
+  }
+
   function item(text, symbol, fill) {
     const mark = Plot.plot({
       width: 14, height: 14, margin: 0, axis: null, style: { background: "none" }, color: { type: "identity" },
@@ -197,6 +239,7 @@
       ],
       cpu: () => ["client", "server"].map((side) => item(side, "square", `var(--${side})`)),
       order: () => (figure.rows.some((row) => row.disturbed.length) ? [item("disturbed block", "times", "var(--error)")] : []),
+      clients: () => values("deployment").map((each) => item(each, "circle", colour(each))),
     }[figure.kind]();
     const list = document.createElement("ul");
     list.className = "legend";
@@ -205,7 +248,7 @@
     return list;
   }
 
-  const draw = { ranking, cpu, order };
+  const draw = { ranking, cpu, order, clients };
   let drawn = 0;
   function drawAll() {
     const width = Math.min(1130, document.querySelector("main").clientWidth);

@@ -28,6 +28,11 @@ public interface Adapter {
     throw new Failure("unsupported", "", "this path cannot load rows");
   }
 
+  /** Has a long statement stopped in the driver's own way, see {@link Behaviour}. */
+  default Behaviour.Outcome behave(Behaviour behaviour) throws Exception {
+    throw new Failure("unsupported", "", "this path has no statements that could be stopped");
+  }
+
   /** The backend that serves this connection, or null. */
   default Integer serverPid() throws Exception {
     return null;

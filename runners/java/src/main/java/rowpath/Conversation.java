@@ -19,18 +19,17 @@ import java.util.concurrent.BlockingQueue;
 
 /** Serves requests one after the other, on the thread that runs the loop. */
 final class Conversation implements Runnable {
-  private static final int[] PROTOCOL = {1, 0};
+  private static final int[] PROTOCOL = {1, 1};
   private static final int CODEC = 1;
-  private static final Set<String> REQUIREMENTS = Set.of("touch", "digest", "load");
+  private static final Set<String> REQUIREMENTS =
+      Set.of("touch", "digest", "load", "clients", "behave");
   private static final String NAME = "rowpath-java 1.0";
 
   private final String driver;
   private final String adapterClass;
   private final BlockingQueue<String> requests;
-  private final Map<String, Sampler> samplers = new HashMap<>();
-  private final Map<String, Phase> phases = new HashMap<>();
-  private final Map<String, Object[][]> parameters = new HashMap<>();
-  private Adapter adapter;
+  private final Map<String, PreparedPhase> phases = new HashMap<>();
+  private Clients clients;
   private volatile boolean ended;
 
   Conversation(String driver, String adapterClass, BlockingQueue<String> requests) {
@@ -80,8 +79,9 @@ final class Conversation implements Runnable {
       case "open" -> open((Map<?, ?>) request.get("options"));
       case "prepare" -> prepare(request);
       case "sample" ->
-          sampler(request)
+          opened()
               .sample(
+                  prepared(request),
                   number(request, "lead_in_ns", 0),
                   number(request, "duration_ns", 0),
                   number(request, "operations", 0),
@@ -89,6 +89,7 @@ final class Conversation implements Runnable {
       case "verify" -> verify(request);
       case "run" -> run(request);
       case "load" -> load(request);
+      case "behave" -> behave(request);
       case "facts" -> facts();
       case "close" -> close();
       case "bye" -> bye();
@@ -133,17 +134,14 @@ final class Conversation implements Runnable {
   }
 
   private Map<String, Object> open(Map<?, ?> options) throws Exception {
-    if (adapter != null) {
+    if (clients != null) {
       throw new Failure("internal", "", "a connection is open already");
     }
-    Adapter opening = (Adapter) Class.forName(adapterClass).getDeclaredConstructor().newInstance();
-    long start = System.nanoTime();
-    opening.open(new Options(options));
-    long connectNs = System.nanoTime() - start;
-    adapter = opening;
+    clients =
+        new Clients(Class.forName(adapterClass).asSubclass(Adapter.class), new Options(options));
     Map<String, Object> reply = new LinkedHashMap<>();
-    reply.put("connect_ns", connectNs);
-    reply.put("server_pid", adapter.serverPid());
+    reply.put("connect_ns", clients.connectNs);
+    reply.put("server_pid", clients.first().serverPid());
     return reply;
   }
 
@@ -158,28 +156,27 @@ final class Conversation implements Runnable {
               ((Number) slice.get("first")).longValue(),
               ((Number) slice.get("count")).intValue());
     }
-    Sampler old = samplers.remove(phase.name());
+    PreparedPhase old = phases.remove(phase.name());
     if (old != null) {
       old.close();
     }
-    long start = System.nanoTime();
-    Operation operation = opened().prepare(phase, rows);
-    long prepareNs = System.nanoTime() - start;
-    samplers.put(phase.name(), new Sampler(phase, operation, rows.length));
-    phases.put(phase.name(), phase);
-    parameters.put(phase.name(), rows);
-    return Map.of("prepare_ns", prepareNs, "parameters", rows.length);
+    PreparedPhase prepared = opened().prepare(phase, rows);
+    phases.put(phase.name(), prepared);
+    return prepared.reply();
   }
 
   private Map<String, Object> verify(Map<String, Object> request) throws Exception {
+    PreparedPhase prepared = prepared(request);
     Map<String, Object> reply =
-        sampler(request)
+        prepared
+            .samplers()
+            .get(0)
             .verify(
                 number(request, "first", 0),
                 number(request, "count", 1),
                 number(request, "max_rows", 100_000));
-    List<Column> columns = phases.get(request.get("phase")).columns();
-    List<Getter> getters = opened().getters(columns);
+    List<Column> columns = prepared.phase().columns();
+    List<Getter> getters = opened().first().getters(columns);
     List<String> converted = new ArrayList<>();
     for (int at = 0; at < getters.size(); at++) {
       if (getters.get(at).fromText()) {
@@ -196,7 +193,7 @@ final class Conversation implements Runnable {
     for (Object statement : (List<?>) request.get("statements")) {
       long start = System.nanoTime();
       try {
-        opened().run((String) statement);
+        opened().first().run((String) statement);
       } catch (Exception ignored) {
         if (!Boolean.TRUE.equals(request.get("ignore_errors"))) {
           throw ignored;
@@ -208,14 +205,25 @@ final class Conversation implements Runnable {
   }
 
   private Map<String, Object> load(Map<String, Object> request) throws Exception {
-    sampler(request);
-    Phase phase = phases.get(request.get("phase"));
+    PreparedPhase prepared = prepared(request);
     int first = (int) number(request, "first", 0);
     int count = (int) number(request, "count", 0);
-    List<Object[]> rows = Arrays.asList(parameters.get(phase.name())).subList(first, first + count);
+    List<Object[]> rows = Arrays.asList(prepared.rows()).subList(first, first + count);
     long start = System.nanoTime();
-    opened().load(phase, rows);
+    opened().first().load(prepared.phase(), rows);
     return Map.of("rows", count, "ns", System.nanoTime() - start);
+  }
+
+  private Map<String, Object> behave(Map<String, Object> request) throws Exception {
+    return opened()
+        .first()
+        .behave(
+            new Behaviour(
+                String.valueOf(request.get("behaviour")),
+                String.valueOf(request.get("sql")),
+                number(request, "after_ms", 1000),
+                number(request, "most_ms", 10_000)))
+        .reply();
   }
 
   private Map<String, Object> facts() throws Exception {
@@ -223,7 +231,8 @@ final class Conversation implements Runnable {
     Map<String, Object> settings = new LinkedHashMap<>();
     Map<String, Object> libraries = new LinkedHashMap<>();
     settings.put("jvm_time_zone", java.util.TimeZone.getDefault().getID());
-    opened().facts(new Adapter.Facts(reply, settings, libraries));
+    opened().first().facts(new Adapter.Facts(reply, settings, libraries));
+    opened().facts(settings);
     reply.put("libraries", libraries);
     reply.put("settings", settings);
     List<String> options =
@@ -242,41 +251,39 @@ final class Conversation implements Runnable {
 
   private Map<String, Object> close() throws Exception {
     long start = System.nanoTime();
-    Adapter closing = opened();
-    adapter = null;
+    Clients closing = opened();
+    clients = null;
     try {
-      for (Sampler sampler : samplers.values()) {
-        sampler.close();
+      for (PreparedPhase phase : phases.values()) {
+        phase.close();
       }
     } finally {
-      samplers.clear();
       phases.clear();
-      parameters.clear();
       closing.close();
     }
     return Map.of("close_ns", System.nanoTime() - start);
   }
 
   private Map<String, Object> bye() throws Exception {
-    if (adapter != null) {
+    if (clients != null) {
       close();
     }
     return Map.of();
   }
 
-  private Adapter opened() {
-    if (adapter == null) {
+  private Clients opened() {
+    if (clients == null) {
       throw new Failure("internal", "", "no connection is open");
     }
-    return adapter;
+    return clients;
   }
 
-  private Sampler sampler(Map<String, Object> request) {
-    Sampler sampler = samplers.get(request.get("phase"));
-    if (sampler == null) {
+  private PreparedPhase prepared(Map<String, Object> request) {
+    PreparedPhase prepared = phases.get(request.get("phase"));
+    if (prepared == null) {
       throw new Failure("internal", "", "the phase " + request.get("phase") + " is not prepared");
     }
-    return sampler;
+    return prepared;
   }
 
   private static long number(Map<String, Object> request, String name, long otherwise) {

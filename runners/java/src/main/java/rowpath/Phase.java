@@ -13,7 +13,9 @@ public record Phase(
     List<Column> columns,
     List<Column> parameterColumns,
     boolean transaction,
-    boolean stamps) {
+    boolean stamps,
+    int rowsPerOperation,
+    String way) {
 
   static Phase of(Map<?, ?> fields) {
     return new Phase(
@@ -25,7 +27,21 @@ public record Phase(
         Column.list(fields.get("columns")),
         Column.list(fields.get("parameter_columns")),
         text(fields, "transaction").equals("transaction"),
-        Boolean.TRUE.equals(fields.get("stamps")));
+        Boolean.TRUE.equals(fields.get("stamps")),
+        fields.get("rows_per_operation") instanceof Number rows ? rows.intValue() : 1,
+        text(fields, "way"));
+  }
+
+  /** How many operations this many parameter rows make before positions wrap; at least one. */
+  int operations(int parameters) {
+    if (!kind.equals("load")) {
+      return Math.max(parameters, 1);
+    }
+    if (parameters < rowsPerOperation) {
+      throw new Failure(
+          "internal", "", name + " stores " + rowsPerOperation + " rows, has " + parameters);
+    }
+    return parameters / rowsPerOperation;
   }
 
   private static String text(Map<?, ?> fields, String name) {

@@ -7,16 +7,26 @@ import java.util.Objects;
 
 /** Makes row loops: one hidden class per row shape. */
 public final class RowLoops {
+  private static Made last = new Made(null, null, null, null);
+
   private RowLoops() {}
 
   /**
    * The row loop over {@code source} for these columns, each taken by the getter of the same
    * position.
    *
-   * <p>The source has {@code boolean next()} and {@code boolean wasNull()}.
+   * <p>The source has {@code boolean next()} and {@code boolean wasNull()}. All clients of a phase
+   * share one loop, which holds no state, as they would share a method: it is compiled once.
    */
   @SuppressWarnings("unchecked")
   public static <S> RowLoop<S> of(Class<S> source, List<Column> columns, List<Getter> getters) {
+    if (last.source != source || last.columns != columns || !last.getters.equals(getters)) {
+      last = new Made(source, columns, getters, make(source, columns, getters));
+    }
+    return (RowLoop<S>) last.loop;
+  }
+
+  private static RowLoop<?> make(Class<?> source, List<Column> columns, List<Getter> getters) {
     List<String[]> shape = new ArrayList<>();
     shape.add(new String[] {name(source), String.valueOf(source.isInterface())});
     for (int at = 0; at < columns.size(); at++) {
@@ -41,7 +51,7 @@ public final class RowLoops {
     try {
       MethodHandles.Lookup lookup =
           MethodHandles.lookup().defineHiddenClass(Tools.rowLoop(shape), true);
-      return (RowLoop<S>) lookup.lookupClass().getDeclaredConstructor().newInstance();
+      return (RowLoop<?>) lookup.lookupClass().getDeclaredConstructor().newInstance();
     } catch (ReflectiveOperationException broken) {
       throw new IllegalStateException(broken);
     }
@@ -62,4 +72,8 @@ public final class RowLoops {
   private static String name(Class<?> type) {
     return Objects.requireNonNull(type).getName().replace('.', '/');
   }
+
+  /** The loop made last; {@code columns} is the phase's own list. */
+  private record Made(
+      Class<?> source, List<Column> columns, List<Getter> getters, RowLoop<?> loop) {}
 }

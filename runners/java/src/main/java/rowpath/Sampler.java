@@ -4,20 +4,25 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /**
- * The loop of one phase, with its clock and its position.
+ * The loop of one client in one phase, with its clock and its position.
  *
  * <p>{@link #step} is called once per operation, so that the compiler takes it by its count of
  * calls: a single long loop would have to be replaced on the stack, on the measured core.
  */
-final class Sampler {
+final class Sampler extends Apart {
+  /** Wanted operations of a client that has no part in a sample. */
+  static final long NONE = -1;
+
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final int MOST_FAILURES = 100;
 
   private final Phase phase;
   private final Operation operation;
-  private final int parameters;
+  private final int operationsBeforeWrap;
+  private final LongSupplier cpuClock;
   private final Tally tally = new Tally();
   private long position;
   private int row;
@@ -28,20 +33,26 @@ final class Sampler {
   private long maxNs;
   private Map<String, Object> failure;
 
-  Sampler(Phase phase, Operation operation, int parameters) {
-    this.phase = phase;
-    this.operation = operation;
-    this.parameters = Math.max(parameters, 1);
+  Sampler(Phase phase, Operation operation, int operationsBeforeWrap) {
+    this(phase, operation, operationsBeforeWrap, THREADS::getCurrentThreadCpuTime);
   }
 
-  /** Lead-in and block; the fields of the reply. */
-  Map<String, Object> sample(long leadInNs, long durationNs, long wanted, long first) {
-    if (first >= 0) {
-      seek(first);
-    }
+  Sampler(Phase phase, Operation operation, int operationsBeforeWrap, LongSupplier cpuClock) {
+    this.phase = phase;
+    this.operation = operation;
+    this.operationsBeforeWrap = operationsBeforeWrap;
+    this.cpuClock = cpuClock;
+  }
+
+  /**
+   * Lead-in and block. With a meeting all clients' blocks begin when it opens and last as long:
+   * waiting for a core after that is a client's own time.
+   */
+  SampleReply.Part sample(Meeting meeting, long leadInNs, long durationNs, long wanted)
+      throws InterruptedException {
     tally.encoder = null;
-    tally.stamps = phase.stamps();
-    long windowCpu = THREADS.getCurrentThreadCpuTime();
+    tally.stamps = phase.stamps() && !phase.kind().equals("load"); // has many executes
+    long windowCpu = cpuClock.getAsLong();
     long window = System.nanoTime();
     reset();
     if (leadInNs > 0) {
@@ -50,30 +61,29 @@ final class Sampler {
     long leadInOperations = operations;
     reset();
     long from = position;
-    long cpu = THREADS.getCurrentThreadCpuTime();
+    long begun = meeting == null ? 0 : meeting.join();
+    long cpu = cpuClock.getAsLong();
     long start = System.nanoTime();
-    long end = block(start, durationNs, wanted);
-    long cpuAfter = THREADS.getCurrentThreadCpuTime();
-
-    Map<String, Object> reply = new LinkedHashMap<>();
-    reply.put("ns", end - start);
-    reply.put("operations", operations);
-    reply.put("failed", failed);
-    reply.put("failure", failure);
-    reply.put("rows", tally.rows);
-    reply.put("values", tally.rows * phase.columns().size());
-    reply.put("touch", hex(tally.touch));
-    reply.put("first", from);
-    reply.put("lead_in_operations", leadInOperations);
-    reply.put("window_ns", end - window);
-    reply.put("window_cpu_ns", cpuAfter - windowCpu);
-    reply.put("cpu_ns", cpuAfter - cpu);
-    reply.put("min_ns", minNs);
-    reply.put("max_ns", maxNs);
-    reply.put("execute_ns", tally.executeNs);
-    reply.put("first_row_ns", tally.firstRowNs);
-    reply.put("connect_ns", tally.connectNs);
-    return reply;
+    begun = meeting == null ? start : begun;
+    long end = wanted == NONE ? start : block(start, durationNs - (start - begun), wanted);
+    long cpuAfter = cpuClock.getAsLong();
+    return new SampleReply.Part(
+        from,
+        operations,
+        failed,
+        failure,
+        leadInOperations,
+        tally.rows,
+        tally.touch,
+        end - begun,
+        cpuAfter - cpu,
+        maxNs == 0 ? 0 : minNs,
+        maxNs,
+        tally.executeNs,
+        tally.firstRowNs,
+        tally.connectNs,
+        end - window,
+        cpuAfter - windowCpu);
   }
 
   /** Operations {@code [first, first + count)} with a digest; the first failure is thrown. */
@@ -97,7 +107,7 @@ final class Sampler {
     Map<String, Object> reply = new LinkedHashMap<>();
     reply.put("digest", encoder.digest());
     reply.put("rows", tally.rows);
-    reply.put("touch", hex(tally.touch));
+    reply.put("touch", SampleReply.hex(tally.touch));
     reply.put("operations", count);
     return reply;
   }
@@ -107,9 +117,10 @@ final class Sampler {
     operation.close();
   }
 
-  private void seek(long to) {
+  /** Goes to a position, not wrapped. */
+  void seek(long to) {
     position = to;
-    row = (int) (to % parameters);
+    row = (int) (to % operationsBeforeWrap);
   }
 
   private void reset() {
@@ -147,7 +158,7 @@ final class Sampler {
       fail(thrown);
     }
     position++;
-    if (++row == parameters) {
+    if (++row == operationsBeforeWrap) {
       row = 0;
     }
     long end = System.nanoTime();
@@ -163,9 +174,5 @@ final class Sampler {
     if (failure == null) {
       failure = Failure.body(thrown, "sql");
     }
-  }
-
-  private static String hex(long value) {
-    return String.format("%016x", value);
   }
 }

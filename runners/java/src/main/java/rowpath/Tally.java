@@ -4,7 +4,7 @@ package rowpath;
  * What the operations of a sample delivered; fields are plain because the loop's thread alone
  * touches them.
  */
-public final class Tally {
+public final class Tally extends Apart {
   /** Rows delivered. */
   public long rows;
 

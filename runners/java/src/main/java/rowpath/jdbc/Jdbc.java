@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import rowpath.Adapter;
+import rowpath.Behaviour;
 import rowpath.Column;
 import rowpath.Failure;
 import rowpath.Getter;
@@ -80,9 +81,31 @@ public abstract class Jdbc implements Adapter {
     };
   }
 
-  /** Rows a round trip; 0 where the result is not fetched by a cursor. */
+  /**
+   * Rows a round trip: {@code result=cursor:n}, in a transaction, or {@code fetch-size:n}, without
+   * one; 0 where it is left to the driver.
+   */
   protected int fetchSize() {
-    return 0;
+    return Math.max(options.count("result", "cursor"), options.count("result", "fetch-size"));
+  }
+
+  /**
+   * The driver's bulk way {@code way} (the coordinate {@code bulk}); JDBC's {@code batch} unless an
+   * adapter has its own.
+   *
+   * <p>Called at {@code prepare}, outside the clock, once for each connection. {@code rows} are all
+   * of the phase's parameters; {@link Bulk#store} gets the same array.
+   */
+  protected Bulk bulk(String way, Phase phase, Object[][] rows) throws SQLException {
+    if (!way.equals("batch")) {
+      throw new Failure("unsupported", "", "this path has no bulk way " + way);
+    }
+    Binder binder = binder(phase);
+    return switch (statementMode()) {
+      case "prepared" -> new Batch.Prepared(connection.prepareStatement(phase.sql()), binder);
+      case "bound" -> new Batch.Bound(connection, phase.sql(), binder);
+      default -> new Batch.Text(connection.createStatement(), texts(phase, rows));
+    };
   }
 
   @Override
@@ -93,50 +116,83 @@ public abstract class Jdbc implements Adapter {
 
   @Override
   public Operation prepare(Phase phase, Object[][] rows) throws Exception {
-    if (phase.kind().equals("connect")) {
-      RowLoop<ResultSet> loop = loop(phase);
-      return (row, tally) -> {
-        long start = System.nanoTime();
-        try (Connection fresh = connect()) {
-          tally.connectNs += System.nanoTime() - start;
-          try (Statement statement = fresh.createStatement();
-              ResultSet result = statement.executeQuery(phase.sql())) {
-            tally.executed();
-            tally.take(result, loop);
-          }
+    return switch (phase.kind()) {
+      case "connect" -> connecting(phase);
+      case "query" -> {
+        Operation query = statement(phase, rows, loop(phase), fetchSize());
+        boolean cursor = options.count("result", "cursor") > 0;
+        yield phase.transaction() || cursor ? inTransaction(query) : query;
+      }
+      case "execute" -> {
+        Operation execute = statement(phase, rows, null, 0);
+        yield phase.transaction() ? inTransaction(execute) : execute;
+      }
+      case "load" -> storing(phase, rows);
+      default ->
+          throw new Failure("unsupported", "", "JDBC has no operation of kind " + phase.kind());
+    };
+  }
+
+  private Operation connecting(Phase phase) {
+    RowLoop<ResultSet> loop = loop(phase);
+    return (row, tally) -> {
+      long start = System.nanoTime();
+      try (Connection fresh = connect()) {
+        tally.connectNs += System.nanoTime() - start;
+        try (Statement statement = fresh.createStatement();
+            ResultSet result = statement.executeQuery(phase.sql())) {
+          tally.executed();
+          tally.take(result, loop);
         }
-      };
+      }
+    };
+  }
+
+  private Operation storing(Phase phase, Object[][] rows) throws SQLException {
+    int size = phase.rowsPerOperation();
+    if (!phase.way().equals("bulk")) {
+      return inTransaction(new Statements.Repeated(statement(phase, rows, null, 0), size));
     }
-    boolean query = phase.kind().equals("query");
-    if (!query && !phase.kind().equals("execute")) {
-      throw new Failure("unsupported", "", "JDBC has no operation of kind " + phase.kind());
+    Bulk bulk = bulk(options.get("bulk", "none"), phase, rows);
+    Operation stored = new Statements.Stored(bulk, rows, size);
+    return bulk.commits() ? stored : inTransaction(stored);
+  }
+
+  private Operation inTransaction(Operation operation) {
+    return new Statements.InTransaction(connection, operation);
+  }
+
+  private String statementMode() {
+    String mode = options.get("statement", "prepared");
+    if (!List.of("prepared", "bound", "text").contains(mode)) {
+      throw new Failure("unsupported", "", "JDBC has no statement mode " + mode);
     }
-    int fetchSize = query ? fetchSize() : 0;
-    Operation operation = statement(phase, rows, query ? loop(phase) : null, fetchSize);
-    return phase.transaction() || fetchSize > 0
-        ? new Statements.InTransaction(connection, operation)
-        : operation;
+    return mode;
   }
 
   private Operation statement(Phase phase, Object[][] rows, RowLoop<ResultSet> loop, int fetchSize)
       throws SQLException {
-    String mode = options.get("statement", "prepared");
-    Binder binder = new Binder(phase.parameterColumns(), this::setter);
-    switch (mode) {
+    Binder binder = binder(phase);
+    switch (statementMode()) {
       case "prepared":
         PreparedStatement prepared = connection.prepareStatement(phase.sql());
         prepared.setFetchSize(fetchSize);
         return new Statements.Prepared(prepared, binder, rows, loop);
       case "bound":
         return new Statements.Bound(connection, phase.sql(), fetchSize, binder, rows, loop);
-      case "text":
+      default:
         Statement statement = connection.createStatement();
         statement.setFetchSize(fetchSize);
-        String[] texts = Literals.texts(phase.sql(), phase.parameterColumns(), rows, this::literal);
-        return new Statements.Text(statement, texts, loop);
-      default:
-        throw new Failure("unsupported", "", "JDBC has no statement mode " + mode);
+        return new Statements.Text(statement, texts(phase, rows), loop);
     }
+  }
+
+  private Binder binder(Phase phase) {
+    return new Binder(phase.parameterColumns(), this::setter);
+  }
+
+  private String[] texts(Phase phase, Object[][] rows) {
+    return Literals.texts(phase.sql(), phase.parameterColumns(), rows, this::literal);
   }
 
   private RowLoop<ResultSet> loop(Phase phase) {
@@ -157,7 +213,7 @@ public abstract class Jdbc implements Adapter {
 
   @Override
   public void load(Phase phase, List<Object[]> rows) throws SQLException {
-    Binder binder = new Binder(phase.parameterColumns(), this::setter);
+    Binder binder = binder(phase);
     connection.setAutoCommit(false);
     try (PreparedStatement statement = connection.prepareStatement(phase.sql())) {
       // Not as a batch: Derby passes a batch's dates through java.sql.Date, which is not proleptic.
@@ -171,6 +227,11 @@ public abstract class Jdbc implements Adapter {
     } finally {
       connection.setAutoCommit(true);
     }
+  }
+
+  @Override
+  public Behaviour.Outcome behave(Behaviour behaviour) throws Exception {
+    return LongStatement.stop(connection, behaviour);
   }
 
   @Override

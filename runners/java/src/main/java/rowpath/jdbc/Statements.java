@@ -72,6 +72,36 @@ final class Statements {
     }
   }
 
+  /** The statement executed for each of {@code rows} rows. */
+  record Repeated(Operation operation, int rows) implements Operation {
+    @Override
+    public void run(int row, Tally tally) throws Exception {
+      int to = (row + 1) * rows;
+      for (int at = row * rows; at < to; at++) {
+        operation.run(at, tally);
+      }
+    }
+
+    @Override
+    public void close() throws Exception {
+      operation.close();
+    }
+  }
+
+  /** {@code size} rows at once. */
+  record Stored(Bulk bulk, Object[][] rows, int size) implements Operation {
+    @Override
+    public void run(int row, Tally tally) throws Exception {
+      bulk.store(rows, row * size, (row + 1) * size);
+      tally.executed();
+    }
+
+    @Override
+    public void close() throws Exception {
+      bulk.close();
+    }
+  }
+
   /** Another operation between the beginning of a transaction and its commit. */
   record InTransaction(Connection connection, Operation operation) implements Operation {
     @Override

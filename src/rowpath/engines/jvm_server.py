@@ -1,56 +1,51 @@
-"""Derby's network server: a JVM of its own on 127.0.0.1, one user with a random password, stopped by pid."""
+"""The server of an engine written in Java: a JVM of its own on 127.0.0.1, one random password, stopped by pid."""
 
 from __future__ import annotations
 
 import importlib
 import secrets
 import signal
+import socket
 import time
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowpath import launch
 from rowpath.collect import disk
 from rowpath.engines import homes
 from rowpath.engines.base import Place, Settled
-from rowpath.engines.derby_embedded import connected, load_database, run
+from rowpath.engines.jvm import DATABASE, JvmEngine
+from rowpath.engines.jvm_embedded import connected, embedded, load_database
+from rowpath.engines.through_runner import run
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut, UsageError
 from rowpath.model import Path, Table
 
-if TYPE_CHECKING:
-    from rowpath.engines.derby import Derby
-
-USER = "APP"  # whose default schema is that of the embedded database, which has no users
-DATABASE = "rowpath"
 START_TIMEOUT_S = 60.0
 PING_TIMEOUT_S = 20.0
-READY = b"ready to accept connections"
+HANG_UP_S = 0.2
 PORT_TRIES = 5
 STOP_STEPS: launch.Steps = ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
-JARS = ("derbynet", "derby", "derbytools", "derbyshared")
-CONTROL = "org.apache.derby.drda.NetworkServerControl"
 
 
 class Server:
-    """An instance of Derby's network server as `engines.base.Instance` promises."""
+    """An instance of such a server as `engines.base.Instance` promises."""
 
     flush_statements: tuple[str, ...] = ()
 
-    def __init__(self, engine: Derby, deployment: str, durability: str, place: Place) -> None:
+    def __init__(self, engine: JvmEngine, deployment: str, durability: str, place: Place) -> None:
         self.deployment = deployment
         self.durability = durability
         self.version = engine.version()
         self._engine = engine
         self._place = place
         self._user = homes.server_user()
-        self._password = secrets.token_urlsafe(24)
+        self._login = {"user": engine.user, "password": secrets.token_urlsafe(24)}
         self._home: FilePath | None = None
-        self._class_path = ""
         self._port = 0
         self._process: launch.Process | None = None
 
     def start(self) -> None:
-        """Start it and wait until it answers a ping. Errors: EnvironmentMissing, UsageError (the port asked for)."""
+        """Start it and wait until it answers. Errors: EnvironmentMissing, UsageError (the port asked for)."""
         self.stop()
         if self._home is None:
             self._make()
@@ -64,18 +59,14 @@ class Server:
                     f"free it (ss -ltnp 'sport = :{self._port}') or name none",
                 )
             self._port = 0
-        raise EnvironmentMissing(f"Derby's server found no free port in {PORT_TRIES} tries", "ss -ltn")
+        raise EnvironmentMissing(f"{self._engine.title}'s server found no free port in {PORT_TRIES} tries", "ss -ltn")
 
     def check(self) -> bool:
-        """Whether it answers a ping."""
+        """Whether it answers."""
         if not self.pids():
             return False
-        options = ["-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp", self._class_path, CONTROL]
-        ping = ["ping", "-h", "127.0.0.1", "-p", str(self._port)]
-        try:
-            return launch.run([_java().java_command(), *options, *ping], timeout_s=PING_TIMEOUT_S).returncode == 0
-        except TimedOut:
-            return False
+        ping = self._engine.ping(self._port)
+        return self._pinged(ping) if ping else self._greeted()
 
     def stop(self) -> None:
         """Stop it by pid; harmless when stopped already. Its data stays for another start."""
@@ -90,19 +81,17 @@ class Server:
     def load(self, tables: dict[str, Table]) -> None:
         """Make these tables anew and fill them, embedded: the server steps aside when it has the database open."""
         database = self._files() / DATABASE
-        opened = bool(self.pids()) and (database / "db.lck").exists()
+        opened = bool(self.pids()) and (database / self._engine.lock_file).exists()
         if opened:
             self.stop()
-        load_database(self._engine, database, tables)
-        for file in (database, *database.rglob("*")):
-            homes.give(file, self._user)
+        load_database(self._engine, database, tables, self.durability, self._login)
+        self._give(database)
         if opened:
             self.start()
 
     def options(self, path: Path) -> dict[str, Any]:
         """Where it listens and its only login."""
-        login = {"user": USER, "password": self._password}
-        return {"host": "127.0.0.1", "port": self._port, "database": DATABASE} | login
+        return {"host": "127.0.0.1", "port": self._port, "database": DATABASE} | self._login
 
     def own_copy(self, path: Path) -> None:
         """Nothing: all paths share the server."""
@@ -110,17 +99,18 @@ class Server:
     def settle(self, path: Path) -> Settled:
         """A checkpoint through a connection of our own, and sync; bytes that the server wrote meanwhile."""
         before = disk.written_bytes(self.pids())
+        statements = self._engine.settle_statements()
         with connected(self._engine, {"deployment": "server", **self.options(path)}) as runner:
-            ns = run(runner, self._engine.settle_statements())
+            ns = run(runner, statements)
         started_ns = time.monotonic_ns()
         homes.sync(self._files())
         ns += time.monotonic_ns() - started_ns
         after = disk.written_bytes(self.pids())
         written = None if before is None or after is None else after - before
-        return Settled(ns, written, "SYSCS_CHECKPOINT_DATABASE and syncfs; /proc/PID/io of the server")
+        return Settled(ns, written, f"{'; '.join(statements)} and syncfs; /proc/PID/io of the server")
 
     def commits(self) -> int | None:
-        """None: Derby counts no transactions."""
+        """None: none of these engines counts its transactions."""
         return None
 
     def size_bytes(self) -> int:
@@ -129,45 +119,52 @@ class Server:
 
     def facts(self) -> dict[str, str]:
         """The version and what the JVM was started with."""
-        durability = "test" if self.durability == "none" else "full"
         return {
             "version": self.version,
-            "jvm": " ".join(_java().JVM_OPTIONS),
-            "derby.system.durability": durability,
+            "jvm": " ".join([*_java().JVM_OPTIONS, *self._command().properties]),
+            "told": "; ".join(self._engine.once(self.durability)) or "nothing",
+            **self._engine.server_settings(self.durability),
             "user": self._user or "ourselves",
             "data_directory": str(self._files()),
         }
 
     def secrets(self) -> list[str]:
         """The password."""
-        return [self._password]
+        return [self._login["password"]]
 
     def _make(self) -> None:
-        home = homes.home(self._place.directory / "derby-server", self._user)
-        java = _java()
-        self._class_path = java.class_path(JARS)
-        lines = [
-            "derby.connection.requireAuthentication=true",
-            "derby.authentication.provider=BUILTIN",
-            f"derby.user.{USER}={self._password}",
-        ]
-        homes.write_private(home / "derby.properties", "\n".join(lines) + "\n", self._user)
+        home = homes.home(self._place.directory / f"{self._engine.name}-server", self._user)
+        for name, text in self._engine.server_files(self._login["password"]).items():
+            homes.write_private(home / name, text, self._user)
+        # Before anybody can ask for it: an engine whose database knows its users makes it with no password at all.
+        statements = self._engine.set_password(self._login["password"])
+        if statements:
+            with embedded(self._engine, home / DATABASE) as runner:
+                run(runner, statements)
+            self._give(home / DATABASE)
         self._home = home
+
+    def _give(self, database: FilePath) -> None:
+        for file in (database, *database.rglob("*")):
+            homes.give(file, self._user)
+
+    def _command(self) -> Any:
+        return self._engine.server_command(self._files(), self._port, self.durability)
 
     def _started(self) -> bool:
         """Start the JVM; False when its port is taken."""
         if homes.port_taken(self._port):
             return False
+        command, java = self._command(), _java()
         home = self._files()
-        properties = [f"-Dderby.system.home={home}", f"-Dderby.stream.error.file={home / 'derby.log'}"]
-        if self.durability == "none":
-            properties.append("-Dderby.system.durability=test")
-        listen = ["start", "-h", "127.0.0.1", "-p", str(self._port), "-noSecurityManager"]
         log = home / "server.log"
         with log.open("ab") as said:
             begin = said.tell()
             self._process = launch.start(
-                [_java().java_command(), *_java().JVM_OPTIONS, *properties, "-cp", self._class_path, CONTROL, *listen],
+                [
+                    *_jvm(command.jars, *java.JVM_OPTIONS, f"-Djava.io.tmpdir={home}", *command.properties),
+                    *command.arguments,
+                ],
                 environment={"LC_ALL": "C.UTF-8", **self._place.environment},
                 cpus=self._place.server_cpus,
                 user=self._user,
@@ -175,22 +172,47 @@ class Server:
                 stdout=said,
                 stderr=said,
             )
+        title = f"{self._engine.title}'s server"
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
-            if READY in log.read_bytes()[begin:] and self.check():
+            if command.ready in log.read_bytes()[begin:] and self.check():
                 return True
             if launch.wait(self._process, 0.05):
                 text = log.read_bytes()[begin:].decode(errors="replace").strip()
                 if homes.port_taken(self._port):
                     return False
-                raise EnvironmentMissing(f"Derby's server did not start: {text[-500:]}", f"read {log}")
+                raise EnvironmentMissing(f"{title} did not start: {text[-500:]}", f"read {log}")
         self.stop()
-        raise EnvironmentMissing(f"Derby's server did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
+        raise EnvironmentMissing(f"{title} did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
+
+    def _pinged(self, ping: list[str]) -> bool:
+        command = _jvm(self._command().jars, "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+        try:
+            return launch.run([*command, *ping], timeout_s=PING_TIMEOUT_S).returncode == 0
+        except TimedOut:
+            return False
+
+    def _greeted(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self._port), PING_TIMEOUT_S) as connection:
+                connection.sendall(self._engine.greeting)
+                said = connection.recv(1)
+        except (ConnectionRefusedError, TimeoutError):
+            return False
+        except ConnectionResetError:
+            said = b""
+        # One that hangs up answers too, unless it does so because it is dying.
+        return bool(said) or (self._process is not None and not launch.wait(self._process, HANG_UP_S))
 
     def _files(self) -> FilePath:
         if self._home is None:
-            raise RowpathError("Derby's server has not been started", "call start first")
+            raise RowpathError(f"{self._engine.title}'s server has not been started", "call start first")
         return self._home
+
+
+def _jvm(jars: tuple[str, ...], *options: str) -> list[str]:
+    java = _java()
+    return [java.java_command(), *options, "-cp", java.class_path(jars)]
 
 
 def _java() -> Any:

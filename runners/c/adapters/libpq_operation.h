@@ -1,0 +1,132 @@
+/* A connection of libpq's and an operation on it: parameters bound, executed in one of the statement modes. */
+#ifndef RP_LIBPQ_OPERATION_H
+#define RP_LIBPQ_OPERATION_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <libpq-fe.h>
+
+#include "postgresql_copy.h"
+
+#define MOST_PARAMETERS 65535 /* of one statement: the protocol counts them in 16 bits */
+
+typedef struct pq_connection {
+    PGconn *pg;
+    rp_statement_mode mode;
+    bool binary;
+    int chunk_rows; /* 0: the result whole */
+    int statements;
+    char bulk[16];
+} pq_connection;
+
+typedef struct pq_operation {
+    pq_connection *connection;
+    rp_statement_mode mode;
+    char name[16], *sql; /* of the prepared statement; with $1, $2, … */
+    bool described;
+    int parameter_count; /* of one execution: those of one row, or of many */
+    Oid *types;
+    const char **values;
+    int *lengths, *formats;
+    char (*scratch)[RP_SCRATCH_BYTES];
+    bool copies, copies_binary;
+    copy_buffer copy;
+    uint64_t rows;             /* bulk: of one execution */
+    struct pq_operation *rest; /* bulk: for the rows that remain when `rows` do not divide an operation's */
+} pq_operation;
+
+static inline bool fail(PGconn *pg, const PGresult *result) {
+    bool lost = PQstatus(pg) == CONNECTION_BAD;
+    const char *code = result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    return rp_fail(lost ? RP_CONNECT_ERROR : RP_SQL_ERROR, code, "%s", PQerrorMessage(pg));
+}
+
+static inline void pq_release(void *statement) {
+    pq_operation *operation = statement;
+    if (operation->rest != NULL) pq_release(operation->rest);
+    free(operation->types);
+    free(operation->values);
+    free(operation->lengths);
+    free(operation->formats);
+    free(operation->scratch);
+    free(operation->copy.data);
+    free(operation->sql);
+    free(operation);
+}
+
+static inline bool prepare_on_server(pq_operation *operation) {
+    PGconn *pg = operation->connection->pg;
+    snprintf(operation->name, sizeof operation->name, "rp%d", ++operation->connection->statements);
+    PGresult *result = PQprepare(pg, operation->name, operation->sql, operation->parameter_count, operation->types);
+    bool good = PQresultStatus(result) == PGRES_COMMAND_OK || fail(pg, result);
+    PQclear(result);
+    return good;
+}
+
+/* An operation that executes `sql`, whose placeholders are those of `rows` parameter rows. */
+static inline pq_operation *statement_of(pq_connection *connection, const rp_phase *phase, const char *sql,
+                                         uint64_t rows) {
+    size_t width = (size_t)phase->parameter_column_count, count = width * rows, room = count + 1;
+    if (count > MOST_PARAMETERS) {
+        rp_fail(RP_UNSUPPORTED, "", "%zu placeholders; the protocol allows %d", count, MOST_PARAMETERS);
+        return NULL;
+    }
+    pq_operation *operation = calloc(1, sizeof *operation);
+    operation->connection = connection;
+    operation->mode = connection->mode == RP_PREPARED && phase->kind == RP_CONNECT ? RP_BOUND : connection->mode;
+    operation->sql = rp_numbered_placeholders(sql);
+    operation->rows = rows;
+    operation->parameter_count = (int)count;
+    operation->types = calloc(room, sizeof *operation->types);
+    operation->values = calloc(room, sizeof *operation->values);
+    operation->lengths = calloc(room, sizeof *operation->lengths);
+    operation->formats = calloc(room, sizeof *operation->formats);
+    operation->scratch = calloc(room, sizeof *operation->scratch);
+    for (size_t i = 0; i < count; i++)
+        operation->types[i] = pg_parameter_type(&phase->parameter_columns[i % width]);
+    if (operation->mode != RP_PREPARED || prepare_on_server(operation)) return operation;
+    pq_release(operation);
+    return NULL;
+}
+
+static inline void bind(pq_operation *operation, const rp_phase *phase, uint64_t row) {
+    const rp_value *value = rp_parameters(phase, row);
+    const rp_column *first = phase->parameter_columns, *end = first + phase->parameter_column_count, *column = first;
+    for (int i = 0; i < operation->parameter_count; i++, value++) {
+        char *scratch = operation->scratch[i];
+        size_t length;
+        bool raw = value->type == RP_BINARY || value->type == RP_UUID;
+        int size = operation->connection->binary ? pg_put_binary(value, column, scratch) : -1;
+        operation->formats[i] = raw || size >= 0;
+        operation->lengths[i] = raw ? (int)value->length : size;
+        if (value->type == RP_NULL)
+            operation->values[i] = NULL;
+        else
+            operation->values[i] = raw ? value->text : size >= 0 ? scratch : rp_value_text(value, scratch, &length);
+        if (++column == end) column = first;
+    }
+}
+
+static inline PGresult *execute_whole(const pq_operation *operation, const char *text) {
+    PGconn *pg = operation->connection->pg;
+    int count = operation->parameter_count, binary = operation->connection->binary;
+    if (operation->mode == RP_LITERAL) return PQexec(pg, text);
+    if (operation->mode == RP_PREPARED)
+        return PQexecPrepared(pg, operation->name, count, operation->values, operation->lengths, operation->formats,
+                              binary);
+    return PQexecParams(pg, operation->sql, count, operation->types, operation->values, operation->lengths,
+                        operation->formats, binary);
+}
+
+static inline bool pq_run(void *opened, const char *sql) {
+    pq_connection *connection = opened;
+    PGresult *result = PQexec(connection->pg, sql);
+    ExecStatusType status = PQresultStatus(result);
+    bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY ||
+                fail(connection->pg, result);
+    PQclear(result);
+    return good;
+}
+
+#endif

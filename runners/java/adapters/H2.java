@@ -1,0 +1,66 @@
+package rowpath.adapters;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import rowpath.Column;
+import rowpath.Getter;
+import rowpath.jdbc.ArrayValues;
+import rowpath.jdbc.Jdbc;
+import rowpath.jdbc.Literals;
+import rowpath.jdbc.Setter;
+
+/** H2, embedded and through its TCP server from the same source; it speaks java.time throughout. */
+public final class H2 extends Jdbc {
+  // Else a statement that is executed again with the same values would hand out its last result
+  // without looking at the table.
+  private static final String EXECUTE_EACH_TIME = ";OPTIMIZE_REUSE_RESULTS=FALSE";
+
+  @Override
+  protected Connection connect() throws SQLException {
+    return DriverManager.getConnection(
+        url() + EXECUTE_EACH_TIME, options.get("user", "SA"), options.get("password", ""));
+  }
+
+  private String url() {
+    if (options.get("deployment", "embedded").equals("embedded")) {
+      return "jdbc:h2:file:" + options.need("path");
+    }
+    String server = options.get("host", "127.0.0.1") + ":" + options.need("port");
+    return "jdbc:h2:tcp://" + server + "/./" + options.need("database");
+  }
+
+  @Override
+  protected Getter getter(Column column) {
+    return switch (column.type()) {
+      case ARRAY -> ArrayValues.getter();
+      default -> super.getter(column);
+    };
+  }
+
+  @Override
+  protected Setter setter(Column column) {
+    return switch (column.type()) {
+      case ARRAY -> ArrayValues.setter(column.bits() > 32 ? "BIGINT" : "INTEGER");
+      default -> super.setter(column);
+    };
+  }
+
+  @Override
+  protected String literal(Column column, Object value) {
+    return switch (column.type()) {
+      case FLOAT32, FLOAT64 -> "CAST('" + Literals.plain(value) + "' AS DOUBLE PRECISION)";
+      default -> super.literal(column, value);
+    };
+  }
+
+  @Override
+  public void facts(Facts facts) throws SQLException {
+    super.facts(facts);
+    for (String name : new String[] {"WRITE_DELAY", "QUERY_CACHE_SIZE", "TIME ZONE"}) {
+      String found = "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = ";
+      facts.settings().put(name, ask(found + Literals.quoted(name)));
+    }
+    facts.settings().put("durability", "none");
+  }
+}

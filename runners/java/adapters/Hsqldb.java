@@ -1,0 +1,99 @@
+package rowpath.adapters;
+
+import java.sql.Connection;
+import java.sql.Date;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import rowpath.Column;
+import rowpath.Getter;
+import rowpath.jdbc.ArrayValues;
+import rowpath.jdbc.Jdbc;
+import rowpath.jdbc.Literals;
+import rowpath.jdbc.Setter;
+
+/**
+ * HSQLDB, embedded and through its server from the same source.
+ *
+ * <p>Before October 1582 it reckons by the Julian calendar, and so do java.sql's classes: dates and
+ * times go in through these. An OffsetDateTime of its own would come out with that calendar's
+ * fields; the instant of a java.sql.Timestamp is right.
+ */
+public final class Hsqldb extends Jdbc {
+  @Override
+  protected Connection connect() throws SQLException {
+    return DriverManager.getConnection(
+        url(), options.get("user", "SA"), options.get("password", ""));
+  }
+
+  private String url() {
+    if (options.get("deployment", "embedded").equals("embedded")) {
+      // The database is closed with its last connection.
+      return "jdbc:hsqldb:file:" + options.need("path") + ";shutdown=true";
+    }
+    String server = options.get("host", "127.0.0.1") + ":" + options.need("port");
+    return "jdbc:hsqldb:hsql://" + server + "/" + options.need("database");
+  }
+
+  @Override
+  protected Getter getter(Column column) {
+    return switch (column.type()) {
+      case ARRAY -> ArrayValues.getter();
+      case TIMESTAMPTZ -> Getter.function(Hsqldb.class, "instant", OffsetDateTime.class, false);
+      default -> super.getter(column);
+    };
+  }
+
+  /** The getter of instants. */
+  public static OffsetDateTime instant(ResultSet rows, int column) throws SQLException {
+    Timestamp value = rows.getTimestamp(column);
+    return value == null ? null : value.toInstant().atOffset(ZoneOffset.UTC);
+  }
+
+  @Override
+  protected Setter setter(Column column) {
+    return switch (column.type()) {
+      case ARRAY -> ArrayValues.setter(column.bits() > 32 ? "BIGINT" : "INTEGER");
+      case DATE ->
+          (statement, index, value) -> statement.setDate(index, Date.valueOf((LocalDate) value));
+      case TIMESTAMP ->
+          (statement, index, value) ->
+              statement.setTimestamp(index, Timestamp.valueOf((LocalDateTime) value));
+      default -> super.setter(column);
+    };
+  }
+
+  @Override
+  protected String literal(Column column, Object value) {
+    return switch (column.type()) {
+      case FLOAT32, FLOAT64 -> Literals.plain(value) + (value.toString().contains("E") ? "" : "E0");
+      case DATE -> "DATE '" + value + "'";
+      case TIME -> "TIME '" + text((LocalTime) value) + "'";
+      case TIMESTAMP -> "TIMESTAMP '" + Timestamp.valueOf((LocalDateTime) value) + "'";
+      case TIMESTAMPTZ ->
+          "TIMESTAMP '" + Timestamp.from(((OffsetDateTime) value).toInstant()) + "+0:00'";
+      case UUID -> "UUID '" + value + "'";
+      default -> super.literal(column, value);
+    };
+  }
+
+  /** A time of day with its seconds, which {@code toString} leaves out when they are 0. */
+  private static String text(LocalTime value) {
+    return value.getSecond() == 0 && value.getNano() == 0 ? value + ":00" : value.toString();
+  }
+
+  @Override
+  public void facts(Facts facts) throws SQLException {
+    super.facts(facts);
+    for (String name : new String[] {"write_delay_millis", "log_data", "tx", "cache_rows"}) {
+      String found = "SELECT PROPERTY_VALUE FROM INFORMATION_SCHEMA.SYSTEM_PROPERTIES";
+      facts.settings().put(name, ask(found + " WHERE PROPERTY_NAME = 'hsqldb." + name + "'"));
+    }
+  }
+}

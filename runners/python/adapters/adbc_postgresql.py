@@ -1,0 +1,48 @@
+"""PostgreSQL through ADBC: rows arrive as Arrow, and are taken so or made Python values of."""
+
+from decimal import Decimal
+from urllib.parse import quote, urlencode
+
+import adbc_driver_postgresql
+from adbc_driver_postgresql import dbapi
+from rowpath_runner.adbc import AdbcAdapter
+from rowpath_runner.columnar_arrow import from_text
+from rowpath_runner.postgresql import SHOWN, libpq_keywords, numbered
+
+
+class Adapter(AdbcAdapter):
+    def opened(self):
+        keywords = {key: value for key, value in libpq_keywords(self.options).items() if value is not None}
+        return dbapi.connect(f"postgresql://?{urlencode(keywords, quote_via=quote)}", autocommit=True)
+
+    def spelt(self, sql):
+        return numbered(sql)
+
+    def stored_name(self, name):
+        return name.lower()
+
+    def columns_from_text(self, column):
+        return from_text(column) if column.type == "decimal" else None  # numeric has no end, so it comes as text
+
+    def rows_from_text(self, column):
+        return Decimal if column.type == "decimal" else None
+
+    def server_pid(self):
+        return self.one("SELECT pg_backend_pid()")[0]
+
+    def cancel(self):
+        self.connection.adbc_cancel()
+
+    def set_timeout(self, milliseconds):
+        self.run(f"SET statement_timeout = {milliseconds}")
+
+    def facts(self):
+        settings = {name: self.one(f"SELECT current_setting('{name}')")[0] for name in SHOWN}
+        encrypted = self.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[0]
+        return {
+            "driver_version": adbc_driver_postgresql.__version__,
+            "engine_version": settings["server_version"],
+            "build": self.one("SELECT version()")[0],
+            "libraries": {"arrow": self.connection.adbc_get_info()["driver_arrow_version"]},
+            "settings": settings | {"autocommit": "on", "tls": "on" if encrypted else "off"},
+        }

@@ -1,0 +1,143 @@
+"""DuckDB in this process, through its own Python module: rows or Arrow."""
+
+from datetime import date, datetime, time
+from decimal import Decimal
+from functools import partial
+from itertools import chain
+from uuid import UUID
+
+import duckdb
+from rowpath_runner.adapter import Adapter as Base
+from rowpath_runner.adapter import with_literals
+from rowpath_runner.columnar import ColumnarWork
+from rowpath_runner.columnar_arrow import Arrow, arrow_schema, arrow_table
+from rowpath_runner.loop import Work
+
+SETTINGS = ("threads", "async_threads", "fsync_mode", "TimeZone", "memory_limit", "checkpoint_threshold")
+
+
+def interval(text):
+    """(months, days, nanoseconds) of `1 year 2 months -3 days 01:02:03.5`."""
+    amounts = {"y": 0, "m": 0, "d": 0}
+    nanoseconds = 0
+    words = iter(text.split())
+    for word in words:
+        if ":" in word:
+            hours, minutes, seconds = word.lstrip("-").split(":")
+            nanoseconds = (int(hours) * 60 + int(minutes)) * 60_000_000_000 + int(Decimal(seconds) * 1_000_000_000)
+            nanoseconds = -nanoseconds if word.startswith("-") else nanoseconds
+        else:
+            amounts[next(words)[0]] = int(word)
+    return 12 * amounts["y"] + amounts["m"], amounts["d"], nanoseconds
+
+
+# As a Python value an interval loses its months, and an instant needs a package more: they are fetched as text.
+FETCHED_AS_TEXT = {"interval": interval, "timestamptz": datetime.fromisoformat}
+
+
+def literal(value):
+    """A value as it stands inside SQL."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"from_hex('{value.hex()}')"
+    if isinstance(value, (date, time, UUID)):
+        return f"'{value}'"
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+class Adapter(Base):
+    errors = (duckdb.Error,)
+    bulk_ways = ("arrow", "appender", "executemany")
+
+    def connect(self):
+        self.connection = self.opened()
+
+    def opened(self):
+        options = self.options
+        mode = "NONE" if options.get("durability") == "none" else "STANDARD"
+        config = {"threads": int(options.get("threads", 1)), "fsync_mode": mode}
+        connection = duckdb.connect(options["path"], config=config)
+        connection.execute("SET TimeZone = 'UTC'")
+        return connection
+
+    def prepare(self, phase, parameters):
+        connection, sql = self.connection, phase.sql
+        as_text = self.options.get("statement") == "text" and parameters is not None
+        arguments = [(with_literals(sql, row, literal), None) for row in parameters] if as_text else None
+        arguments = arguments or [(sql, row) for row in parameters or [None]]
+        if phase.kind == "connect":
+            close = duckdb.DuckDBPyConnection.close
+            return Work(lambda opened: opened.execute(sql).fetchall(), connect=self.opened, close=close)
+        if not phase.columns:
+            return Work(lambda argument: connection.execute(*argument), arguments)
+        fetch, _, block = self.options.get("fetch", "row").partition(":")
+        if fetch == "columnar":
+            return ColumnarWork(Arrow(phase.columns), self.batches(), arguments)
+        casts = [f"CAST({c.name} AS VARCHAR) AS {c.name}" for c in phase.columns if c.type in FETCHED_AS_TEXT]
+        if casts:
+            replaced = f"SELECT * REPLACE ({', '.join(casts)}) FROM "
+            arguments = [(f"{replaced} ({text})", row) for text, row in arguments]
+        converters = [FETCHED_AS_TEXT.get(c.type) for c in phase.columns]
+        if fetch == "row":
+            return Work(lambda argument: connection.execute(*argument).fetchall(), arguments, converters)
+
+        def in_blocks(argument):
+            result = connection.execute(*argument)
+            return chain.from_iterable(iter(partial(result.fetchmany, int(block)), []))
+
+        return Work(in_blocks, arguments, converters)
+
+    def batches(self):
+        """A function from (SQL, parameters) to the result's Arrow table, or its record batches as they are made."""
+        connection = self.connection
+        result, _, size = self.options.get("result", "whole").partition(":")
+        if result == "chunked":
+            return lambda argument: connection.sql(argument[0], params=argument[1]).to_arrow_reader(int(size))
+        return lambda argument: [connection.sql(argument[0], params=argument[1]).to_arrow_table()]
+
+    def bulk(self, phase, way):
+        connection, table = self.connection, phase.table
+        names = [column.name for column in phase.parameter_columns]
+        schema = arrow_schema(phase.parameter_columns)
+
+        def through_arrow(rows):
+            connection.register("arriving", arrow_table(rows, schema))
+            connection.execute(f"INSERT INTO {table} ({', '.join(names)}) SELECT * FROM arriving")
+            connection.unregister("arriving")
+
+        def through_appender(rows):
+            appender = connection.appender(table, columns=names)
+            appender.append_rows(rows)
+            appender.flush()
+
+        def one_by_one(rows):
+            connection.begin()
+            try:
+                connection.executemany(phase.sql, rows)
+            except duckdb.Error:
+                connection.rollback()
+                raise
+            connection.commit()
+
+        return Work({"arrow": through_arrow, "appender": through_appender, "executemany": one_by_one}[way])
+
+    def cancel(self):
+        self.connection.interrupt()
+
+    def run(self, statement):
+        self.connection.execute(statement)
+
+    def facts(self):
+        execute = self.connection.execute
+        known = dict(execute("SELECT name, value FROM duckdb_settings()").fetchall())
+        version, source = execute("SELECT library_version, source_id FROM pragma_version()").fetchone()
+        return {
+            "driver_version": duckdb.__version__,
+            "engine_version": version.removeprefix("v"),
+            "build": f"{source} {execute('PRAGMA platform').fetchone()[0]}",
+            "settings": {"autocommit": "on"} | {name: known[name] for name in SETTINGS},
+        }
+
+    def close(self):
+        self.connection.close()

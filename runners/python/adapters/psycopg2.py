@@ -1,0 +1,151 @@
+"""PostgreSQL through psycopg2: values become part of the SQL in the client, results arrive as text."""
+
+from contextlib import nullcontext
+from io import StringIO
+
+import psycopg2
+from psycopg2 import extensions, extras
+from rowpath_runner.adapter import interval
+from rowpath_runner.loop import Work
+from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, column_names, copy_command, formatted, libpq_keywords
+
+INTERVAL_OID = 1186
+# (months, days, nanoseconds): psycopg2's own timedelta has no months.
+INTERVAL = extensions.new_type((INTERVAL_OID,), "INTERVAL", lambda text, _: None if text is None else interval(text))
+ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def copy_field(value):
+    """A value as COPY's text format has it."""
+    if value is None:
+        return "\\N"
+    if isinstance(value, str):
+        return value.translate(ESCAPES)
+    if isinstance(value, bytes):
+        return f"\\\\x{value.hex()}"
+    if isinstance(value, list):
+        return "{" + ",".join("NULL" if element is None else str(element) for element in value) + "}"
+    return str(value)
+
+
+class Adapter(LibpqAdapter):
+    errors = (psycopg2.Error,)
+    bulk_ways = ("copy", "multi-row", "executemany")
+
+    def log_in(self):
+        connection = psycopg2.connect(**libpq_keywords(self.options))
+        connection.autocommit = not self.shipped
+        extras.register_uuid(conn_or_curs=connection)
+        extras.register_default_json(connection, loads=str)
+        extras.register_default_jsonb(connection, loads=str)
+        extensions.register_type(INTERVAL, connection)
+        return connection
+
+    def prepare(self, phase, parameters):
+        query = formatted(phase.sql) if parameters is not None else phase.sql
+        if phase.kind == "connect":
+            return Work(lambda opened: self.executed(opened.cursor(), query), connect=self.log_in, close=self.hang_up)
+        result, _, size = self.options.get("result", "whole").partition(":")
+        if result == "cursor" and phase.columns:
+            return Work(self.through_cursor(query, int(size)), parameters)
+        cursor = self.connection.cursor()
+        execute = cursor.execute
+        if not phase.columns:
+            return Work(lambda row: execute(query, row), parameters)
+
+        def rows(row):
+            execute(query, row)
+            return cursor
+
+        return Work(rows, parameters)
+
+    def through_cursor(self, query, size):
+        """One transaction per operation, its rows `size` a round trip through a cursor in the server."""
+        connection = self.connection
+
+        def rows(row):
+            connection.autocommit = False  # the driver refuses such a cursor with it
+            try:
+                with connection, connection.cursor("rows") as cursor:
+                    cursor.itersize = size
+                    cursor.execute(query, row)
+                    yield
+                    yield from cursor
+            finally:
+                connection.autocommit = not self.shipped
+
+        return begun(rows)  # BEGIN and DECLARE
+
+    def bulk(self, phase, way):
+        connection = self.connection
+        cursor = connection.cursor()
+        if way == "executemany":
+            query = formatted(phase.sql)
+
+            def executemany(rows):
+                with connection:
+                    cursor.executemany(query, rows)
+
+            return Work(executemany)
+        if way == "multi-row":
+            query = f"INSERT INTO {phase.table} ({column_names(phase)}) VALUES %s"
+
+            def multi_row(rows):
+                with connection:
+                    extras.execute_values(cursor, query, rows)
+
+            return Work(multi_row)
+        command = copy_command(phase)
+
+        def copy_in(rows):
+            text = "".join(["\t".join(map(copy_field, row)) + "\n" for row in rows])
+            with connection if self.shipped else nullcontext():  # a COPY alone is a transaction
+                cursor.copy_expert(command, StringIO(text))
+
+        return Work(copy_in)
+
+    @staticmethod
+    def executed(cursor, query):
+        cursor.execute(query)
+        return cursor
+
+    @staticmethod
+    def hang_up(connection):
+        connection.close()
+
+    def run(self, statement):
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement)
+        if self.shipped:
+            self.connection.commit()
+
+    def cancel(self):
+        self.connection.cancel()
+
+    def facts(self):
+        connection, info = self.connection, self.connection.info
+
+        def asked(query):
+            with connection.cursor() as cursor:
+                cursor.execute(query)
+                return cursor.fetchone()[0]
+
+        settings = {name: asked(f"SHOW {name}") for name in SHOWN}
+        settings |= {
+            "autocommit": "on" if connection.autocommit else "off",
+            "tls": "on" if info.ssl_in_use else "off",
+            "client_encoding": connection.encoding,
+        }
+        build = asked("SELECT version()")
+        if self.shipped:
+            connection.commit()
+        return {
+            "driver_version": psycopg2.__version__.split()[0],
+            "engine_version": settings["server_version"],
+            "build": build,
+            "libraries": {"libpq": str(extensions.libpq_version())},
+            "settings": settings,
+        }
+
+    def code(self, error):
+        return error.pgcode or type(error).__name__

@@ -1,0 +1,92 @@
+"""The loop of columnar paths: every value of every batch is touched by the columnar library itself, not by Python.
+
+The touch sum is the same as that of rows, so a sample is checked the same way. Generated, the operation is:
+
+    for touched, count in map(fold, execute(arguments[index])):
+        total += touched
+        rows += count
+"""
+
+from itertools import islice
+from uuid import UUID
+
+from rowpath_runner.codec import MASK64, digest_text, encode_row, row_hash
+from rowpath_runner.loop import Loop, Work
+
+
+class Library:
+    """How one columnar library touches its batches; made once per phase.
+
+    `fold(batch)` is (what the batch adds to the touch sum, its number of rows). `rows(batch)` gives the rows as tuples
+    of Python values and `types(batch)` the type of each column, both outside every clock. `converted` names the columns
+    that arrive as text and are converted inside the clock.
+    """
+
+    converted = ()
+
+    def fold(self, batch):
+        raise NotImplementedError
+
+    def rows(self, batch):
+        raise NotImplementedError
+
+    def types(self, batch):
+        raise NotImplementedError
+
+
+class ColumnarWork(Work):
+    """A `Work` whose `execute` gives back an iterable of batches of `library`."""
+
+    def __init__(self, library, execute, arguments=None, prepare_ns=0, connect=None, close=None):
+        super().__init__(execute, arguments, None, prepare_ns, connect, close)
+        self.library = library
+
+    def loop(self, kind, columns, stamps=False, transaction=None):
+        """The loop that measures this work."""
+        return ColumnarLoop(kind, columns, self, stamps, transaction)
+
+
+class ColumnarLoop(Loop):
+    """A loop over batches instead of rows."""
+
+    def __init__(self, kind, columns, work, stamps=False, transaction=None):
+        execute, fold = work.execute, work.library.fold
+        folded = Work(lambda argument: map(fold, execute(argument)), work.arguments, None, 0, work.connect, work.close)
+        super().__init__(kind, columns, folded, stamps, transaction)
+        self.work = work
+
+    def _row(self):
+        return "touched, count, "
+
+    def _touch(self):
+        yield "total += touched"
+        yield "rows += count"
+
+    def verify(self, first, count, max_rows):
+        """Digest and touch of operations [first, first + count): the same folds; the rows are made of the batches."""
+        library = self.work.library
+        rows = hashes = total = 0
+        types = None
+        for position in range(first, first + count):
+            for batch in self._rows(position):
+                touched, size = library.fold(batch)
+                types = types or library.types(batch)
+                for row in islice(library.rows(batch), max(0, max_rows - rows)):
+                    hashes += row_hash(encode_row(row, self.columns))
+                rows += size
+                total += touched
+        return {
+            "digest": digest_text(min(rows, max_rows), hashes),
+            "rows": rows,
+            "touch": f"{total & MASK64:016x}",
+            "operations": count,
+            "delivered": types or ["null"] * len(self.columns),
+            "converted": list(library.converted),
+        }
+
+
+def natural_uuid(value):
+    """A UUID from what columnar libraries have for it: the type itself, its text or its 16 bytes; None stays."""
+    if isinstance(value, bytes):
+        return UUID(bytes=value)
+    return UUID(value) if isinstance(value, str) else value

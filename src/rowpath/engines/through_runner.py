@@ -1,0 +1,102 @@
+"""An embedded engine's database made and filled through a runner of ours, so that its files fit the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import Any
+
+import msgspec
+
+from rowpath.codec import write_rows
+from rowpath.engines.base import Engine
+from rowpath.errors import RowpathError
+from rowpath.generators import rows
+from rowpath.languages import load_manifest
+from rowpath.model import Path, Table
+from rowpath.protocol import (
+    Close,
+    CloseReply,
+    ColumnSpec,
+    Load,
+    LoadReply,
+    Open,
+    OpenReply,
+    ParameterSlice,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    RunReply,
+    RunStatements,
+)
+from rowpath.runners import Runner, RunnerFailure
+
+TIMEOUT_S = 600.0
+
+
+@contextlib.contextmanager
+def connected(language_name: str, driver: str, version: str, options: dict[str, Any]) -> Iterator[Runner]:
+    """A runner connected with these options (the path's coordinates among them), for work outside every measurement.
+
+    Errors: RowpathError, in the body too.
+    """
+    adapter = next(each for each in load_manifest(language_name).adapter if each.driver == driver)
+    language: Any = importlib.import_module(f"rowpath.languages.{language_name}")
+    language.build([(adapter, version)])
+    path = Path.of({key: options[key] for key in ("engine", "deployment", "durability")} | {"driver": driver})
+    runner = Runner.start(language.command(adapter, version, path), ())
+    try:
+        runner.hello(driver)
+        runner.request(Open, TIMEOUT_S, options=options, expect=OpenReply)
+        yield runner
+        runner.request(Close, TIMEOUT_S, expect=CloseReply)
+    except RunnerFailure as failure:
+        raise RowpathError(
+            f"the database of {options['engine']} could not be worked on: {failure}", "rowpath doctor"
+        ) from failure
+    finally:
+        runner.stop()
+
+
+def make_tables(runner: Runner, engine: Engine, tables: dict[str, Table], folder: FilePath) -> None:
+    """Make these tables anew and fill them from the generators; `folder` takes the rows for the while.
+
+    Errors: RunnerFailure, RowpathError when rows are missing.
+    """
+    with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=folder) as place:
+        for name, table in tables.items():
+            run(runner, [engine.drop(name)], ignore_errors=True)
+            run(runner, [engine.create(name, table)])
+            if table.rows:
+                fill(runner, engine, name, table, FilePath(place) / f"{name}.rows")
+
+
+def fill(runner: Runner, engine: Engine, name: str, table: Table, file: FilePath) -> None:
+    """Store the table's rows, by way of a parameter file. Errors: RunnerFailure, RowpathError when rows are missing."""
+    write_rows(file, rows(table), table.columns)
+    marks = ", ".join("?" * len(table.columns))
+    names = ", ".join(column.name for column in table.columns)
+    phase = PhaseSpec(
+        name=f"load.{name}",
+        kind="execute",
+        sql=f"INSERT INTO {name} ({names}) VALUES ({marks})",
+        table=name,
+        parameter_columns=[ColumnSpec(**msgspec.structs.asdict(column)) for column in table.columns],
+    )
+    parameters = ParameterSlice(file=str(file), first=0, count=table.rows)
+    runner.request(Prepare, TIMEOUT_S, phase=phase, parameters=parameters, expect=PrepareReply)
+    reply = runner.request(Load, TIMEOUT_S, phase=phase.name, first=0, count=table.rows, expect=LoadReply)
+    if reply.rows != table.rows:
+        raise RowpathError(
+            f"{reply.rows} of {table.rows} rows arrived in {name} of {engine.name}",
+            f"rowpath verify engine={engine.name}",
+        )
+
+
+def run(runner: Runner, statements: list[str], ignore_errors: bool = False) -> int:
+    """Execute statements, each committed; ns of all."""
+    asked = {"statements": statements, "ignore_errors": ignore_errors}
+    return sum(runner.request(RunStatements, TIMEOUT_S, **asked, expect=RunReply).ns)

@@ -1,0 +1,157 @@
+"""What every engine written in Java promises, asked of H2 and HSQLDB alike."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from engine_life import gone, loaded, place
+
+from rowpath.collect import syncs
+from rowpath.engines.jvm import JvmEngine
+from rowpath.engines.jvm_embedded import connected
+from rowpath.engines.jvm_server import Server
+from rowpath.engines.through_runner import run
+from rowpath.errors import RowpathError
+from rowpath.model import Path as AccessPath
+from rowpath.runners import Runner
+from rowpath.workloads import load_workload
+
+WRITES = 20
+TAKEN = r"(?i)unique|primary key"
+REFUSED = r"(?i)wrong user|authori[sz]ation"
+LISTENING = "0A"  # a socket's state in /proc/net/tcp
+
+
+def any_path(engine: JvmEngine, **more: str) -> AccessPath:
+    return AccessPath.of({"engine": engine.name, **more})
+
+
+def copies_are_identical_and_can_be_opened(engine: JvmEngine, folder: Path) -> None:
+    instance = engine.instance("embedded", engine.durabilities[0], place(folder))
+    instance.start()
+    instance.load(loaded(load_workload("tab1")))
+    assert instance.check()
+    one, other = any_path(engine), any_path(engine, statement="text")
+    for path in (one, other):
+        instance.own_copy(path)
+    first, second = (Path(instance.options(path)["path"]).parent for path in (one, other))
+    assert first != second
+    files = sorted(file.relative_to(first) for file in first.rglob("*") if file.is_file())
+    assert files
+    assert all((first / file).read_bytes() == (second / file).read_bytes() for file in files)
+    options = {"deployment": "embedded", **instance.options(one)}
+    with connected(engine, options) as runner:
+        # The engine goes on numbering after the rows that were loaded.
+        run(runner, ["INSERT INTO tab1 (c2, c3, c4, c5, c6) VALUES ('a', 'b', 'c', 'd', 1)"])
+        run(runner, ["DELETE FROM tab1 WHERE c1 < 10001", *engine.settle_statements()])
+        with pytest.raises(RowpathError), connected(engine, options):
+            pass
+    taken = "INSERT INTO tab1 (c1, c2, c3, c4, c5, c6) VALUES (10001, 'a', 'b', 'c', 'd', 1)"
+    with pytest.raises(RowpathError, match=TAKEN), connected(engine, options) as runner:
+        run(runner, [taken])
+    assert not engine.lock_file or not (first / engine.lock_file).exists()
+
+
+def server_life(engine: JvmEngine, folder: Path) -> None:
+    instance = engine.instance("server", engine.durabilities[0], place(folder))
+    assert isinstance(instance, Server)
+    instance.start()
+    try:
+        tables = loaded(load_workload("keyed"))
+        instance.load(tables)
+        options = instance.options(any_path(engine))
+        pids = instance.pids()
+        assert os.sched_getaffinity(pids[0]) == {max(os.sched_getaffinity(0))}
+        for secret in instance.secrets():
+            assert secret not in Path(f"/proc/{pids[0]}/cmdline").read_text()
+            files = [file for file in instance._files().rglob("*") if file.is_file()]
+            assert [file for file in files if secret.encode() in file.read_bytes()] == []
+        assert listens_on(pids[0]) == {("127.0.0.1", options["port"])}
+        for wrong in ({"password": "wrong"}, {"password": ""}, {"user": "nobody"}):
+            with pytest.raises(RowpathError, match=REFUSED):
+                use(engine, options | wrong)
+        use(engine, options)
+        settled = instance.settle(any_path(engine))
+        assert settled.ns > 0
+        assert settled.bytes_written is not None
+        instance.load(tables)  # the server may have the database open and must step aside
+        assert instance.check()
+        use(engine, instance.options(any_path(engine)), "INSERT INTO mydata2 VALUES ('one more', 'row')")
+        instance.stop()
+        instance.start()
+        with pytest.raises(RowpathError, match=TAKEN):
+            use(engine, instance.options(any_path(engine)), "INSERT INTO mydata2 VALUES ('one more', 'row')")
+        pids = instance.pids()
+        os.kill(pids[0], signal.SIGSTOP)
+        os.waitid(os.P_PID, pids[0], os.WSTOPPED | os.WNOWAIT)
+        assert not answers_within(instance, 1.0)
+        os.kill(pids[0], signal.SIGKILL)
+        assert gone(pids)
+        assert not instance.check()
+        instance.start()
+        assert instance.check()
+        use(engine, instance.options(any_path(engine)))
+        pids = instance.pids()
+    finally:
+        instance.stop()
+    assert gone(pids)
+
+
+def answers_within(instance: Server, timeout_s: float) -> bool:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rowpath.engines.jvm_server.PING_TIMEOUT_S", timeout_s)
+        return instance.check()
+
+
+def syncs_of_a_server(engine: JvmEngine, durability: str, folder: Path) -> int:
+    """Syncs that the server asked for while it committed 20 inserts one by one."""
+    file = syncs.make_file(folder / "syncs")
+    where = place(folder)
+    where.environment.update(syncs.environment(file))
+    instance = engine.instance("server", durability, where)
+    instance.start()
+    try:
+        instance.load(loaded(load_workload("keyed")))
+        path = any_path(engine)
+        with connected(engine, {"deployment": "server", **instance.options(path)}) as runner:
+            store(runner, "first")
+            before = syncs.read(file)["total"]
+            for number in range(WRITES):
+                store(runner, f"row {number}")
+            return syncs.read(file)["total"] - before
+    finally:
+        instance.stop()
+
+
+def store(runner: Runner, key: str) -> None:
+    run(runner, [f"INSERT INTO mydata2 VALUES ('{key}', 'row')"])
+
+
+def use(engine: JvmEngine, options: dict[str, object], statement: str = "UPDATE mydata2 SET data1 = data1") -> None:
+    with connected(engine, {"deployment": "server", **options}) as runner:
+        run(runner, [statement])
+
+
+def listens_on(pid: int) -> set[tuple[str, int]]:
+    """Every address and port that a process listens on, from /proc; `0.0.0.0` or `::` would be everywhere."""
+    sockets = {str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == LISTENING and f"socket:[{fields[9]}]" in sockets:
+                address, _, port = fields[1].partition(":")
+                found.add((_spelt(address), int(port, 16)))
+    return found
+
+
+def _spelt(address: str) -> str:
+    """An address of /proc/net as it is written; an IPv4 one inside IPv6 as IPv4."""
+    mapped = "0000000000000000FFFF0000"
+    address = address.removeprefix(mapped)
+    if len(address) != 8:
+        return "::" if set(address) == {"0"} else address
+    return ".".join(str(int(address[at : at + 2], 16)) for at in (6, 4, 2, 0))

@@ -1,0 +1,39 @@
+"""HSQLDB: one loader for both deployments; the server's start, login, stop and death; what reaches the disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from engine_life import gone, kill_the_controller
+from jvm_life import WRITES, copies_are_identical_and_can_be_opened, server_life, syncs_of_a_server
+
+from rowpath.collect import syncs
+from rowpath.engines.hsqldb import ENGINE
+
+pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
+
+
+def test_embedded_copies_are_identical_and_can_be_opened(tmp_path: Path) -> None:
+    copies_are_identical_and_can_be_opened(ENGINE, tmp_path)
+
+
+def test_server_life(tmp_path: Path) -> None:
+    server_life(ENGINE, tmp_path)
+
+
+@pytest.mark.skipif(syncs.probe() != syncs.MEANS, reason=syncs.probe())
+@pytest.mark.parametrize("durability", ENGINE.durabilities)
+def test_syncs_per_commit(tmp_path: Path, durability: str) -> None:
+    made = syncs_of_a_server(ENGINE, durability, tmp_path)
+    assert made >= WRITES if durability == "full" else made == 0
+
+
+def test_nothing_survives_the_controller(tmp_path: Path) -> None:
+    assert gone(kill_the_controller("hsqldb", tmp_path))
+
+
+def test_what_it_lacks_is_said() -> None:
+    assert "no type for json" in ENGINE.supports("json")
+    assert "months" in ENGINE.supports("interval")
+    assert ENGINE.supports("uuid") == ""

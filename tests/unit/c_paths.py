@@ -1,0 +1,123 @@
+"""What tests of the C runner on real engines share: engines that are started once, and a runner on a path of theirs."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath import codec, cores, generators, protocol
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Engine, Instance, Place
+from rowpath.invocation import column_specs
+from rowpath.languages import Adapter, c, load_manifest
+from rowpath.model import Path, Phase, Workload
+from rowpath.runners import Runner
+from rowpath.truth import Truth
+from rowpath.workloads import after_sql, load_workload, reset_for, result_columns, sql_for
+
+TIMEOUT_S = 60.0
+ADAPTERS: dict[str, Adapter] = {adapter.driver: adapter for adapter in load_manifest("c").adapter}
+
+
+def truth_of(workload: str, engine: Engine) -> Truth:
+    """The right answers of a workload of ours on an engine."""
+    return Truth(load_workload(workload), engine.supports)
+
+
+@contextlib.contextmanager
+def started(engine_name: str, version: str = "") -> Iterator[Instance]:
+    """An instance of the engine, empty; stopped and removed at the end."""
+    directory = FilePath(tempfile.mkdtemp(prefix="rowpath-"))
+    directory.chmod(0o711)  # as root a server runs as another user
+    engine = ENGINES[engine_name]
+    place = Place(directory / engine_name, directory / "sockets", tuple(cores.usable()))
+    place.version = version
+    instance = engine.instance(engine.deployments[0], "none", place)
+    try:
+        instance.start()
+        yield instance
+    finally:
+        instance.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+class Talk:
+    """A runner on a path, connected."""
+
+    def __init__(self, driver: str, instance: Instance, **coordinates: str) -> None:
+        adapter = ADAPTERS[driver]
+        version = coordinates.get("version", adapter.versions[0])
+        self.engine = ENGINES[adapter.engines[0]]
+        first = {key: values[0] for key, values in adapter.coordinates.items()}
+        fixed = {"engine": self.engine.name, "driver": driver, "durability": "none"}
+        self.path = Path.of(fixed | first | coordinates)
+        instance.own_copy(self.path)
+        options = self.path.as_dict() | instance.options(self.path)
+        log: list[str] = []
+        self.runner = Runner.start(c.command(adapter, version, self.path), tuple(cores.usable()), log.append)
+        try:
+            self.runner.hello(driver, TIMEOUT_S, ("clients", "behave"))
+            self.opened = self.ask(protocol.Open, protocol.OpenReply, options=options)
+        except BaseException:
+            self.runner.stop()
+            raise
+
+    def __enter__(self) -> Talk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.runner.stop()
+
+    def ask(self, message: type, expect: type, **fields: Any) -> Any:
+        """The reply to a request."""
+        return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
+
+    def prepare(self, truth: Truth, phase: Phase, folder: FilePath, sql: str = "") -> None:
+        """Make a phase of the workload ready, its table reset first."""
+        workload: Workload = truth.workload
+        if reset := list(reset_for(workload, phase, self.engine)):
+            self.ask(protocol.RunStatements, protocol.RunReply, statements=reset, ignore_errors=True)
+        columns, rows = generators.parameter_rows(workload, phase)
+        parameters = None
+        if columns:
+            file = folder / f"{workload.name}.{phase.name}.rows"
+            count = (
+                phase.parameters.count if phase.parameters and file.is_file() else codec.write_rows(file, rows, columns)
+            )
+            parameters = protocol.ParameterSlice(file=str(file), first=0, count=count)
+        spec = protocol.PhaseSpec(
+            name=phase.name,
+            kind=phase.kind,
+            sql=sql or sql_for(workload, phase, self.engine),
+            table=phase.table,
+            columns=column_specs(result_columns(workload, phase)),
+            parameter_columns=column_specs(columns),
+            transaction=phase.transaction,
+            rows_per_operation=phase.rows_per_operation,
+            way=phase.way,
+        )
+        self.ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters)
+
+    def sample(self, phase: str, **fields: int) -> protocol.SampleReply:
+        """One sample, without a lead-in when none is asked for."""
+        asked: dict[str, Any] = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": -1}
+        reply: protocol.SampleReply = self.ask(protocol.Sample, protocol.SampleReply, phase=phase, **(asked | fields))
+        return reply
+
+    def stored(self, truth: Truth, phase: Phase, folder: FilePath) -> str:
+        """The digest of the whole table that the phase writes."""
+        query = Phase(name="after", kind="query", table=phase.after)
+        self.prepare(truth, query, folder, after_sql(truth.workload, phase))
+        verified: protocol.VerifyReply = self.ask(
+            protocol.Verify, protocol.VerifyReply, phase="after", first=0, count=1
+        )
+        return verified.digest
+
+    def facts(self) -> protocol.FactsReply:
+        """What the live connection says."""
+        reply: protocol.FactsReply = self.ask(protocol.Facts, protocol.FactsReply)
+        return reply

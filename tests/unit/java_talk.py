@@ -1,0 +1,138 @@
+"""What the Java runner's tests share: loaded engines, and a runner that is spoken to."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath import codec, cores, generators
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance, Place
+from rowpath.invocation import column_specs
+from rowpath.languages import Adapter, java, load_manifest
+from rowpath.model import Path, Phase, Table, Workload
+from rowpath.protocol import (
+    Open,
+    OpenReply,
+    ParameterSlice,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    Reply,
+    RunReply,
+    RunStatements,
+    Sample,
+    SampleReply,
+    Verify,
+    VerifyReply,
+)
+from rowpath.runners import Runner
+from rowpath.truth import Truth
+from rowpath.workloads import after_sql, for_engine, load_workload, reset_for, result_columns, sql_for
+
+TIMEOUT_S = 60.0
+WRITTEN: dict[FilePath, int] = {}  # parameter files, each written once for all paths
+ADAPTERS = {adapter.driver: adapter for adapter in load_manifest("java").adapter}
+Instances = dict[tuple[str, str], Instance]
+
+
+@contextmanager
+def loaded(keys: list[tuple[str, str]], workloads: list[str], version: str = "") -> Iterator[Instances]:
+    """One loaded instance of each engine and deployment that can run here, these workloads in it."""
+    started: Instances = {}
+    directory = FilePath(tempfile.mkdtemp(prefix="rowpath-é "))
+    directory.chmod(0o711)  # as root a server runs as another user
+    served = {engine for engine, _deployment in keys}
+    mine = [adapter for adapter in ADAPTERS.values() if served.intersection(adapter.engines)]
+    java.build([(adapter, one) for adapter in mine for one in adapter.versions])
+    try:
+        for key in keys:
+            engine = ENGINES[key[0]]
+            if not engine.availability().ok:
+                continue
+            place = Place(directory / "-".join(key), directory / f"{key[0]}-s", tuple(cores.usable()), version=version)
+            instance = engine.instance(key[1], "none", place)
+            instance.start()
+            started[key] = instance
+            tables: dict[str, Table] = {}
+            for workload_name in workloads:
+                tables |= for_engine(load_workload(workload_name), engine.supports)[0].tables
+            instance.load(tables)
+        yield started
+    finally:
+        for instance in started.values():
+            instance.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def path_of(driver: str, **coordinates: str) -> Path:
+    """A path through this driver: the first value of each coordinate that is not named."""
+    adapter = ADAPTERS[driver]
+    first = {key: values[0] for key, values in adapter.coordinates.items()}
+    fixed = {"engine": adapter.engines[0], "deployment": adapter.deployments[0], "durability": "none"}
+    return Path.of({"driver": driver, "version": adapter.versions[0], **fixed, **first, **coordinates})
+
+
+@functools.cache
+def truth_of(workload_name: str, engine_name: str) -> Truth:
+    return Truth(load_workload(workload_name), ENGINES[engine_name].supports)
+
+
+class Talk:
+    """A runner on a path, connected."""
+
+    def __init__(self, adapter: Adapter, path: Path, options: dict[str, Any]) -> None:
+        command = java.command(adapter, path.get("version"), path)
+        self.engine = ENGINES[path.get("engine")]
+        self.log: list[str] = []
+        self.runner = Runner.start(command, tuple(cores.usable()), self.log.append)
+        self.runner.hello(adapter.driver, TIMEOUT_S, ("clients", "behave"))
+        self.opened = self.ask(Open, OpenReply, options=path.as_dict() | options)
+
+    def ask(self, message: type, expect: type[Reply], **fields: Any) -> Any:
+        return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
+
+    def prepare(self, name: str, phase: Phase, workload: Workload, sql: str, folder: FilePath) -> None:
+        columns, rows = generators.parameter_rows(workload, phase)
+        parameters = None
+        if columns:
+            file = folder / f"{workload.name}.{phase.name}.rows"
+            if file not in WRITTEN:
+                WRITTEN[file] = codec.write_rows(file, rows, columns)
+            parameters = ParameterSlice(file=str(file), first=0, count=WRITTEN[file])
+        spec = PhaseSpec(
+            name=name,
+            kind=phase.kind,
+            sql=sql,
+            table=phase.table,
+            scan=phase.scan,
+            columns=column_specs(result_columns(workload, phase)),
+            parameter_columns=column_specs(columns),
+            transaction=phase.transaction,
+            stamps=True,
+            rows_per_operation=phase.rows_per_operation,
+            way=phase.way,
+        )
+        self.ask(Prepare, PrepareReply, phase=spec, parameters=parameters)
+
+    def make_ready(self, workload: Workload, phase: Phase, folder: FilePath) -> None:
+        """Reset and prepare one of our phases."""
+        if reset := list(reset_for(workload, phase, self.engine)):
+            self.ask(RunStatements, RunReply, statements=reset, ignore_errors=True)
+        self.prepare(phase.name, phase, workload, sql_for(workload, phase, self.engine), folder)
+
+    def sample(self, phase: str, **changed: Any) -> SampleReply:
+        fields = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": 0} | changed
+        reply: SampleReply = self.ask(Sample, SampleReply, phase=phase, **fields)
+        return reply
+
+    def digest_after(self, workload: Workload, phase: Phase, folder: FilePath) -> str:
+        """What the table that a write phase wrote now holds."""
+        query = Phase(name="after", kind="query", table=phase.after)
+        self.prepare("after", query, workload, after_sql(workload, phase), folder)
+        return str(self.ask(Verify, VerifyReply, phase="after", first=0, count=1).digest)

@@ -1,0 +1,81 @@
+"""Whether the C runner's drivers stop a long statement when asked: on the real engines."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from tests.unit.c_paths import ADAPTERS, Talk, started
+
+from rowpath.engines import ENGINES
+from rowpath.languages import c
+from rowpath.protocol import Behave, BehaveReply, Close, CloseReply
+from rowpath.runners import RunnerFailure
+
+pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+
+
+@pytest.fixture(scope="module", params=["sqlite", "libpq"])
+def talk(request: pytest.FixtureRequest) -> Iterator[Talk]:
+    """A runner on the driver's engine, of several clients, which change nothing here."""
+    engine = ENGINES[ADAPTERS[request.param].engines[0]]
+    if not engine.availability().ok:
+        pytest.skip(engine.availability().reason)
+    with started(engine.name) as instance:
+        instance.load({})
+        with Talk(request.param, instance, clients="2") as connected:
+            yield connected
+
+
+def behave(talk: Talk, behaviour: str, sql: str = "", *, after_ms: int = 200, most_ms: int = 20_000) -> BehaveReply:
+    asked = {"behaviour": behaviour, "sql": sql or talk.engine.slow_query(), "after_ms": after_ms, "most_ms": most_ms}
+    reply: BehaveReply = talk.ask(Behave, BehaveReply, **asked)
+    return reply
+
+
+def test_cancel(talk: Talk) -> None:
+    for _ in range(2):
+        reply = behave(talk, "cancel")
+        assert (reply.honoured, reply.usable) == (True, True), reply
+        assert 199_000_000 <= reply.took_ns < 10_000_000_000
+        assert "cancel" in reply.text or "interrupted" in reply.text
+
+
+def test_timeout(talk: Talk) -> None:
+    if talk.engine.name == "sqlite":
+        with pytest.raises(RunnerFailure, match="no statement timeout") as refused:
+            behave(talk, "timeout")
+        assert refused.value.kind == "unsupported"
+        return
+    reply = behave(talk, "timeout")
+    assert (reply.honoured, reply.usable) == (True, True), reply
+    assert 199_000_000 <= reply.took_ns < 10_000_000_000
+    assert "statement timeout" in reply.text
+    assert talk.facts().settings["statement_timeout"] == "0"
+
+
+def test_a_statement_that_ends_by_itself(talk: Talk) -> None:
+    reply = behave(talk, "cancel", "SELECT 1")
+    assert (reply.honoured, reply.usable) == (False, True)
+    with pytest.raises(RunnerFailure) as broken:
+        behave(talk, "cancel", "SELECT nonsense")
+    assert broken.value.kind == "sql"
+
+
+def test_senseless_requests(talk: Talk) -> None:
+    with pytest.raises(RunnerFailure, match="no behaviour 'nonsense'"):
+        behave(talk, "nonsense")
+    with pytest.raises(RunnerFailure, match="ms to wait"):
+        behave(talk, "cancel", after_ms=500, most_ms=100)
+
+
+def test_a_statement_that_does_not_stop_keeps_its_connection(talk: Talk) -> None:
+    """The last: the runner gives up before the statement is cancelled, and the connection is not used again."""
+    reply = behave(talk, "cancel", after_ms=200, most_ms=200)
+    if reply.honoured:  # it ended within the same moment
+        return
+    assert not reply.usable
+    with pytest.raises(RunnerFailure, match="did not stop"):
+        talk.facts()
+    assert talk.ask(Close, CloseReply).close_ns < 5_000_000_000

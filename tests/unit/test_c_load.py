@@ -1,0 +1,164 @@
+"""The C runner's ways to store rows: each leaves the right table, and nothing of an operation that failed."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+import msgspec
+import pytest
+from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance
+from rowpath.languages import c
+from rowpath.model import Parameters, Phase
+from rowpath.protocol import RunReply, RunStatements
+from rowpath.runners import RunnerFailure
+from rowpath.truth import Truth
+
+pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+DRIVERS = {"sqlite": "sqlite", "libpq": "postgresql"}
+WAYS = [
+    (driver, statement, bulk)
+    for driver in DRIVERS
+    for statement, bulk in itertools.product(
+        ADAPTERS[driver].coordinates["statement"], ADAPTERS[driver].coordinates["bulk"]
+    )
+]
+EVERY_TYPE = Phase(
+    name="every-type",
+    kind="load",
+    way="bulk",
+    sql="INSERT INTO types ({columns:types}) VALUES ({marks})",
+    table="types",
+    parameters=Parameters(generator="rows", table="types", count=6),
+    rows_per_operation=3,
+    writes=True,
+    reset=("{drop:types}", "{create:types}"),
+    after="types",
+)
+
+
+@pytest.fixture(scope="module")
+def instances() -> Iterator[dict[str, Instance]]:
+    """The engines, empty."""
+    with started("sqlite") as sqlite:
+        sqlite.load({})
+        if not ENGINES["postgresql"].availability().ok:
+            yield {"sqlite": sqlite}
+            return
+        with started("postgresql") as postgresql:
+            yield {"sqlite": sqlite, "postgresql": postgresql}
+
+
+def instance_of(driver: str, instances: dict[str, Instance]) -> Instance:
+    name = DRIVERS[driver]
+    if name not in instances:
+        pytest.skip(ENGINES[name].availability().reason)
+    return instances[name]
+
+
+def smaller(truth: Truth, name: str, rows: int) -> Phase:
+    """The phase of the workload with fewer rows an operation, so that a statement's most are reached by wide ones."""
+    return msgspec.structs.replace(truth.workload.phase(name), rows_per_operation=rows)
+
+
+@pytest.mark.parametrize(("driver", "statement", "bulk"), WAYS)
+def test_bulk(driver: str, statement: str, bulk: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+    """Ten thousand rows at a time are more than one statement may hold, ten are fewer."""
+    with Talk(driver, instance_of(driver, instances), statement=statement, bulk=bulk) as talk:
+        truth = truth_of("load", talk.engine)
+        for rows, operations in ((10_000, 2), (10, 7)):
+            phase = smaller(truth, "bulk", rows)
+            if statement == "text" and bulk == "multi-row":
+                with pytest.raises(RunnerFailure, match="binds its values"):
+                    talk.prepare(truth, phase, tmp_path)
+                continue
+            talk.prepare(truth, phase, tmp_path)
+            reply = talk.sample("bulk", operations=operations, first=0)
+            assert (reply.operations, reply.failed, reply.failure, reply.rows) == (operations, 0, None, 0)
+            assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, operations)
+
+
+@pytest.mark.parametrize("statement", ["prepared", "bound", "text"])
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_transaction(driver: str, statement: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+    instance = instance_of(driver, instances)
+    with Talk(driver, instance, statement=statement) as talk:
+        truth = truth_of("load", talk.engine)
+        phase = truth.workload.phase("batch-100")
+        talk.prepare(truth, phase, tmp_path)
+        before = instance.commits()
+        reply = talk.sample("batch-100", operations=30, first=0)
+        assert (reply.operations, reply.failed) == (30, 0)
+        if before is not None:
+            talk.ask(RunStatements, RunReply, statements=list(instance.flush_statements))
+            assert 30 <= (instance.commits() or 0) - before < 60  # one for each operation, not one for each row
+        assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, 30)
+
+
+def every_type(talk: Talk, without: tuple[str, ...]) -> tuple[Truth, Phase]:
+    """The load of the table of every type but these."""
+    whole = truth_of("types", talk.engine).workload
+    columns = tuple(column for column in whole.tables["types"].columns if column.type not in without)
+    table = msgspec.structs.replace(whole.tables["types"], columns=columns)
+    sql = EVERY_TYPE.sql.replace("{marks}", ", ".join("?" * len(columns)))
+    workload = msgspec.structs.replace(whole, tables={"types": table})
+    return Truth(workload), msgspec.structs.replace(EVERY_TYPE, sql=sql)
+
+
+@pytest.mark.parametrize(("driver", "statement", "bulk"), [way for way in WAYS if way[1:] != ("text", "multi-row")])
+def test_every_type(driver: str, statement: str, bulk: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+    """NULL, empty texts, the least and greatest values."""
+    with Talk(driver, instance_of(driver, instances), statement=statement, bulk=bulk) as talk:
+        truth, phase = every_type(talk, ("interval", "array") if bulk == "copy-binary" else ())
+        talk.prepare(truth, phase, tmp_path)
+        reply = talk.sample("every-type", operations=2, first=0)
+        assert (reply.operations, reply.failed, reply.failure) == (2, 0, None)
+        assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, 2)
+
+
+@pytest.mark.parametrize("kept", ["interval", "array"])
+def test_no_binary_form(kept: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+    with Talk("libpq", instance_of("libpq", instances), bulk="copy-binary") as talk:
+        truth, phase = every_type(talk, tuple({"interval", "array"} - {kept}))
+        with pytest.raises(RunnerFailure, match="no form of it"):
+            talk.prepare(truth, phase, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("driver", "way", "bulk"),
+    [("sqlite", "transaction", "multi-row"), ("libpq", "transaction", "copy")]
+    + [(driver, "bulk", bulk) for driver, statement, bulk in WAYS if statement == "prepared"],
+)
+def test_nothing_of_a_failed_operation_stays(
+    driver: str, way: str, bulk: str, instances: dict[str, Instance], tmp_path: FilePath
+) -> None:
+    """The second operation meets a key that is there already; the third goes on with the connection as it was."""
+    with Talk(driver, instance_of(driver, instances), bulk=bulk) as talk:
+        truth = truth_of("keyed", talk.engine)
+        insert = truth.workload.phase("insert")
+        phase = msgspec.structs.replace(insert, kind="load", way=way, table=insert.after, rows_per_operation=100)
+        single = msgspec.structs.replace(insert, name="single")
+        talk.prepare(truth, single, tmp_path)
+        assert talk.sample("single", operations=1, first=150).failed == 0
+        talk.prepare(truth, msgspec.structs.replace(phase, reset=()), tmp_path)
+        reply = talk.sample("insert", operations=3, first=0)
+        assert (reply.operations, reply.failed) == (2, 1)
+        assert reply.failure is not None
+        assert reply.failure.kind == "sql"
+        talk.ask(RunStatements, RunReply, statements=["DELETE FROM mydata2_new"])
+        assert talk.sample("insert", operations=3, first=0).failed == 0
+        assert talk.stored(truth, insert, tmp_path) == truth.after_digest(insert, 300)
+
+
+def test_what_cannot_be_loaded(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+    with Talk("sqlite", instance_of("sqlite", instances), bulk="none") as talk:
+        truth = truth_of("load", talk.engine)
+        with pytest.raises(RunnerFailure, match="no bulk way"):
+            talk.prepare(truth, smaller(truth, "bulk", 10), tmp_path)
+        with pytest.raises(RunnerFailure, match="rows an operation"):
+            talk.prepare(truth, smaller(truth, "batch-100", 10_001), tmp_path)

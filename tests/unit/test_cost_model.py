@@ -1,0 +1,85 @@
+"""The cost model: known coefficients come back, unknown ones are said to be so, held-out shapes are predicted."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.unit import journal_factory
+from tests.unit.journal_factory import Record
+
+from rowpath.analysis import analyse
+from rowpath.cost_model import TERMS, Shape, fit, predicted_ns, shapes_of
+from rowpath.model import CostModel
+from rowpath.workloads import load_workload
+
+HELD_OUT = ["rows-300-mixed", "rows-30-mixed"]
+TRUE_NS = (12_000.0, 350.0, 45.0, 0.5)
+
+
+def shapes() -> dict[str, Shape]:
+    return {shape.phase: shape for shape in shapes_of(load_workload("wide"))}
+
+
+def test_the_shapes_are_those_of_the_rows() -> None:
+    found = shapes()
+    assert (found["key-wide"].rows, found["key-wide"].values) == (1, 60)
+    assert (found["rows-100-long"].rows, found["rows-100-long"].values) == (100, 500)
+    assert found["rows-100-long"].bytes == pytest.approx(100 * 4 * 300, rel=0.02)
+
+
+def test_the_shapes_tell_the_four_coefficients_apart() -> None:
+    fitted = [shape for shape in shapes().values() if shape.phase not in HELD_OUT]
+    for term in range(len(TERMS)):
+        true = tuple(value * (3 if position == term else 1) for position, value in enumerate(TRUE_NS))
+        found = fit(fitted, [predicted_ns(true, shape) for shape in fitted])
+        assert found == pytest.approx(true, rel=1e-6)
+
+
+def test_noise_of_two_percent_leaves_predictions_within_five() -> None:
+    noise = random.Random(3)
+    fitted = [shape for shape in shapes().values() if shape.phase not in HELD_OUT]
+    for _ in range(20):
+        found = fit(fitted, [predicted_ns(TRUE_NS, shape) * noise.gauss(1, 0.02) for shape in fitted])
+        for phase in HELD_OUT:
+            right = predicted_ns(TRUE_NS, shapes()[phase])
+            assert predicted_ns(found, shapes()[phase]) == pytest.approx(right, rel=0.05)
+
+
+def test_no_coefficient_is_below_zero() -> None:
+    fitted = list(shapes().values())
+    costs = [max(1.0, predicted_ns((9_000, -100, 60, 0), shape)) for shape in fitted]
+    assert min(fit(fitted, costs)) >= 0
+
+
+def modelled(tmp_path: Path, true_ns: tuple[float, ...], experiment: Record) -> tuple[CostModel, ...]:
+    costs = {f"wide.{shape.phase}": predicted_ns(true_ns, shape) for shape in shapes().values()}
+    paths = [journal_factory.path("sqlite c", "sqlite embedded c sqlite", costs)]
+    run = journal_factory.Run(paths=paths, rounds=5, regimes=("steady",), experiment=experiment)
+    records = journal_factory.records(run)
+    records[0]["workloads"] = {"wide": msgspec.to_builtins(load_workload("wide"))}
+    for record in records:
+        if record["record"] in ("sample", "verify") and record.get("workload") == "wide":
+            record.update({"touch_ok": True} if record["record"] == "sample" else {"ok": True})
+    return analyse(journal_factory.write(tmp_path / "run", records)).cost_models
+
+
+def test_a_run_is_modelled_and_its_held_out_shapes_are_predicted(tmp_path: Path) -> None:
+    (model,) = modelled(tmp_path, TRUE_NS, {"model": {"workload": "wide", "held_out": HELD_OUT}})
+    found = (model.operation.ns, model.row.ns, model.value.ns, model.byte.ns)
+    assert found == pytest.approx(TRUE_NS, rel=0.1)
+    assert model.value.known and model.value.low is not None and model.value.low < model.value.ns
+    assert [predicted.phase for predicted in model.held_out] == HELD_OUT
+    assert all(predicted.ratio == pytest.approx(1, abs=0.05) for predicted in model.held_out)
+
+
+def test_a_cost_that_is_not_there_is_not_claimed(tmp_path: Path) -> None:
+    (model,) = modelled(tmp_path, (12_000, 350, 45, 0), {"model": {"workload": "wide", "held_out": HELD_OUT}})
+    assert not model.byte.known or model.byte.ns * 1024 < 0.05 * 45 * 1024
+    assert model.value.known
+
+
+def test_an_experiment_that_asks_for_no_model_has_none(tmp_path: Path) -> None:
+    assert modelled(tmp_path, TRUE_NS, {}) == ()

@@ -1,0 +1,95 @@
+"""Whether the Python drivers stop a long statement when they are asked to, on real engines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from python_talk import Talk, start_fixture  # noqa: F401
+
+from rowpath import protocol as p
+from rowpath.engines.postgresql import Postgresql
+from rowpath.engines.sqlite import Sqlite
+from rowpath.runners import RunnerFailure
+
+AFTER_MS, MOST_MS = 300, 8000
+
+
+def tried(talk: Talk, behaviour: str, sql: str, after_ms: int = AFTER_MS, most_ms: int = MOST_MS) -> p.BehaveReply:
+    return talk.runner.request(
+        p.Behave, 60, behaviour=behaviour, sql=sql, after_ms=after_ms, most_ms=most_ms, expect=p.BehaveReply
+    )
+
+
+@pytest.mark.parametrize(
+    ("driver", "behaviour", "said"),
+    [
+        ("psycopg", "cancel", "user request"),
+        ("psycopg", "timeout", "statement timeout"),
+        ("psycopg2", "cancel", "user request"),
+        ("psycopg2", "timeout", "statement timeout"),
+        ("asyncpg", "cancel", "Cancelled"),
+        ("asyncpg", "timeout", "Timeout"),
+    ],
+)
+@pytest.mark.parametrize("profile", ["tuned", "shipped"])
+def test_postgresql(
+    start: Callable[..., Talk], postgresql: dict[str, Any], driver: str, behaviour: str, said: str, profile: str
+) -> None:
+    talk = start(driver)
+    talk.open(**postgresql, statement="text", transport="tcp", profile=profile, clients="2")
+    reply = tried(talk, behaviour, Postgresql().slow_query())
+    assert (reply.honoured, reply.usable) == (True, True)
+    assert said in reply.text
+    assert AFTER_MS * 0.9 <= reply.took_ns / 1e6 < MOST_MS
+    talk.run("SELECT 1")  # nothing of it was on the connections that are open
+
+
+def test_sqlite(start: Callable[..., Talk], sqlite_file: Path) -> None:
+    talk = start("sqlite3")
+    talk.open(path=str(sqlite_file), statement="prepared")
+    reply = tried(talk, "cancel", Sqlite().slow_query())
+    assert (reply.honoured, reply.usable) == (True, True)
+    assert "interrupted" in reply.text
+    with pytest.raises(RunnerFailure, match="no statement timeout") as caught:
+        tried(talk, "timeout", Sqlite().slow_query())
+    assert caught.value.kind == "unsupported"
+    with pytest.raises(RunnerFailure, match="no such table") as caught:
+        tried(talk, "cancel", "SELECT * FROM nowhere", after_ms=5000)
+    assert caught.value.kind == "sql"
+    ended = tried(talk, "cancel", "SELECT 1")
+    assert (ended.honoured, ended.usable, ended.text) == (False, True, "the query ended by itself")
+    with pytest.raises(RunnerFailure, match="no behaviour 'sing'"):
+        tried(talk, "sing", "SELECT 1")
+
+
+DEAF = """
+import threading, time
+from rowpath_runner.adapter import Adapter as Base
+
+class Adapter(Base):
+    def cancel(self):
+        pass
+
+    def run(self, statement):
+        time.sleep(30)
+"""
+
+
+def test_it_gives_up_on_a_driver_that_does_not_hear(start: Callable[..., Talk], tmp_path: Path) -> None:
+    (tmp_path / "adapters").mkdir()
+    (tmp_path / "adapters" / "toy.py").write_text(DEAF)
+    talk = start("toy", tmp_path)
+    talk.open()
+    started = time.monotonic()
+    reply = tried(talk, "cancel", "anything", 100, 500)
+    assert 0.5 <= time.monotonic() - started < 10
+    assert (reply.honoured, reply.usable) == (False, False)
+    assert "still running after 500 ms" in reply.text
+    with pytest.raises(RunnerFailure, match="no statement timeout") as caught:
+        tried(talk, "timeout", "anything")
+    assert caught.value.kind == "unsupported"

@@ -1,0 +1,206 @@
+"""Several clients in one Python runner: every row exactly once, the counts of all and of each, the meeting."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+
+from rowpath import protocol as p
+from rowpath import workloads
+from rowpath.engines.postgresql import Postgresql
+from rowpath.engines.sqlite import Sqlite
+from rowpath.model import Phase
+from rowpath.runners import RunnerFailure
+from rowpath.truth import Truth
+
+sys.path.append(str(Path(__file__).parents[2] / "runners" / "python"))
+from rowpath_runner.adapter import Adapter as RunnerAdapter
+from rowpath_runner.clients import Clients
+from rowpath_runner.loop import Work
+
+KEYED = workloads.load_workload("keyed")
+TRUTH = Truth(KEYED)
+DRIVERS = [
+    ("sqlite3", "prepared"),
+    ("psycopg", "prepared"),
+    ("psycopg2", "text"),
+    ("asyncpg", "prepared"),
+    ("asyncpg", "bound"),
+]
+
+
+def check_sums(sample: p.SampleReply, clients: int) -> None:
+    """The whole is the sum of its clients."""
+    assert (sample.failed, sample.failure) == (0, None)
+    if clients == 1:
+        assert sample.clients == []
+        return
+    assert len(sample.clients) == clients
+    for field in ("operations", "failed", "rows", "lead_in_operations"):
+        assert getattr(sample, field) == sum(getattr(client, field) for client in sample.clients), field
+    assert sample.first == sample.clients[0].first
+    assert sample.min_ns == min(client.min_ns for client in sample.clients)
+    assert sample.max_ns == max(client.max_ns for client in sample.clients)
+    assert max(client.ns for client in sample.clients) <= sample.ns <= sample.window_ns
+    assert 0 < sample.cpu_ns <= sample.window_cpu_ns
+
+
+def check_touch(sample: p.SampleReply, phase: Phase) -> None:
+    """The touch sum is that of every client's own operations."""
+    spans = [(client.first, client.operations) for client in sample.clients or [sample]]
+    assert int(sample.touch, 16) in (TRUTH.touches(phase).expected_of(spans) or ())
+    assert sample.rows == sum(TRUTH.rows(phase, first, operations) or 0 for first, operations in spans)
+
+
+@pytest.mark.parametrize("clients", [1, 2, 8])
+@pytest.mark.parametrize(("driver", "statement"), DRIVERS)
+def test_every_row_exactly_once(
+    start: Callable[..., Talk],
+    postgresql: dict[str, Any],
+    sqlite_file: Path,
+    driver: str,
+    statement: str,
+    clients: int,
+) -> None:
+    engine: Any = Sqlite() if driver == "sqlite3" else Postgresql()
+    concurrency = ADAPTERS[driver].coordinates["concurrency"][0]
+    talk = start(driver)
+    options = {"statement": statement, "clients": str(clients), "concurrency": concurrency, "transport": "unix"}
+    talk.open(**postgresql, path=str(sqlite_file), durability="full", **options)
+    assert talk.facts().settings["clients"] == str(clients)
+    phase = KEYED.phase("read")
+    read = talk.prepare(KEYED, phase)
+    exact = talk.sample(read, operations=1003, lead_in_ns=0, first=0)
+    assert exact.operations == 1003
+    check_sums(exact, clients)
+    check_touch(exact, phase)
+    bounds = [client * 1003 // clients for client in range(clients + 1)]
+    if clients > 1:
+        assert [(c.first, c.operations) for c in exact.clients] == [(a, b - a) for a, b in pairwise(bounds)]
+    timed = [talk.sample(read, first=0), talk.sample(read)]
+    for sample in timed:
+        check_sums(sample, clients)
+        check_touch(sample, phase)
+        assert sample.ns >= 10_000_000
+    for before, after in zip(timed[0].clients, timed[1].clients, strict=True):
+        assert after.first == before.first + before.operations + after.lead_in_operations
+        assert before.operations and after.operations
+    if clients > 1:
+        starts = [client.first - client.lead_in_operations for client in timed[0].clients]
+        assert starts == [client * 1000 // clients for client in range(clients)]
+    assert talk.verify(read, 5, 20).digest == TRUTH.verify_digest(phase, 5, 20, 100)
+
+    phase = KEYED.phase("insert")
+    insert = talk.prepare(KEYED, phase)
+    for reset in workloads.reset_for(KEYED, phase, engine):
+        talk.run(reset, ignore_errors=True)
+    written = [talk.sample(insert, operations=many, lead_in_ns=0, first=first) for many, first in ((5, 0), (995, -1))]
+    assert [sample.operations for sample in written] == [5, 995]
+    assert (written[0].failure, written[1].failure) == (None, None)
+    after = Phase(name="after", kind="query", sql=workloads.after_sql(KEYED, phase), table=phase.after)
+    assert talk.verify(talk.prepare(KEYED, after)).digest == TRUTH.after_digest(phase, 1000)
+
+
+def test_the_connections_are_of_their_own_and_closed(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
+    connect = workloads.load_workload("connect")
+    for driver in ("psycopg", "psycopg2", "asyncpg"):
+        watcher, talk = start("psycopg"), start(driver)
+        watcher.open(**postgresql, statement="bound", transport="unix")
+        for clients in (8, 1, 2):
+            talk.open(**postgresql, statement="text", transport="unix", clients=str(clients))
+            assert connections(watcher) == clients + 1
+        talk.runner.request(p.Close, 10, expect=p.CloseReply)
+        assert connections(watcher) == 1
+        with pytest.raises(RunnerFailure, match="several clients"):
+            talk.open(**postgresql, statement="text", transport="unix", clients="2")
+            talk.prepare(connect, connect.phases[0])
+        wrong = {"psycopg": "tasks", "psycopg2": "virtual-threads", "asyncpg": "threads"}[driver]
+        with pytest.raises(RunnerFailure, match=wrong):
+            talk.open(**postgresql, statement="text", transport="unix", clients="2", concurrency=wrong)
+        watcher.runner.stop()
+        talk.runner.stop()
+
+
+def connections(watcher: Talk) -> int:
+    """Client connections of the server: read once they have settled."""
+    connect = workloads.load_workload("connect")
+    sql = "SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename = current_user"
+    name = watcher.prepare(connect, connect.phases[0], sql, kind="query")
+    deadline = time.monotonic() + 5
+    found = -1
+    while time.monotonic() < deadline:
+        before, found = found, watcher.verify(name).rows
+        if before == found:
+            break
+        time.sleep(0.1)
+    return found
+
+
+class Slow(RunnerAdapter):
+    """Each operation sleeps 5 ms and notes its thread and its argument."""
+
+    noted: list[tuple[int, int]] = []
+
+    def prepare(self, phase: Any, parameters: Any) -> Work:
+        def execute(row: tuple[int]) -> None:
+            time.sleep(0.005)
+            self.noted.append((threading.get_ident(), row[0]))
+            if row[0] == 39:
+                raise ValueError("the last")
+
+        return Work(execute, parameters)
+
+
+class Spec:
+    kind, columns, stamps, transaction, rows_per_operation = "execute", (), False, False, 1
+
+
+def test_threads_wait_together_and_work_at_once() -> None:
+    clients = Clients(Slow({}), 4)
+    prepared = clients.prepare(Spec, [(number,) for number in range(40)])
+    request = {"lead_in_ns": 20_000_000, "duration_ns": 0, "operations": 16, "first": 0}
+    Slow.noted.clear()
+    failure, reply = clients.sample(prepared, request)
+    assert failure is None
+    assert len({thread for thread, _ in Slow.noted}) == 4
+    assert threading.get_ident() in {thread for thread, _ in Slow.noted}
+    assert [client["operations"] for client in reply["clients"]] == [4, 4, 4, 4]
+    assert reply["ns"] < 16 * 5_000_000 * 0.8  # one after the other they would take all of it
+    assert reply["cpu_ns"] < reply["ns"]
+    failure, reply = clients.sample(prepared, {**request, "lead_in_ns": 0, "operations": 2, "first": 38})
+    assert str(failure) == "the last"
+    assert (reply["operations"], reply["failed"]) == (1, 1)
+    assert [client["operations"] + client["failed"] for client in reply["clients"]] == [0, 1, 0, 1]
+    assert reply["min_ns"] >= 5_000_000
+    clients.close()
+
+
+class Collecting(RunnerAdapter):
+    """Each operation of a true argument collects garbage."""
+
+    def prepare(self, phase: Any, parameters: Any) -> Work:
+        return Work(lambda row: gc.collect() if row[0] else None, parameters)
+
+
+def test_collections_are_counted() -> None:
+    clients = Clients(Collecting({}), 1)
+    request = {"lead_in_ns": 0, "duration_ns": 0, "operations": 5, "first": 0}
+    _, reply = clients.sample(clients.prepare(Spec, [(True,)]), request)
+    assert reply["collections"] == 5
+    assert 0 < reply["collector_ns"] < reply["ns"]
+    gc.disable()
+    try:
+        _, reply = clients.sample(clients.prepare(Spec, [(False,)]), request)
+    finally:
+        gc.enable()
+    assert (reply["collections"], reply["collector_ns"]) == (0, 0)

@@ -1,0 +1,233 @@
+"""Columnar paths and the drivers that have them, against the controller's truth, on real engines and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from test_python_adapters import check_every_phase
+
+from rowpath import protocol as p
+from rowpath import workloads
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance, Place
+from rowpath.model import Path as AccessPath
+from rowpath.model import Phase, Table
+from rowpath.runners import RunnerFailure
+from rowpath.truth import Truth
+
+READ = ("scan", "types")
+EVERY = ("scan", "keyed", "tab1", "aggregate", "connect", "types")
+
+
+def loaded(engine_name: str, folder: Path, names: tuple[str, ...]) -> Instance:
+    engine = ENGINES[engine_name]
+    instance = engine.instance(engine.deployments[0], engine.durabilities[0], Place(folder, folder, (0,)))
+    instance.start()
+    tables: dict[str, Table] = {}
+    for name in names:
+        workload, _ = workloads.for_engine(workloads.load_workload(name), engine.supports)
+        tables |= workload.tables
+    instance.load(tables)
+    return instance
+
+
+@pytest.fixture(scope="module")
+def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Instance:
+    return loaded("duckdb", tmp_path_factory.mktemp("duckdb"), ("scan", "keyed", "tab1", "types"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "fetch", "result"),
+    [
+        ("bound", "row", "whole"),
+        ("text", "row", "whole"),
+        ("bound", "block:10240", "chunked:10240"),
+        ("bound", "columnar", "whole"),
+        ("text", "columnar", "chunked:10240"),
+    ],
+)
+def test_duckdb(start: Callable[..., Talk], duckdb: Instance, statement: str, fetch: str, result: str) -> None:
+    path = AccessPath.of({"engine": "duckdb", "fetch": fetch, "statement": statement})
+    duckdb.own_copy(path)
+    talk = start("duckdb")
+    talk.open(**duckdb.options(path), statement=statement, fetch=fetch, result=result, durability="none", threads="2")
+    check_every_phase(talk, ENGINES["duckdb"], EVERY)
+    facts = talk.facts()
+    assert facts.settings["threads"] == "2"
+    assert facts.settings["fsync_mode"] == "NONE"
+    assert facts.engine_version == facts.driver_version == duckdb.version
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Instance]:
+    return {name: loaded(name, tmp_path_factory.mktemp(name), READ) for name in ("parquet", "arrow")}
+
+
+@pytest.mark.parametrize("engine", ["parquet", "arrow"])
+@pytest.mark.parametrize(
+    ("driver", "fetch", "result", "threads"),
+    [
+        ("pyarrow", "columnar", "whole", "1"),
+        ("pyarrow", "columnar", "chunked:65536", "2"),
+        ("pyarrow", "row", "whole", "1"),
+        ("pyarrow", "row", "chunked:65536", "1"),
+        ("polars", "columnar", "whole", "1"),
+        ("polars", "row", "whole", "2"),
+    ],
+)
+def test_columnar_files(
+    start: Callable[..., Talk],
+    files: dict[str, Instance],
+    engine: str,
+    driver: str,
+    fetch: str,
+    result: str,
+    threads: str,
+) -> None:
+    talk = start(driver)
+    options = files[engine].options(AccessPath.of({}))
+    talk.open(**options, engine=engine, fetch=fetch, result=result, threads=threads)
+    check_every_phase(talk, ENGINES[engine], READ)
+    facts = talk.facts()
+    assert facts.settings["threads"] == threads
+    assert facts.driver_version == ADAPTERS[driver].versions[0]
+    keyed = workloads.load_workload("keyed")
+    with pytest.raises(RunnerFailure, match="whole tables") as caught:
+        talk.prepare(keyed, keyed.phase("read"))
+    assert caught.value.kind == "unsupported"
+
+
+@pytest.mark.parametrize(("statement", "fetch"), [("prepared", "row"), ("bound", "columnar"), ("prepared", "columnar")])
+def test_adbc_sqlite(start: Callable[..., Talk], sqlite_file: Path, statement: str, fetch: str) -> None:
+    talk = start("adbc-sqlite")
+    talk.open(path=str(sqlite_file), statement=statement, fetch=fetch, durability="full")
+    check_every_phase(talk, ENGINES["sqlite"], EVERY)
+    scan = workloads.load_workload("scan")
+    assert talk.verify(talk.prepare(scan, scan.phases[0])).converted == ["REQTS"]
+    settings = talk.facts().settings
+    assert (settings["synchronous"], settings["journal_mode"]) == ("FULL", "wal")
+
+
+@pytest.mark.parametrize(("fetch", "transport"), [("row", "unix"), ("columnar", "tcp")])
+def test_adbc_postgresql(start: Callable[..., Talk], postgresql: dict[str, Any], fetch: str, transport: str) -> None:
+    talk = start("adbc-postgresql")
+    options = {**postgresql, "statement": "bound", "fetch": fetch, "transport": transport, "tls": "off"}
+    with pytest.raises(RunnerFailure) as caught:
+        talk.open(**options | {"password": "wrong"})
+    assert caught.value.kind == "connect"
+    assert postgresql["password"] not in str(caught.value)
+    assert Path(f"/proc/{talk.open(**options).server_pid}").exists()
+    check_every_phase(talk, ENGINES["postgresql"], EVERY)
+    facts = talk.facts()
+    assert facts.driver_version == ADAPTERS["adbc-postgresql"].versions[0]
+    assert (facts.settings["tls"], facts.settings["TimeZone"]) == ("off", "UTC")
+    scan = workloads.load_workload("scan")
+    with pytest.raises(RunnerFailure) as caught:
+        talk.verify(talk.prepare(scan, scan.phases[0], "SELECT * FROM nowhere"))
+    assert (caught.value.kind, caught.value.code) == ("sql", "42P01")
+
+
+def stored(talk: Talk, engine: Any, way: str) -> str:
+    """Store 2 000 rows as the phase `way` of the workload `load` does; the digest of what is in the table."""
+    workload = workloads.load_workload("load")
+    phase = workload.phase(way)
+    assert phase.parameters is not None
+    size = phase.rows_per_operation
+    for reset in workloads.reset_for(workload, phase, engine):
+        talk.run(reset)
+    name = talk.prepare(
+        workload, phase, workloads.sql_for(workload, phase, engine), way=phase.way, rows_per_operation=size
+    )
+    operations = max(1, 2000 // size)
+    sample = talk.sample(name, operations=operations, lead_in_ns=0, first=0)
+    assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
+    after = Phase(name="after", kind="query", sql=workloads.after_sql(workload, phase), table=phase.after)
+    found = talk.verify(talk.prepare(workload, after)).digest
+    assert found == Truth(workload, engine.supports).after_digest(phase, operations)
+    return found
+
+
+@pytest.mark.parametrize("bulk", ["arrow", "appender", "executemany"])
+def test_duckdb_stores(start: Callable[..., Talk], duckdb: Instance, bulk: str) -> None:
+    path = AccessPath.of({"engine": "duckdb", "bulk": bulk})
+    duckdb.own_copy(path)
+    talk = start("duckdb")
+    talk.open(**duckdb.options(path), statement="bound", fetch="columnar", durability="none", bulk=bulk)
+    assert stored(talk, ENGINES["duckdb"], "bulk").startswith("10000:")
+    assert stored(talk, ENGINES["duckdb"], "batch-100").startswith("2000:")
+
+
+def test_adbc_stores(start: Callable[..., Talk], sqlite_file: Path, postgresql: dict[str, Any]) -> None:
+    for driver, engine, options in (
+        ("adbc-sqlite", ENGINES["sqlite"], {"path": str(sqlite_file), "durability": "none"}),
+        ("adbc-postgresql", ENGINES["postgresql"], postgresql | {"transport": "unix"}),
+    ):
+        talk = start(driver)
+        talk.open(**options, statement="prepared", fetch="columnar", bulk="arrow")
+        assert stored(talk, engine, "bulk").startswith("10000:")
+        assert stored(talk, engine, "batch-100").startswith("2000:")
+
+
+@pytest.mark.parametrize("fetch", ["row", "columnar"])
+def test_clients_of_duckdb_share_the_work(start: Callable[..., Talk], duckdb: Instance, fetch: str) -> None:
+    path = AccessPath.of({"engine": "duckdb", "clients": "8", "fetch": fetch})
+    duckdb.own_copy(path)
+    talk = start("duckdb")
+    talk.open(**duckdb.options(path), statement="bound", fetch=fetch, clients="8", concurrency="threads")
+    keyed = workloads.load_workload("keyed")
+    phase = keyed.phase("read")
+    sample = talk.sample(talk.prepare(keyed, phase), operations=1000, lead_in_ns=0, first=0)
+    assert (sample.operations, sample.failed, len(sample.clients)) == (1000, 0, 8)
+    truth = Truth(keyed, ENGINES["duckdb"].supports)
+    assert int(sample.touch, 16) in (truth.touches(phase).expected(0, 1000) or ())
+
+
+def test_a_column_is_read_and_not_only_counted(start: Callable[..., Talk], duckdb: Instance) -> None:
+    """The same number of rows with other values is another touch sum, in every column."""
+    path = AccessPath.of({"engine": "duckdb", "fetch": "columnar"})
+    duckdb.own_copy(path)
+    talk = start("duckdb")
+    talk.open(**duckdb.options(path), statement="bound", fetch="columnar", durability="none")
+    scan = workloads.load_workload("scan")
+    phase = scan.phases[0]
+    names = [column.name for column in workloads.result_columns(scan, phase)]
+    name = talk.prepare(scan, phase)
+    whole = int(talk.sample(name, operations=1, lead_in_ns=0).touch, 16)
+    longer = {"REQTYPE": "REQTYPE || '12345'", "REQTS": "REQTS + INTERVAL 1 SECOND", "REQUSER": "REQUSER + 5"}
+    for column in names:
+        other = longer.get(column, f"{column} || 'x'" if column in ("REQFILE", "BROWSER") else f"{column} + 1")
+        changed = ", ".join(f"{other} AS {each}" if each == column else each for each in names)
+        name = talk.prepare(scan, phase, f"SELECT {changed} FROM hits")
+        assert int(talk.sample(name, operations=1, lead_in_ns=0).touch, 16) != whole, column
+
+
+def stopped(talk: Talk, behaviour: str, sql: str) -> p.BehaveReply:
+    """How a long query ended that was to be stopped after 0.3 s."""
+    return talk.runner.request(
+        p.Behave, 60, behaviour=behaviour, sql=sql, after_ms=300, most_ms=20_000, expect=p.BehaveReply
+    )
+
+
+def test_long_queries_are_stopped_or_said_not_to_be(
+    start: Callable[..., Talk], sqlite_file: Path, postgresql: dict[str, Any], tmp_path: Path
+) -> None:
+    talk = start("duckdb")
+    talk.open(path=str(tmp_path / "own.duckdb"), statement="bound")
+    reply = stopped(talk, "cancel", ENGINES["duckdb"].slow_query())
+    assert (reply.honoured, reply.usable) == (True, True), reply.text
+    with pytest.raises(RunnerFailure, match="no statement timeout"):
+        stopped(talk, "timeout", ENGINES["duckdb"].slow_query())
+    talk = start("adbc-postgresql")
+    talk.open(**postgresql, statement="bound", transport="unix")
+    for behaviour in ("cancel", "timeout"):
+        reply = stopped(talk, behaviour, ENGINES["postgresql"].slow_query())
+        assert (reply.honoured, reply.usable) == (True, True), reply.text
+    talk = start("adbc-sqlite")
+    talk.open(path=str(sqlite_file), statement="bound")
+    with pytest.raises(RunnerFailure, match="no way to stop"):
+        stopped(talk, "cancel", ENGINES["sqlite"].slow_query())
