@@ -1,30 +1,32 @@
-"""The suite's engines, started once, and the runner of the path that is being tested."""
+"""The suite's engines, one at a time, and the runner of the path that is being tested."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import pytest
-from house import House, reason_against
 
+from rowpath.conformance.house import House
+from rowpath.conformance.paths import of_the_project, reason_against
+from rowpath.conformance.report import opened_house
 from rowpath.invocation import Invocation
 from rowpath.plan import PlannedPath
+
+Observed = dict[str, dict[str, Any]]
 
 
 @pytest.fixture(scope="session")
 def house() -> Iterator[House]:
     """Everything is stopped and removed at the end."""
-    directory = Path(tempfile.mkdtemp(prefix="rowpath-"))
-    directory.chmod(0o711)  # as root a server runs as another user
-    suite = House(directory)
-    try:
+    with opened_house(of_the_project()) as suite:
         yield suite
-    finally:
-        suite.end()
-        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def observed() -> Observed:
+    """What the suite saw, by path: what docs/capabilities.md is made of."""
+    return {}
 
 
 @pytest.fixture
@@ -34,6 +36,13 @@ def planned(request: pytest.FixtureRequest) -> PlannedPath:
     if reason := reason_against(path):
         pytest.skip(reason)
     return path
+
+
+@pytest.fixture
+def seen(planned: PlannedPath, observed: Observed) -> dict[str, Any]:
+    """What the suite saw on this path so far."""
+    adapter = f"{planned.adapter.language} {planned.adapter.driver} {planned.path.get('deployment')}"
+    return observed.setdefault(planned.name, {"adapter": adapter, "checks": {}, "behaviours": {}, "syncs": {}})
 
 
 @pytest.fixture

@@ -198,6 +198,6 @@ def write_experiment(directory: Path, paths: Sequence[str], **measure: object) -
 
 
 SQLITE_C = 'engine = "sqlite", language = "c"'
-SQLITE_PYTHON = 'engine = "sqlite", language = "python"'
+SQLITE_PYTHON = 'engine = "sqlite", language = "python", driver = "sqlite3"'
 POSTGRESQL_C = 'engine = "postgresql", language = "c", driver = "libpq", transport = "unix"'
 POSTGRESQL_TCP = 'engine = "postgresql", language = "c", driver = "libpq", transport = "tcp"'

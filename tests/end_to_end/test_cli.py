@@ -134,9 +134,9 @@ def test_help_and_version() -> None:
 @pytest.mark.parametrize(
     ("what", "expected"),
     [
-        ("engines", ["sqlite", "postgresql", "derby", "file", "null"]),
-        ("workloads", ["scan", "keyed", "tab1", "aggregate", "connect", "types"]),
-        ("experiments", ["tour", "access-methods", "keyed-reads"]),
+        ("engines", ["sqlite", "postgresql", "derby", "h2", "hsqldb", "duckdb", "parquet", "arrow", "file", "null"]),
+        ("workloads", ["scan", "keyed", "tab1", "aggregate", "connect", "types", "load", "retrieve", "wide"]),
+        ("experiments", ["tour", "access-methods", "keyed-reads", "clients", "columnar", "load", "tls", "wide"]),
     ],
 )
 def test_lists(what: str, expected: list[str]) -> None:

@@ -1,0 +1,52 @@
+"""Every check on every path, in the order of the engines they share. (Named to run first.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rowpath.conformance.behaviours import observe
+from rowpath.conformance.cases import case_named, cases
+from rowpath.conformance.checks import check_case, serves
+from rowpath.conformance.house import House
+from rowpath.conformance.manners import MANNERS, ON_EVERY_PATH, check_manner
+from rowpath.conformance.paths import defaults, of_the_project
+from rowpath.plan import PlannedPath
+
+PATHS = of_the_project()
+DEFAULTS = defaults(PATHS)
+BEHAVIOURS = "behaviours"
+
+
+def checks() -> Iterator[tuple[PlannedPath, str]]:
+    """The cases that each path serves, then the manners; behaviours last, for they restart the server."""
+    for path in PATHS:
+        yield from ((path, case.name) for case in cases() if serves(case, path))
+        yield from ((path, name) for name in MANNERS if name in ON_EVERY_PATH or path in DEFAULTS)
+        if path in DEFAULTS:
+            yield path, BEHAVIOURS
+
+
+CHECKS = list(checks())
+
+
+@pytest.mark.parametrize(
+    ("planned", "check"), CHECKS, indirect=["planned"], ids=[f"{path.name}-{check}" for path, check in CHECKS]
+)
+def test_path(planned: PlannedPath, check: str, house: House, seen: dict[str, Any]) -> None:
+    if check == BEHAVIOURS:
+        behaviours = observe(planned, house)
+        assert all(each.words for each in behaviours if each.seen != "yes"), behaviours
+        seen["behaviours"] = {each.name: each.seen for each in behaviours}
+        return
+    if check in MANNERS:
+        outcome = check_manner(check, planned, house)
+    else:
+        outcome = check_case(case_named(check), planned, house.living(planned), house)
+    assert outcome.status != "failed", f"{outcome.reason}: expected {outcome.expected}, got {outcome.got}"
+    if check not in MANNERS:
+        seen["checks"][check] = "yes" if outcome.status == "ok" else outcome.reason
+    if check == "types":
+        seen["types"] = outcome.notes
