@@ -1,0 +1,32 @@
+"""The experiment `wide`: how well the cost model predicts the shapes that were held out of its fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.figure import Figure
+from rowpath import session
+from rowpath.analysis import analyse
+from rowpath.report.across import PREDICTED_WITHIN
+from rowpath.selftest.bench import Bench
+
+SHARE_BAR = 0.8  # of the paths
+TIMEOUT_S = 120.0
+
+
+def measure(bench: Bench) -> Iterator[Figure]:
+    """Per held-out shape: on how many paths the prediction is right."""
+    directory = bench.directory / "wide"
+    plan = session.plan_for("wide", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
+    session.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
+    models = analyse(directory).cost_models
+    for phase in plan.experiment.model.held_out if plan.experiment.model else ():
+        ratios = {model.name: held.ratio for model in models for held in model.held_out if held.phase == phase}
+        right = sum(abs(ratio - 1) <= PREDICTED_WITHIN for ratio in ratios.values())
+        each = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+        yield Figure(
+            f"cost model: {phase} predicted within {PREDICTED_WITHIN:.0%}",
+            f"{right} of {len(ratios)} paths (predicted ÷ measured: {each})",
+            f"at least {SHARE_BAR:.0%}",
+            bool(ratios) and right >= SHARE_BAR * len(ratios),
+        )

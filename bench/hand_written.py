@@ -1,0 +1,138 @@
+"""Each row path against a program of one file that does the same by hand (bench/hand_written), in the same run.
+
+Both programs live at once on the same core, warmed up alike; blocks of as many operations as take ours BLOCK_NS
+alternate, first one then the other first. What both delivered must add up to the same touch sum. A couple of fresh
+processes gives one figure, the median ratio of its pairs; the interval is over couples, as a run's is over sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from bench.figure import Figure
+from bench.hand_written_program import RIVALS, Program, Rival, command
+from rowpath import generators, launch
+from rowpath.engines.base import Instance
+from rowpath.errors import RowpathError
+from rowpath.fleet import key_of
+from rowpath.invocation import Invocation, Work
+from rowpath.languages import Command
+from rowpath.lattice import unavailable
+from rowpath.model import Workload
+from rowpath.plan import PlannedPath
+from rowpath.selftest.bench import Bench
+from rowpath.statistics.intervals import student
+from rowpath.statistics.ratios import set_log_ratio
+from rowpath.workloads import load_workload
+
+BAR = 1.05
+COUPLES = 5
+PAIRS = 6  # of each couple
+BLOCK_NS = 100_000_000
+WARM_S = {"c": 0.3, "python": 0.3, "java": 3.0}
+PHASES = ("keyed.read", "scan.read")
+
+
+def measure(bench: Bench) -> Iterator[Figure]:
+    """One figure per path and phase."""
+    for rival in RIVALS:
+        yield from compare(bench, rival)
+
+
+def compare(bench: Bench, rival: Rival) -> Iterator[Figure]:
+    """Our time over that of the program by hand."""
+    ours = bench.path(rival.language, rival.driver, "", **rival.coordinates)
+    ours = replace(ours, phases=PHASES)
+    bar = f"interval reaches {BAR} or less"
+    reason, _remedy = unavailable(ours.adapter, ours.path)
+    if reason:
+        yield Figure(f"{ours.name} over a loop by hand", reason, bar, None)
+        return
+    instance, theirs = bring_up(bench, ours)
+    bench.build(ours)
+    program = command(bench.directory, rival, ours)
+    for phase in PHASES:
+        workload = load_workload(phase.partition(".")[0])
+        work = bench.workshop.engine_work(workload, ours.path.get("engine")).phases[phase]
+        settings = rival.settings(instance.options(theirs.path)) | {"sql": work.sql.replace("?", rival.placeholder)}
+        if work.phase.parameters is not None:
+            settings["keys"] = str(keys_file(bench.directory / f"{phase}.keys", workload, work))
+        logs = [couple(bench, ours, instance, work, program, settings) for _ in range(COUPLES)]
+        interval = student(logs)
+        assert interval is not None
+        assert interval.ratio_low is not None
+        value = f"{interval.ratio:.3f} [{interval.ratio_low:.3f}, {interval.ratio_high:.3f}], {COUPLES} × {PAIRS} pairs"
+        yield Figure(f"{ours.name}, {phase}, over a loop by hand", value, bar, interval.ratio_low <= BAR)
+
+
+def bring_up(bench: Bench, ours: PlannedPath) -> tuple[Instance, PlannedPath]:
+    """The loaded engine, a server once for all, and the path that stands for the program by hand.
+
+    It is a path of its own, so that of an embedded database each of the two gets a copy.
+    """
+    theirs = replace(ours, path=msgspec.structs.replace(ours.path, label="by hand"))
+    key = key_of(ours.path)
+    if key in bench.fleet and ours.path.get("deployment") == "server":
+        return bench.fleet[key], theirs
+    workloads = {name: load_workload(name) for name in (phase.partition(".")[0] for phase in PHASES)}
+    return bench.fleet.bring_up((ours, theirs), workloads, key), theirs
+
+
+def keys_file(file: Path, workload: Workload, work: Work) -> Path:
+    """The phase's parameters, a key a line."""
+    _columns, rows = generators.parameter_rows(workload, work.phase)
+    file.write_text("".join(f"{key}\n" for (key,) in rows))
+    return file
+
+
+def couple(
+    bench: Bench, ours: PlannedPath, instance: Instance, work: Work, program: Command, settings: dict[str, str]
+) -> float:
+    """ln(ours / theirs) of two fresh processes: the median over their pairs of blocks."""
+    theirs = Program(program, settings)
+    invocation = bench.invocation(ours, instance)
+    try:
+        invocation.prepare(work)
+        operations = warm_up(invocation, work, theirs, WARM_S[ours.path.get("language")])
+        invocation.pin_all()
+        launch.pin(theirs.pid, invocation.cpus)
+        blocks = (lambda: our_block(invocation, work, operations)), (lambda: theirs.block(operations))
+        costs: tuple[dict[int, float], dict[int, float]] = {}, {}
+        for pair in range(PAIRS):
+            touches = set()
+            for side in (0, 1) if pair % 2 else (1, 0):
+                ns, touch = blocks[side]()
+                costs[side][pair] = ns / operations
+                touches.add(touch)
+            if len(touches) != 1:
+                raise RowpathError(f"{ours.name}, {work.name}: the touch sums differ: {sorted(touches)}")
+    finally:
+        invocation.close()
+        theirs.close()
+    ratio = set_log_ratio(*costs)
+    assert ratio is not None
+    return ratio
+
+
+def warm_up(invocation: Invocation, work: Work, theirs: Program, least_s: float) -> int:
+    """Run both, in blocks by turns, for so long each; how many operations ours then does in BLOCK_NS."""
+    operations = 1
+    spent_ns = 0
+    while spent_ns < least_s * 1e9:
+        reply = invocation.sample(work, "warm", duration_ns=BLOCK_NS // 2).reply
+        spent_ns += reply.ns
+        operations = max(1, round(BLOCK_NS * reply.operations / reply.ns))
+        theirs.block(max(1, operations // 2))
+    return operations
+
+
+def our_block(invocation: Invocation, work: Work, operations: int) -> tuple[int, int]:
+    """Nanoseconds and touch of the first so many operations."""
+    reply = invocation.sample(work, "steady", operations=operations, first=0).reply
+    if reply.failed or reply.operations != operations:
+        raise RowpathError(f"{reply.failed} of {operations} operations failed")
+    return reply.ns, int(reply.touch, 16)

@@ -1,0 +1,165 @@
+"""The programs by hand: which path each stands beside, how each is built and started, and talking to it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import shlex
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rowpath import cores, languages, launch
+from rowpath.engines import postgresql_binaries
+from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.languages import Command, java
+from rowpath.places import data_dir
+from rowpath.plan import PlannedPath
+
+SOURCES = Path(__file__).parent / "hand_written"
+ANSWER_S = 120.0
+TCP = {"transport": "tcp"}
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A row path and its program; `url` (JDBC) takes the engine's options, `properties` are of the driver's users."""
+
+    language: str
+    driver: str
+    source: str
+    placeholder: str = "?"
+    url: str = ""
+    properties: tuple[str, ...] = ()
+    coordinates: dict[str, str] = field(default_factory=dict)
+    user: str = ""  # of an embedded database that wants one; its password is empty
+
+    def settings(self, options: dict[str, Any]) -> dict[str, str]:
+        """What the program reads first, from where the engine is."""
+        found = {name: str(value) for name, value in options.items()}
+        found |= {"user": self.user, "password": ""} if self.user else {}
+        return found | ({"url": self.url.format(**options)} if self.url else {})
+
+
+POSTGRESQL_URL = "jdbc:postgresql://{host}:{port}/{database}?sslmode=disable&binaryTransfer=false"
+DERBY = ("timestamp_of_java_sql=true", "derby.stream.error.file=/dev/null")
+RIVALS = (
+    Rival("c", "libpq", "libpq.c", "$1", coordinates=TCP),
+    Rival("c", "sqlite", "sqlite.c"),
+    Rival("java", "pgjdbc", "Jdbc.java", url=POSTGRESQL_URL, properties=("key_as_char=true",), coordinates=TCP),
+    Rival("java", "sqlite-jdbc", "Jdbc.java", url="jdbc:sqlite:{path}", properties=("timestamp_as_text=true",)),
+    Rival("java", "derby", "Jdbc.java", url="jdbc:derby:{path}", properties=DERBY),
+    Rival("java", "h2", "Jdbc.java", url="jdbc:h2:file:{path}", user="SA"),
+    Rival("java", "hsqldb", "Jdbc.java", url="jdbc:hsqldb:file:{path};shutdown=true", user="SA"),
+    Rival("python", "psycopg", "dbapi.py", "%s", coordinates=TCP),
+    Rival("python", "psycopg2", "dbapi.py", "%s", coordinates=TCP),
+    Rival("python", "asyncpg", "asynchronous.py", "$1", coordinates=TCP),
+    Rival("python", "sqlite3", "dbapi.py"),
+    Rival("python", "duckdb", "dbapi.py"),
+)
+
+
+def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
+    """How to start the program, built into `directory` with what the runner is built and started with."""
+    source = SOURCES / rival.source
+    if rival.language == "c":
+        return Command((str(_compiled_c(directory, source)),))
+    start = languages.command(ours.adapter, ours.path.get("version"), ours.path)
+    if rival.language == "python":
+        kept = {name: value for name, value in start.environment.items() if name != "PYTHONPATH"}
+        return Command((start.arguments[0], str(source), rival.driver), kept)
+    classes = directory / "classes"
+    javac = Path(java.java_command()).parent / "javac"
+    _run([str(javac), "-d", str(classes), str(source)])
+    jars: dict[str, list[str]] = ours.adapter.build["jars"]
+    wanted = [each for key in ("deployment", "transport") for each in jars.get(ours.path.get(key), ())]
+    fetched = java.fetch(each.replace("{version}", ours.path.get("version")) for each in wanted)
+    options = (*java.JVM_OPTIONS, f"-Djava.io.tmpdir={directory}", *(f"-D{each}" for each in rival.properties))
+    class_path = os.pathsep.join(map(str, (classes, *fetched)))
+    return Command((java.java_command(), *options, "-cp", class_path, "Jdbc"), {"LC_ALL": "C.UTF-8"})
+
+
+def _compiled_c(directory: Path, source: Path) -> Path:
+    program = directory / source.stem
+    compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
+    if source.stem == "libpq":
+        prefix = postgresql_binaries.install()
+        if not (prefix / "include" / "libpq-fe.h").is_file():
+            raise EnvironmentMissing(f"there is no libpq-fe.h in {prefix}/include", "unset ROWPATH_POSTGRESQL")
+        library = prefix / "lib"
+        linked = [f"-I{prefix / 'include'}", str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]
+    else:
+        linked = [f"-I{data_dir() / 'runners' / 'c' / 'adapters'}", "-l:libsqlite3.so.0"]
+    _run([*compiler, "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", str(source), *linked, "-o", str(program)])
+    return program
+
+
+def _run(arguments: list[str]) -> None:
+    if shutil.which(arguments[0]) is None:
+        raise EnvironmentMissing(f"there is no {arguments[0]}", "rowpath doctor")
+    done = launch.run(arguments, timeout_s=120)
+    if done.returncode != 0:
+        raise RowpathError(f"{arguments[0]} failed: {done.stderr.strip()[-500:]}", "rowpath doctor")
+
+
+class Program:
+    """A living, connected program: `ns touch` for every number of operations. RowpathError when it does not answer."""
+
+    def __init__(self, start: Command, settings: dict[str, str]) -> None:
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
+        self._process = launch.start(
+            start.arguments,
+            environment=start.environment,
+            cpus=cores.usable(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+        )
+        self.pid = self._process.pid
+        self._tell("".join(f"{name}={value}\n" for name, value in settings.items()) + "\n")
+        while self._answer() != "ready":  # an engine may have a word of its own first
+            pass
+
+    def block(self, operations: int) -> tuple[int, int]:
+        """Nanoseconds and touch sum of so many operations from the first key on."""
+        self._tell(f"{operations}\n")
+        ns, touch = self._answer().split()
+        return int(ns), int(touch)
+
+    def close(self) -> None:
+        """Let it hang up and end; harmless when it has ended."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+            launch.wait(self._process, 5.0)
+        launch.stop(self._process)
+        self._said.close()
+
+    def _tell(self, text: str) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(text.encode())
+            self._process.stdin.flush()
+        except OSError as error:
+            raise self._failed() from error
+
+    def _answer(self) -> str:
+        stream = self._process.stdout
+        assert stream is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_READ)
+            line = stream.readline() if selector.select(ANSWER_S) else b""
+        if not line:
+            raise self._failed()
+        return line.decode().strip()
+
+    def _failed(self) -> RowpathError:
+        launch.wait(self._process, 1.0)
+        self._said.seek(0)
+        words = self._said.read().decode(errors="replace").strip()[-500:]
+        self.close()
+        return RowpathError(f"a program by hand did not answer: {words or 'no last words'}")
