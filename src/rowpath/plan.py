@@ -108,7 +108,8 @@ def make_plan(
                 unserved.append((path.id, phase_name, why))
         if served:
             runnable.append(PlannedPath(path, adapter, tuple(served), short[path.id]))
-    runnable = _with_comparisons(runnable)
+    writing = any(workloads[name.partition(".")[0]].phase(name.partition(".")[2]).writes for name in experiment.phases)
+    runnable = _with_comparisons(runnable, writing)
     groups, anchors = _groups(runnable, seed)
     return Plan(
         experiment,
@@ -178,10 +179,16 @@ def _both_deployments(paths: list[tuple[Path, str]], path: Path) -> bool:
     return len({other.get("deployment") for other in same}) > 1
 
 
-def _with_comparisons(paths: list[PlannedPath]) -> list[PlannedPath]:
+def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPath]:
     """Paths are ranked together when placement, durability and fetch form agree and no engine build is confounded."""
+
+    def means(planned: PlannedPath, key: str) -> bool:
+        # An engine that has no durability but `none` stands apart where something is written, and only there.
+        only_none = key == "durability" and writing and "execute" in planned.adapter.phases
+        return only_none or applies(planned.path, key)
+
     keys = ("placement", "durability", *(key for key in TOGETHER if key != "placement"))
-    applicable = {key: [p.path.get(key) for p in paths if applies(p.path, key)] for key in keys}
+    applicable = {key: [p.path.get(key) for p in paths if means(p, key)] for key in keys}
     varying = [key for key in keys if len(set(applicable[key])) > 1]
     result = []
     for planned in paths:
@@ -190,7 +197,7 @@ def _with_comparisons(paths: list[PlannedPath]) -> list[PlannedPath]:
             value = planned.path.get(key)
             if key == "fetch":
                 value = value.partition(":")[0]
-            parts.append(f"{key}={value if applies(planned.path, key) else applicable[key][0]}")
+            parts.append(f"{key}={value if means(planned, key) else applicable[key][0]}")
         if planned.adapter.confounded:
             parts.append(planned.adapter.confounded)
         result.append(

@@ -153,6 +153,7 @@ class Truth:
         self.workload = for_engine(workload, engine_supports)[0] if engine_supports else workload
         self._deliveries: dict[str, _Delivery | None] = {}
         self._sent: dict[str, Sums] = {}
+        self._after: dict[tuple[str, int], str] = {}
 
     def _phase(self, phase: Phase | str) -> Phase:
         return self.workload.phase(phase) if isinstance(phase, str) else phase
@@ -212,6 +213,12 @@ class Truth:
         phase = self._phase(phase)
         if not phase.after:
             return ""
+        known = self._after.get((phase.name, operations))
+        if known is None:
+            known = self._after[phase.name, operations] = self._after_digest(phase, operations)
+        return known
+
+    def _after_digest(self, phase: Phase, operations: int) -> str:
         table = self.workload.tables[phase.after]
         make = generators.row_maker(table)
         result = codec.Digest()

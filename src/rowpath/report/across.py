@@ -120,14 +120,12 @@ def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:
     rows = []
     for name in dict.fromkeys(ranked):
         cells = [fmt.clean(name), lookup.coordinate(name, "durability"), lookup.coordinate(name, "bulk")]
-        slowest: float | None = None
-        fastest: float | None = None
-        for phase, stored in phases.items():
-            rate = _row_rate(lookup.measured(workload, phase, "steady"), name, stored)
-            cells.append(fmt.rate(rate))
-            slowest = min(rate, slowest or rate) if rate else slowest
-            fastest = max(rate, fastest or rate) if rate else fastest
-        cells.append(fmt.ratio(fastest / slowest) if fastest and slowest else fmt.MISSING)
+        rates = [
+            _row_rate(lookup.measured(workload, phase, "steady"), name, stored) for phase, stored in phases.items()
+        ]
+        known = [rate for rate in rates if rate]
+        cells += [fmt.rate(rate) for rate in rates]
+        cells.append(fmt.ratio(max(known) / min(known)) if len(known) > 1 else fmt.MISSING)
         rows.append(Row(tuple(cells)))
     columns = (
         Column("path"),
