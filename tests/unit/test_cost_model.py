@@ -26,8 +26,8 @@ def shapes() -> dict[str, Shape]:
 def test_the_shapes_are_those_of_the_rows() -> None:
     found = shapes()
     assert (found["key-wide"].rows, found["key-wide"].values) == (1, 60)
-    assert (found["rows-100-long"].rows, found["rows-100-long"].values) == (100, 500)
-    assert found["rows-100-long"].bytes == pytest.approx(100 * 4 * 300, rel=0.02)
+    assert (found["rows-100-long"].rows, found["rows-100-long"].values) == (100, 300)
+    assert found["rows-100-long"].bytes == pytest.approx(100 * 2 * 300, rel=0.02)
 
 
 def test_the_shapes_tell_the_four_coefficients_apart() -> None:
