@@ -53,7 +53,7 @@ RIVALS = (
     Rival("java", "pgjdbc", "Jdbc.java", url=POSTGRESQL_URL, properties=("key_as_char=true",), coordinates=TCP),
     Rival("java", "sqlite-jdbc", "Jdbc.java", url="jdbc:sqlite:{path}", properties=("timestamp_as_text=true",)),
     Rival("java", "derby", "Jdbc.java", url="jdbc:derby:{path}", properties=DERBY),
-    Rival("java", "h2", "Jdbc.java", url="jdbc:h2:file:{path}", user="SA"),
+    Rival("java", "h2", "Jdbc.java", url="jdbc:h2:file:{path};OPTIMIZE_REUSE_RESULTS=FALSE", user="SA"),
     Rival("java", "hsqldb", "Jdbc.java", url="jdbc:hsqldb:file:{path};shutdown=true", user="SA"),
     Rival("python", "psycopg", "dbapi.py", "%s", coordinates=TCP),
     Rival("python", "psycopg2", "dbapi.py", "%s", coordinates=TCP),

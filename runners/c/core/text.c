@@ -5,102 +5,7 @@
 #include <stdlib.h>
 
 #include "codec.h"
-
-typedef struct cursor {
-    const char *at, *end;
-} cursor;
-
-static inline bool is_digit(char byte) {
-    return (unsigned char)(byte - '0') < 10;
-}
-
-static bool read_int64(cursor *in, int64_t *value) {
-    bool negative = in->at < in->end && *in->at == '-';
-    if (in->at < in->end && (*in->at == '-' || *in->at == '+')) in->at++;
-    const char *first = in->at;
-    uint64_t sum = 0;
-    for (; in->at < in->end && is_digit(*in->at); in->at++) {
-        unsigned digit = (unsigned)(*in->at - '0');
-        if (RP_UNLIKELY(sum > (UINT64_MAX - digit) / 10)) return false;
-        sum = 10 * sum + digit;
-    }
-    if (in->at == first || sum > (uint64_t)INT64_MAX + negative) return false;
-    *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
-    return true;
-}
-
-/* Exactly `count` digits. */
-static bool read_fixed(cursor *in, int count, unsigned *value) {
-    if (in->end - in->at < count) return false;
-    *value = 0;
-    for (int i = 0; i < count; i++, in->at++) {
-        if (!is_digit(*in->at)) return false;
-        *value = 10 * *value + (unsigned)(*in->at - '0');
-    }
-    return true;
-}
-
-static bool skip(cursor *in, char byte) {
-    if (in->at == in->end || *in->at != byte) return false;
-    in->at++;
-    return true;
-}
-
-static bool skip_word(cursor *in, const char *word) {
-    size_t length = strlen(word);
-    if ((size_t)(in->end - in->at) < length || memcmp(in->at, word, length) != 0) return false;
-    in->at += length;
-    return true;
-}
-
-/* Fraction digits after a point, as nanoseconds; digits beyond the ninth must be zero. */
-static bool read_fraction(cursor *in, uint32_t *ns) {
-    *ns = 0;
-    if (!skip(in, '.')) return true;
-    uint32_t unit = 100000000;
-    const char *first = in->at;
-    for (; in->at < in->end && is_digit(*in->at); in->at++) {
-        if (unit == 0 && *in->at != '0') return false;
-        *ns += unit * (uint32_t)(*in->at - '0');
-        unit /= 10;
-    }
-    return in->at > first;
-}
-
-static bool read_date(cursor *in, rp_civil *civil) {
-    const char *first = in->at;
-    civil->year = 0;
-    while (in->at < in->end && is_digit(*in->at) && in->at - first < 7)
-        civil->year = 10 * civil->year + (*in->at++ - '0');
-    return in->at - first >= 4 && skip(in, '-') && read_fixed(in, 2, &civil->month) && skip(in, '-') &&
-           read_fixed(in, 2, &civil->day) && civil->month >= 1 && civil->month <= 12 && civil->day >= 1 &&
-           civil->day <= 31;
-}
-
-static bool read_time(cursor *in, int64_t *seconds, uint32_t *ns) {
-    unsigned hour, minute, second;
-    if (!read_fixed(in, 2, &hour) || !skip(in, ':') || !read_fixed(in, 2, &minute) || !skip(in, ':') ||
-        !read_fixed(in, 2, &second))
-        return false;
-    *seconds = (hour * 60 + minute) * 60 + second;
-    return hour <= 24 && minute < 60 && second <= 60 && read_fraction(in, ns);
-}
-
-/* Z or ±HH, ±HH:MM, ±HH:MM:SS, ±HHMM. */
-static bool read_zone(cursor *in, int64_t *seconds) {
-    unsigned hours, minutes = 0, rest = 0;
-    *seconds = 0;
-    if (skip(in, 'Z')) return true;
-    bool west = in->at < in->end && *in->at == '-';
-    if (!skip(in, '+') && !skip(in, '-')) return false;
-    if (!read_fixed(in, 2, &hours)) return false;
-    if (skip(in, ':') || (in->at < in->end && is_digit(*in->at))) {
-        if (!read_fixed(in, 2, &minutes)) return false;
-        if (skip(in, ':') && !read_fixed(in, 2, &rest)) return false;
-    }
-    *seconds = (int64_t)((hours * 60 + minutes) * 60 + rest) * (west ? -1 : 1);
-    return true;
-}
+#include "text_reader.h"
 
 static bool take_infinity(rp_sink *sink, rp_column *column, cursor *in) {
     bool negative = skip(in, '-');
@@ -132,7 +37,11 @@ static bool take_timestamp(rp_sink *sink, rp_column *column, cursor *in) {
     int64_t seconds = 0, zone = 0;
     uint32_t ns = 0;
     if (!is_digit(*in->at)) return take_infinity(sink, column, in);
-    if (!read_date(in, &civil) || !(skip(in, ' ') || skip(in, 'T')) || !read_time(in, &seconds, &ns)) return false;
+    if (read_usual(in, &civil, &seconds)) {
+        if (!read_fraction(in, &ns)) return false;
+    } else if (!read_date(in, &civil) || !(skip(in, ' ') || skip(in, 'T')) || !read_time(in, &seconds, &ns)) {
+        return false;
+    }
     if (column->type == RP_TIMESTAMPTZ && !read_zone(in, &zone)) return false;
     if (in->at < in->end && skip_word(in, " BC")) civil.year = 1 - civil.year;
     if (ns % 1000 != 0) return false;

@@ -1,6 +1,7 @@
 """SQLite through ADBC: rows arrive as Arrow, and are taken so or made Python values of."""
 
 import adbc_driver_sqlite
+import pyarrow as pa
 from adbc_driver_sqlite import dbapi
 from rowpath_runner.adapter import FROM_TEXT
 from rowpath_runner.adbc import AdbcAdapter
@@ -26,6 +27,12 @@ class Adapter(AdbcAdapter):
 
     def rows_from_text(self, column):
         return FROM_TEXT[column.type] if column.type in KEPT_AS_TEXT else None
+
+    def stored(self, table):
+        for index, field in enumerate(table.schema):
+            if pa.types.is_decimal(field.type):  # the driver takes none in
+                table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
+        return table
 
     def facts(self):
         def pragma(name):

@@ -3,6 +3,7 @@
 import sqlite3
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from uuid import UUID
 
 from rowpath_runner.adapter import FROM_TEXT, Unsupported, literal, with_literals
@@ -48,7 +49,7 @@ class Adapter(Base):
 
     def prepare(self, phase, parameters):
         connection, sql = self.connection, phase.sql
-        execute = connection.execute
+        execute = connection.cursor().execute
         converters = [FROM_TEXT[c.type] if c.type in KEPT_AS_TEXT else None for c in phase.columns]
         if phase.kind == "connect":
             return Work(
@@ -61,7 +62,7 @@ class Adapter(Base):
             return Work(lambda _: execute(sql), converters=converters)
         if self.options.get("statement") == "text":
             return Work(execute, [with_literals(sql, row, literal_here) for row in parameters], converters)
-        return Work(lambda row: execute(sql, row), parameters, converters)
+        return Work(partial(execute, sql), parameters, converters)
 
     def transaction(self, phase):
         if self.shipped:

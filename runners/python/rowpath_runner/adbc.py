@@ -29,6 +29,10 @@ class AdbcAdapter(Adapter):
     def stored_name(self, name):
         return name
 
+    def stored(self, table):
+        """An Arrow table as the driver can take it in."""
+        return table
+
     def columns_from_text(self, column):
         return None
 
@@ -83,7 +87,8 @@ class AdbcAdapter(Adapter):
         schema = arrow_schema(phase.parameter_columns)
         for index, column in enumerate(phase.parameter_columns):  # ingesting quotes the names
             schema = schema.set(index, schema.field(index).with_name(self.stored_name(column.name)))
-        return Work(lambda rows: cursor.adbc_ingest(table, arrow_table(rows, schema), mode="append"))
+        stored = self.stored
+        return Work(lambda rows: cursor.adbc_ingest(table, stored(arrow_table(rows, schema)), mode="append"))
 
     def transaction(self, phase):
         if not phase.transaction:

@@ -1,0 +1,126 @@
+/* Reading text piece by piece: digits, dates, times of day, zones. Every reader moves the cursor behind what it has
+   read, and says whether that was right. */
+#ifndef ROWPATH_TEXT_READER_H
+#define ROWPATH_TEXT_READER_H
+
+#include "rowpath.h"
+
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
+
+static inline bool is_digit(char byte) {
+    return (unsigned char)(byte - '0') < 10;
+}
+
+static inline bool read_int64(cursor *in, int64_t *value) {
+    bool negative = in->at < in->end && *in->at == '-';
+    if (in->at < in->end && (*in->at == '-' || *in->at == '+')) in->at++;
+    const char *first = in->at;
+    uint64_t sum = 0;
+    for (; in->at < in->end && is_digit(*in->at); in->at++) {
+        unsigned digit = (unsigned)(*in->at - '0');
+        if (RP_UNLIKELY(sum > (UINT64_MAX - digit) / 10)) return false;
+        sum = 10 * sum + digit;
+    }
+    if (in->at == first || sum > (uint64_t)INT64_MAX + negative) return false;
+    *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
+    return true;
+}
+
+/* Exactly `count` digits. */
+static inline bool read_fixed(cursor *in, int count, unsigned *value) {
+    if (in->end - in->at < count) return false;
+    *value = 0;
+    for (int i = 0; i < count; i++, in->at++) {
+        if (!is_digit(*in->at)) return false;
+        *value = 10 * *value + (unsigned)(*in->at - '0');
+    }
+    return true;
+}
+
+static inline bool skip(cursor *in, char byte) {
+    if (in->at == in->end || *in->at != byte) return false;
+    in->at++;
+    return true;
+}
+
+static inline bool skip_word(cursor *in, const char *word) {
+    size_t length = strlen(word);
+    if ((size_t)(in->end - in->at) < length || memcmp(in->at, word, length) != 0) return false;
+    in->at += length;
+    return true;
+}
+
+static inline unsigned two_digits(const char *at, unsigned *wrong) {
+    unsigned tens = (unsigned)(at[0] - '0'), ones = (unsigned)(at[1] - '0');
+    *wrong |= tens > 9 || ones > 9;
+    return 10 * tens + ones;
+}
+
+/* Fraction digits after a point, as nanoseconds; digits beyond the ninth must be zero. */
+static inline bool read_fraction(cursor *in, uint32_t *ns) {
+    *ns = 0;
+    if (!skip(in, '.')) return true;
+    uint32_t unit = 100000000;
+    const char *first = in->at;
+    for (; in->at < in->end && is_digit(*in->at); in->at++) {
+        if (unit == 0 && *in->at != '0') return false;
+        *ns += unit * (uint32_t)(*in->at - '0');
+        unit /= 10;
+    }
+    return in->at > first;
+}
+
+static inline bool read_date(cursor *in, rp_civil *civil) {
+    const char *first = in->at;
+    civil->year = 0;
+    while (in->at < in->end && is_digit(*in->at) && in->at - first < 7)
+        civil->year = 10 * civil->year + (*in->at++ - '0');
+    return in->at - first >= 4 && skip(in, '-') && read_fixed(in, 2, &civil->month) && skip(in, '-') &&
+           read_fixed(in, 2, &civil->day) && civil->month >= 1 && civil->month <= 12 && civil->day >= 1 &&
+           civil->day <= 31;
+}
+
+static inline bool read_time(cursor *in, int64_t *seconds, uint32_t *ns) {
+    unsigned hour, minute, second;
+    if (!read_fixed(in, 2, &hour) || !skip(in, ':') || !read_fixed(in, 2, &minute) || !skip(in, ':') ||
+        !read_fixed(in, 2, &second))
+        return false;
+    *seconds = (hour * 60 + minute) * 60 + second;
+    return hour <= 24 && minute < 60 && second <= 60 && read_fraction(in, ns);
+}
+
+/* Z or ±HH, ±HH:MM, ±HH:MM:SS, ±HHMM. */
+static inline bool read_zone(cursor *in, int64_t *seconds) {
+    unsigned hours, minutes = 0, rest = 0;
+    *seconds = 0;
+    if (skip(in, 'Z')) return true;
+    bool west = in->at < in->end && *in->at == '-';
+    if (!skip(in, '+') && !skip(in, '-')) return false;
+    if (!read_fixed(in, 2, &hours)) return false;
+    if (skip(in, ':') || (in->at < in->end && is_digit(*in->at))) {
+        if (!read_fixed(in, 2, &minutes)) return false;
+        if (skip(in, ':') && !read_fixed(in, 2, &rest)) return false;
+    }
+    *seconds = (int64_t)((hours * 60 + minutes) * 60 + rest) * (west ? -1 : 1);
+    return true;
+}
+
+/* YYYY-MM-DD HH:MM:SS at once: all but very few timestamps; false, with nothing read, for any other form. */
+static inline bool read_usual(cursor *in, rp_civil *civil, int64_t *seconds) {
+    const char *at = in->at;
+    if (in->end - at < 19 || at[4] != '-' || at[7] != '-' || at[10] != ' ' || at[13] != ':' || at[16] != ':')
+        return false;
+    unsigned wrong = 0, hour = two_digits(at + 11, &wrong), minute = two_digits(at + 14, &wrong);
+    unsigned second = two_digits(at + 17, &wrong);
+    civil->year = (int)(100 * two_digits(at, &wrong) + two_digits(at + 2, &wrong));
+    civil->month = two_digits(at + 5, &wrong);
+    civil->day = two_digits(at + 8, &wrong);
+    if (wrong || civil->month - 1 > 11 || civil->day - 1 > 30 || hour > 24 || minute > 59 || second > 60) return false;
+    *seconds = (int64_t)((hour * 60 + minute) * 60 + second);
+    in->at += 19;
+    return true;
+}
+
+#endif
