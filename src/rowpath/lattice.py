@@ -13,7 +13,7 @@ from rowpath.engines.base import Versioned, versions
 from rowpath.errors import UsageError
 from rowpath.experiments import Selection
 from rowpath.languages import Adapter, availability, every_adapter
-from rowpath.model import COORDINATES, Path, Phase
+from rowpath.model import COORDINATES, Path, Phase, Workload
 from rowpath.toml_lines import suggest
 
 NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
@@ -162,6 +162,16 @@ def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase)
     if path.get("clients") != "1" and phase.kind not in ("query", "execute"):
         return f"{phase_name}: only queries and single writes are done by several clients at once"
     return ""
+
+
+def unnumbered_reason(path: Path, workload: Workload, phase_name: str, phase: Phase) -> str:
+    """Why several clients cannot do this insert: nobody knows which row gets which number; empty when they can."""
+    table = workload.tables.get(phase.after)
+    if path.get("clients") == "1" or table is None or not table.identity or phase.parameters is None:
+        return ""
+    if not phase.parameters.columns or table.identity in phase.parameters.columns:
+        return ""
+    return f"{phase_name}: the engine numbers the rows as they come, so with several clients no row is known"
 
 
 def select(selection: Selection, filters: Mapping[str, tuple[str, ...]] = NO_FILTERS) -> list[tuple[Adapter, Path]]:

@@ -10,7 +10,16 @@ from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.experiments import Experiment
 from rowpath.languages import Adapter
-from rowpath.lattice import applies, check_coordinates, matches, pruned, select, unavailable, unserved_reason
+from rowpath.lattice import (
+    applies,
+    check_coordinates,
+    matches,
+    pruned,
+    select,
+    unavailable,
+    unnumbered_reason,
+    unserved_reason,
+)
 from rowpath.model import TOGETHER, Dropped, Path, Phase, Workload
 from rowpath.toml_lines import suggest
 from rowpath.workloads import load_workload
@@ -101,7 +110,9 @@ def make_plan(
             if only and phase_name not in only:
                 continue
             workload, _, phase = phase_name.partition(".")
-            why = unserved_reason(adapter, path, phase_name, workloads[workload].phase(phase))
+            asked = workloads[workload].phase(phase)
+            why = unserved_reason(adapter, path, phase_name, asked)
+            why = why or unnumbered_reason(path, workloads[workload], phase_name, asked)
             if not why:
                 served.append(phase_name)
             elif why.strip():

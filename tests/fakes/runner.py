@@ -17,7 +17,7 @@ from datetime import datetime
 from rowpath.codec import Digest, encode_row, touch_row
 from rowpath.model import Column
 
-CALM_SAMPLES = 4  # crashes and hangs come after so many samples: in the middle of a run
+CALM_SAMPLES = 8  # crashes and hangs come after so many samples: in the middle of a run
 
 
 class Fake:
