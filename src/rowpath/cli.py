@@ -22,10 +22,15 @@ if TYPE_CHECKING:
     from rowpath.model import Analysis
 
 
+INTERRUPT_AGAIN_S = 0.05
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
+    signal.signal(signal.SIGALRM, _interrupt)
+    sys.unraisablehook = _not_raised
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a run
@@ -58,6 +63,14 @@ def _tell(error: RowpathError) -> int:
 
 def _interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
+
+
+def _not_raised(lost: sys.UnraisableHookArgs) -> None:
+    """An interruption that arrived where none can be raised (while a process is forked) comes again a moment later."""
+    if lost.exc_type is KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, INTERRUPT_AGAIN_S)
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def run(options: argparse.Namespace) -> int:

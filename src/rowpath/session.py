@@ -161,6 +161,7 @@ def run_plan(
     together: tuple[str, ...] = (),
 ) -> Outcome:
     """Run the plan into a new run directory."""
+    collect.probe()  # takes a moment: before there is a directory that an interruption would leave without a head
     run_directory = RunDirectory(directory or _new_name(plan.experiment.name))
     run_directory.create()
     progress = make_progress(quiet, color)
