@@ -86,7 +86,7 @@ class Prover:
         if work.phase.writes:
             invocation.reset(work)
         invocation.prepare(work)
-        settling, operations = self._how_many(work)
+        settling, operations = self._how_many(work, invocation.clients)
         if not work.phase.writes and work.phase.kind != "null":
             count = min(work.parameter_count or 1, VERIFIED_OPERATIONS)
             if not self._verified(invocation, engine_work, work, work, count):
@@ -184,14 +184,15 @@ class Prover:
             least += [counted.calls] if counted.calls is not None else []
         return min(least, default=None)
 
-    def _how_many(self, work: Work) -> tuple[int, int]:
-        """Operations that let the driver settle, and operations that are counted."""
+    def _how_many(self, work: Work, clients: int) -> tuple[int, int]:
+        """Operations that let the driver settle on every connection, and operations that are counted."""
+        settling = SETTLING_OPERATIONS * clients
         if work.phase.writes:
-            settling = SETTLING_OPERATIONS if work.phase.operations > 2 * SETTLING_OPERATIONS else 0
+            settling = settling if work.phase.operations > 2 * settling else 0
             return settling, min(work.phase.operations - settling, WRITTEN_OPERATIONS)
         if work.phase.kind == "connect":
             return 1, 3
-        return SETTLING_OPERATIONS, 3 if work.phase.scan else COUNTED_OPERATIONS
+        return settling, 3 if work.phase.scan else COUNTED_OPERATIONS
 
     def _commits(self, invocation: Invocation) -> int | None:
         """The server's counter of commits, with everything that this connection did."""
