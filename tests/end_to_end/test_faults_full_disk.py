@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -48,7 +49,11 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 
 def unmount(folder: Path) -> None:
-    subprocess.run(["umount", folder], check=True)
+    """Unmount it; what a killed process held may take a moment to go."""
+    give_up = time.monotonic() + 10
+    while (done := subprocess.run(["umount", folder], capture_output=True, text=True, check=False)).returncode:
+        assert time.monotonic() < give_up, done.stderr
+        time.sleep(0.1)
 
 
 def fill(folder: Path) -> None:

@@ -15,7 +15,9 @@ from rowpath.plan import PlannedPath
 from rowpath.protocol import Behave, BehaveReply, Close, CloseReply
 from rowpath.runners import RunnerFailure
 
-AFTER_MS = {"cancel": 300, "timeout": 1000}  # drivers whose timeouts are whole seconds have none below 1
+# Drivers whose timeouts are whole seconds have none below 1. A cancellation that comes while a cold engine still
+# makes its plan may be lost: then a later one tells whether the driver can cancel at all.
+AFTER_MS = {"cancel": (300, 2000), "timeout": (1000,)}
 MOST_MS = 8000
 ON_TIME_MS = 4000  # an end later than this was not the request's doing
 
@@ -41,6 +43,14 @@ def observe(planned: PlannedPath, house: House) -> list[Behaviour]:
 
 
 def _stops(planned: PlannedPath, house: House, behaviour: str, name: str) -> Behaviour:
+    for after_ms in AFTER_MS[behaviour]:
+        seen = _stops_after(planned, house, behaviour, name, after_ms)
+        if seen.seen != "no":
+            break
+    return seen
+
+
+def _stops_after(planned: PlannedPath, house: House, behaviour: str, name: str, after_ms: int) -> Behaviour:
     fresh = house.fresh(planned)
     try:
         fresh.open()
@@ -49,7 +59,7 @@ def _stops(planned: PlannedPath, house: House, behaviour: str, name: str) -> Beh
             MOST_MS / 1000 + 20,
             behaviour=behaviour,
             sql=ENGINES[planned.path.get("engine")].slow_query(),
-            after_ms=AFTER_MS[behaviour],
+            after_ms=after_ms,
             most_ms=MOST_MS,
             expect=BehaveReply,
         )
@@ -57,7 +67,7 @@ def _stops(planned: PlannedPath, house: House, behaviour: str, name: str) -> Beh
         return Behaviour(name, "unsupported" if failure.kind == "unsupported" else "no", failure.text)
     finally:
         fresh.close()
-    in_time = reply.took_ns <= (AFTER_MS[behaviour] + ON_TIME_MS) * 1_000_000
+    in_time = reply.took_ns <= (after_ms + ON_TIME_MS) * 1_000_000
     words = reply.text if in_time else f"after {reply.took_ns / 1e9:.1f} s: {reply.text}"
     if reply.honoured and in_time and not reply.usable:
         words = f"{words} (the connection could not be used afterwards)"
