@@ -23,6 +23,8 @@ FIGURES = {
     "null_operation": "10 s",
     "controller_cpu": "20 s",
     "pgbench": "2 min",
+    "sysbench": "2 min",
+    "embedded": "1 min",
     "hand_written": "8 min",
     "streaming_memory": "3 min",
     "cost_model": "6 min",

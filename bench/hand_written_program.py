@@ -16,7 +16,7 @@ from typing import Any
 from rowpath import cores, languages, launch
 from rowpath.engines import postgresql_binaries
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.languages import Command, java
+from rowpath.languages import Command, java, odbc
 from rowpath.places import data_dir
 from rowpath.plan import PlannedPath
 
@@ -37,24 +37,45 @@ class Rival:
     properties: tuple[str, ...] = ()
     coordinates: dict[str, str] = field(default_factory=dict)
     user: str = ""  # of an embedded database that wants one; its password is empty
+    bar: float = 1.05
 
-    def settings(self, options: dict[str, Any]) -> dict[str, str]:
+    def settings(self, options: dict[str, Any], ours: PlannedPath) -> dict[str, str]:
         """What the program reads first, from where the engine is."""
         found = {name: str(value) for name, value in options.items()}
+        if self.source == "odbc.c":
+            found["driver"] = str(odbc.driver_file(ours.adapter, ours.path.get("version")))
+            found |= dict(each.split("=") for each in self.properties)
         found |= {"user": self.user, "password": ""} if self.user else {}
         return found | ({"url": self.url.format(**options)} if self.url else {})
 
 
 POSTGRESQL_URL = "jdbc:postgresql://{host}:{port}/{database}?sslmode=disable&binaryTransfer=false"
 DERBY = ("timestamp_of_java_sql=true", "derby.stream.error.file=/dev/null")
+CONNECTOR_J_URL = (
+    "jdbc:mysql://{host}:{port}/{database}?sslMode=DISABLED&useServerPrepStmts=true&connectionTimeZone=UTC"
+)
+MARIADB_URL = "jdbc:mariadb://{host}:{port}/{database}?useServerPrepStmts=true&connectionTimeZone=UTC"
+SERVER = "SERVER={host};PORT={port};DATABASE={database};UID={user};PWD={password};"
 RIVALS = (
     Rival("c", "libpq", "libpq.c", "$1", coordinates=TCP),
     Rival("c", "sqlite", "sqlite.c"),
+    Rival("c", "psqlodbc", "odbc.c", url=SERVER + "SSLmode=disable;", coordinates=TCP, bar=1.02),
+    Rival("c", "odbc-mariadb", "odbc.c", url=SERVER, coordinates=TCP | {"engine": "mariadb"}, bar=1.02),
+    Rival(
+        "c",
+        "libsqliteodbc",
+        "odbc.c",
+        url="Database={path};StepAPI=1;SyncPragma=OFF;",
+        properties=("timestamp_is_text=1",),
+        bar=1.02,
+    ),
     Rival("java", "pgjdbc", "Jdbc.java", url=POSTGRESQL_URL, properties=("key_as_char=true",), coordinates=TCP),
     Rival("java", "sqlite-jdbc", "Jdbc.java", url="jdbc:sqlite:{path}", properties=("timestamp_as_text=true",)),
     Rival("java", "derby", "Jdbc.java", url="jdbc:derby:{path}", properties=DERBY),
     Rival("java", "h2", "Jdbc.java", url="jdbc:h2:file:{path};OPTIMIZE_REUSE_RESULTS=FALSE", user="SA"),
     Rival("java", "hsqldb", "Jdbc.java", url="jdbc:hsqldb:file:{path};shutdown=true", user="SA"),
+    Rival("java", "connector-j", "Jdbc.java", url=CONNECTOR_J_URL, coordinates=TCP, bar=1.02),
+    Rival("java", "mariadb-java-client", "Jdbc.java", url=MARIADB_URL, coordinates=TCP, bar=1.02),
     Rival("python", "psycopg", "dbapi.py", "%s", coordinates=TCP),
     Rival("python", "psycopg2", "dbapi.py", "%s", coordinates=TCP),
     Rival("python", "asyncpg", "asynchronous.py", "$1", coordinates=TCP),
@@ -92,6 +113,8 @@ def _compiled_c(directory: Path, source: Path) -> Path:
             raise EnvironmentMissing(f"there is no libpq-fe.h in {prefix}/include", "unset ROWPATH_POSTGRESQL")
         library = prefix / "lib"
         linked = [f"-I{prefix / 'include'}", str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]
+    elif source.stem == "odbc":
+        linked = ["-l:libodbc.so.2"]
     else:
         linked = [f"-I{data_dir() / 'runners' / 'c' / 'adapters'}", "-l:libsqlite3.so.0"]
     _run([*compiler, "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", str(source), *linked, "-o", str(program)])

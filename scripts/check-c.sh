@@ -6,6 +6,8 @@ include=$(PYTHONPATH="$here/src" "$here/.venv/bin/python" -c \
     'from rowpath.engines.postgresql_binaries import install; print(install() / "include")')
 for compiler in gcc clang; do
     command -v "$compiler" >/dev/null || continue
-    find "$here/runners/c" -name '*.c' -exec "$compiler" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror \
-        -fsyntax-only -DRP_COMPILER_FLAGS='""' -I"$here/runners/c/core" -I"$include" {} +
+    set -- "$compiler" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fsyntax-only -DRP_COMPILER_FLAGS='""' \
+        -I"$here/runners/c/core" -I"$include"
+    find "$here/runners/c" -name '*.c' -exec "$@" {} +
+    "$@" -DEMBEDDED_LIBRARY "$here/runners/c/adapters/mysql.c"
 done

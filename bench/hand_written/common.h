@@ -71,18 +71,23 @@ static inline int two(const char *text) {
   return (text[0] - '0') * 10 + (text[1] - '0');
 }
 
-/* `2000-11-07 01:02:03.456789` as microseconds since 1970. */
-static inline int64_t timestamp_us(const char *text) {
-  int year = two(text) * 100 + two(text + 2), month = two(text + 5),
-      day = two(text + 8);
+/* Seconds since 1970. */
+static inline int64_t seconds_of(int year, int month, int day, int hour,
+                                 int minute, int second) {
   int shifted = month <= 2 ? year - 1 : year;
   int era = shifted / 400, of_era = shifted % 400;
   int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
   int64_t days = (int64_t)era * 146097 + of_era * 365 + of_era / 4 -
                  of_era / 100 + of_year - 719468;
-  int64_t us = ((days * 24 + two(text + 11)) * 60 + two(text + 14)) * 60 +
-               two(text + 17);
-  us *= 1000000;
+  return ((days * 24 + hour) * 60 + minute) * 60 + second;
+}
+
+/* `2000-11-07 01:02:03.456789` as microseconds since 1970. */
+static inline int64_t timestamp_us(const char *text) {
+  int64_t us = seconds_of(two(text) * 100 + two(text + 2), two(text + 5),
+                          two(text + 8), two(text + 11), two(text + 14),
+                          two(text + 17)) *
+               1000000;
   if (text[19] == '.') {
     int64_t unit = 100000;
     for (const char *digit = text + 20; *digit >= '0' && *digit <= '9';

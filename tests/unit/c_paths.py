@@ -29,14 +29,14 @@ def truth_of(workload: str, engine: Engine) -> Truth:
 
 
 @contextlib.contextmanager
-def started(engine_name: str, version: str = "") -> Iterator[Instance]:
-    """An instance of the engine, empty; stopped and removed at the end."""
+def started(engine_name: str, version: str = "", deployment: str = "") -> Iterator[Instance]:
+    """An instance of the engine, empty, in its first deployment or that one; stopped and removed at the end."""
     directory = FilePath(tempfile.mkdtemp(prefix="rowpath-"))
     directory.chmod(0o711)  # as root a server runs as another user
     engine = ENGINES[engine_name]
     place = Place(directory / engine_name, directory / "sockets", tuple(cores.usable()))
     place.version = version
-    instance = engine.instance(engine.deployments[0], "none", place)
+    instance = engine.instance(deployment or engine.deployments[0], "none", place)
     try:
         instance.start()
         yield instance
@@ -49,19 +49,33 @@ class Talk:
     """A runner on a path, connected."""
 
     def __init__(self, driver: str, instance: Instance, **coordinates: str) -> None:
+        self._start(driver, instance, coordinates)
+        instance.own_copy(self.path)
+        try:
+            self.opened = self.open(self.options)
+        except BaseException:
+            self.runner.stop()
+            raise
+
+    @classmethod
+    def start_only(cls, driver: str, instance: Instance, **coordinates: str) -> Talk:
+        """A runner that is not connected yet."""
+        talk = cls.__new__(cls)
+        talk._start(driver, instance, coordinates)
+        return talk
+
+    def _start(self, driver: str, instance: Instance, coordinates: dict[str, str]) -> None:
         adapter = ADAPTERS[driver]
         version = coordinates.get("version", adapter.versions[0])
         self.engine = ENGINES[adapter.engines[0]]
         first = {key: values[0] for key, values in adapter.coordinates.items()}
         fixed = {"engine": self.engine.name, "driver": driver, "durability": "none"}
         self.path = Path.of(fixed | first | coordinates)
-        instance.own_copy(self.path)
-        options = self.path.as_dict() | instance.options(self.path)
+        self.options = self.path.as_dict() | instance.options(self.path)
         log: list[str] = []
         self.runner = Runner.start(c.command(adapter, version, self.path), tuple(cores.usable()), log.append)
         try:
-            self.runner.hello(driver, TIMEOUT_S, ("clients", "behave"))
-            self.opened = self.ask(protocol.Open, protocol.OpenReply, options=options)
+            self.hello = self.runner.hello(driver, TIMEOUT_S, ("clients", "behave"))
         except BaseException:
             self.runner.stop()
             raise
@@ -71,6 +85,11 @@ class Talk:
 
     def __exit__(self, *_: object) -> None:
         self.runner.stop()
+
+    def open(self, options: dict[str, Any]) -> protocol.OpenReply:
+        """Connect, with these options alone."""
+        reply: protocol.OpenReply = self.ask(protocol.Open, protocol.OpenReply, options=options)
+        return reply
 
     def ask(self, message: type, expect: type, **fields: Any) -> Any:
         """The reply to a request."""
@@ -99,6 +118,9 @@ class Talk:
             transaction=phase.transaction,
             rows_per_operation=phase.rows_per_operation,
             way=phase.way,
+            access="scan" if phase.scan else phase.access,
+            table_columns=column_specs(workload.tables[phase.table].columns if phase.table else ()),
+            key_columns=list(workload.tables[phase.table].primary_key if phase.table else ()),
         )
         self.ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters)
 

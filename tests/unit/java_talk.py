@@ -49,7 +49,7 @@ def loaded(keys: list[tuple[str, str]], workloads: list[str], version: str = "")
     directory.chmod(0o711)  # as root a server runs as another user
     served = {engine for engine, _deployment in keys}
     mine = [adapter for adapter in ADAPTERS.values() if served.intersection(adapter.engines)]
-    java.build([(adapter, one) for adapter in mine for one in adapter.versions])
+    java.build([(each, one) for each in mine for one in each.versions if java.availability(each, one).ok])
     try:
         for key in keys:
             engine = ENGINES[key[0]]

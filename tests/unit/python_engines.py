@@ -50,7 +50,7 @@ def running(folder: Path, names: tuple[str, ...], version: str = "") -> Iterator
     """What `open` needs of a PostgreSQL server that holds these workloads' tables and is stopped afterwards."""
     engine = Postgresql()
     for parent in (folder, *folder.parents[:3]):
-        parent.chmod(0o755)
+        parent.chmod(parent.stat().st_mode | 0o055)
     (folder / "s").mkdir(mode=0o777)
     (folder / "s").chmod(0o777)
     (folder / "d").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import shutil
 from collections.abc import Iterator
@@ -20,7 +21,15 @@ from rowpath.runners import RunnerFailure
 from rowpath.truth import Truth
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
-DRIVERS = {"sqlite": "sqlite", "libpq": "postgresql"}
+DRIVERS = {
+    "sqlite": "sqlite",
+    "libpq": "postgresql",
+    "libmariadb": "mariadb",
+    "libsqliteodbc": "sqlite",
+    "psqlodbc": "postgresql",
+    "odbc-mariadb": "mariadb",
+}
+BINDING = ("multi-row", "array")  # ways that text has not
 WAYS = [
     (driver, statement, bulk)
     for driver in DRIVERS
@@ -47,11 +56,9 @@ def instances() -> Iterator[dict[str, Instance]]:
     """The engines, empty."""
     with started("sqlite") as sqlite:
         sqlite.load({})
-        if not ENGINES["postgresql"].availability().ok:
-            yield {"sqlite": sqlite}
-            return
-        with started("postgresql") as postgresql:
-            yield {"sqlite": sqlite, "postgresql": postgresql}
+        with contextlib.ExitStack() as cleanup:
+            servers = [name for name in ("postgresql", "mariadb") if ENGINES[name].availability().ok]
+            yield {"sqlite": sqlite} | {name: cleanup.enter_context(started(name)) for name in servers}
 
 
 def instance_of(driver: str, instances: dict[str, Instance]) -> Instance:
@@ -73,7 +80,7 @@ def test_bulk(driver: str, statement: str, bulk: str, instances: dict[str, Insta
         truth = truth_of("load", talk.engine)
         for rows, operations in ((10_000, 2), (10, 7)):
             phase = smaller(truth, "bulk", rows)
-            if statement == "text" and bulk == "multi-row":
+            if statement == "text" and bulk in BINDING:
                 with pytest.raises(RunnerFailure, match="binds its values"):
                     talk.prepare(truth, phase, tmp_path)
                 continue
@@ -86,6 +93,8 @@ def test_bulk(driver: str, statement: str, bulk: str, instances: dict[str, Insta
 @pytest.mark.parametrize("statement", ["prepared", "bound", "text"])
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_transaction(driver: str, statement: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+    if (driver, statement) == ("odbc-mariadb", "text"):
+        pytest.skip("what was stored is read on the same connection, and a query cannot travel as text there")
     instance = instance_of(driver, instances)
     with Talk(driver, instance, statement=statement) as talk:
         truth = truth_of("load", talk.engine)
@@ -110,11 +119,14 @@ def every_type(talk: Talk, without: tuple[str, ...]) -> tuple[Truth, Phase]:
     return Truth(workload), msgspec.structs.replace(EVERY_TYPE, sql=sql)
 
 
-@pytest.mark.parametrize(("driver", "statement", "bulk"), [way for way in WAYS if way[1:] != ("text", "multi-row")])
+@pytest.mark.parametrize(
+    ("driver", "statement", "bulk"), [way for way in WAYS if way[1] != "text" or way[2] not in BINDING]
+)
 def test_every_type(driver: str, statement: str, bulk: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
     """NULL, empty texts, the least and greatest values."""
     with Talk(driver, instance_of(driver, instances), statement=statement, bulk=bulk) as talk:
-        truth, phase = every_type(talk, ("interval", "array") if bulk == "copy-binary" else ())
+        lost = {"copy-binary": ("interval", "array"), "libsqliteodbc": ("float32", "float64", "binary")}
+        truth, phase = every_type(talk, lost.get(bulk, lost.get(driver, ())))
         talk.prepare(truth, phase, tmp_path)
         reply = talk.sample("every-type", operations=2, first=0)
         assert (reply.operations, reply.failed, reply.failure) == (2, 0, None)

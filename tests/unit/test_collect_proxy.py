@@ -49,6 +49,25 @@ def test_counts_a_session_of_known_size_exactly(server: tuple[socket.socket, int
     proxy.stop()
 
 
+def test_what_a_server_says_first_is_a_greeting_and_no_round_trip(server: tuple[socket.socket, int]) -> None:
+    listener, port = server
+
+    def greet() -> None:
+        stream, _ = listener.accept()
+        with stream:
+            stream.sendall(b"hello")
+            stream.sendall(stream.recv(1))
+
+    threading.Thread(target=greet, daemon=True).start()
+    proxy = Proxy(port)
+    with socket.create_connection(("127.0.0.1", proxy.port)) as client:
+        receive(client, 5)
+        client.sendall(b"x")
+        receive(client, 1)
+        assert proxy.read() == Counters(1, 6, round_trips=1, connections=1, greetings=1)
+    proxy.stop()
+
+
 def test_unix_sockets(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "server"))

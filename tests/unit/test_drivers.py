@@ -145,6 +145,7 @@ def test_a_c_library_is_described_by_its_debian_package() -> None:
 
 def test_every_driver_has_its_line() -> None:
     lines = list(listing.drivers())[1:]
+    lines = lines[: lines.index("")]  # then those that cannot be here
     named = {" ".join(line.split()[:2]) for line in lines}
     expected = {
         f"{each.language} {each.driver}" for each in every_adapter() if each.driver not in ("null", "ping", "file")

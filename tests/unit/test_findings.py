@@ -138,12 +138,16 @@ def test_round_trips_not_as_declared(tmp_path: Path, trips: float, severity: str
 
 
 @pytest.mark.parametrize(
-    ("durability", "syncs", "told"), [("full", 3, True), ("full", 100, False), ("none", 100, True)]
+    ("engine", "durability", "syncs", "told"),
+    [
+        ("postgresql", "full", 3, True),
+        ("postgresql", "full", 100, False),
+        ("postgresql", "none", 100, True),
+        ("cobol", "none", 100, False),  # which has no other
+    ],
 )
-def test_syncs_not_as_declared(tmp_path: Path, durability: str, syncs: int, told: bool) -> None:
-    paths = [
-        factory.path("p", f"postgresql server c libpq transport=tcp durability={durability}", {"keyed.read": 9_000})
-    ]
+def test_syncs_not_as_declared(tmp_path: Path, engine: str, durability: str, syncs: int, told: bool) -> None:
+    paths = [factory.path("p", f"{engine} server c libpq transport=tcp durability={durability}", {"keyed.read": 9_000})]
 
     def bend(records: list[factory.Record]) -> None:
         of(records, "proof", "libpq")[0] |= {"syncs": syncs, "commits": 100}

@@ -181,3 +181,46 @@ def test_a_fetch_size_in_either_word(tmp_path: Path, result: str) -> None:
         of(records, "proof", "libpq")[0]["round_trips"] = 10
 
     assert [f.paths for f in found(tmp_path, bend, paths=paths)["fetch-size-ignored"]] == [("p",)]
+
+
+@pytest.mark.parametrize(
+    ("words", "access", "told"),
+    [("access=sql", "", True), ("access=handler", "", False), ("access=sql", "create", False)],
+)
+def test_what_commits_by_nature(tmp_path: Path, words: str, access: str, told: bool) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        phase = AUTOCOMMIT["keyed"]["phases"][0] | {"access": access}
+        records[0]["workloads"] = {"keyed": {"phases": [phase]}}
+        of(records, "proof", "libpq")[0] |= {"commits": 700, "operations": 100}
+
+    assert ("commits-not-as-declared" in found(tmp_path, bend, paths=one(f"{TCP} {words}"))) is told
+
+
+EMBEDDED = "mariadb embedded c libmariadbd"
+
+
+@pytest.mark.parametrize(
+    ("words", "worker_ns", "main_calls", "told"),
+    [
+        ("thread=main", 6_000, 19, True),
+        ("thread=main", 61_000, 19, False),  # as slow on a thread of its own
+        ("thread=main", 6_000, 6, False),
+        ("thread=main", 6_000, None, False),
+        ("thread=main result=single-row", 6_000, 19, False),  # no twin
+    ],
+)
+def test_main_thread_stack(tmp_path: Path, words: str, worker_ns: float, main_calls: int | None, told: bool) -> None:
+    paths = [
+        factory.path("worker", f"{EMBEDDED} thread=worker", {"keyed.read": worker_ns}),
+        factory.path("main", f"{EMBEDDED} {words}", {"keyed.read": 60_000}),
+    ]
+
+    def bend(records: list[factory.Record]) -> None:
+        for made, calls in zip(paths, (3, main_calls), strict=True):
+            counted = {"operations": 100, "system_calls": calls and 100 * calls}
+            where = {"path_id": made.path_id, "workload": "keyed", "phase": "read"}
+            records.append({"record": "proof", **where, **counted})
+
+    findings = found(tmp_path, bend, paths=paths).get("main-thread-stack", [])
+    assert [(f.severity, f.paths) for f in findings] == ([("warning", ("main", "worker"))] if told else [])
+    assert not told or ("19 system calls" in findings[0].evidence and "thread=worker" in findings[0].next_command)

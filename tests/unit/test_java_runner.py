@@ -2,100 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sqlite3
-import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
 from codec_vectors import VECTORS, natural
+from line_talk import NOTHING, Start, adapter, talks
 
 from rowpath import codec
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.generators import delimited_value
-from rowpath.languages import Adapter, java, load_manifest, maven
-from rowpath.model import Column, Path
+from rowpath.languages import java, maven
+from rowpath.model import Column
 from rowpath.protocol import SampleReply
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
-NOTHING = {"name": "null.nothing", "kind": "null"}
-Start = Callable[..., "Talk"]
-
-
-def adapter(driver: str) -> Adapter:
-    return next(adapter for adapter in load_manifest("java").adapter if adapter.driver == driver)
-
-
-class Talk:
-    """A runner spoken to line by line."""
-
-    def __init__(self, driver: str, **coordinates: str) -> None:
-        self.driver = driver
-        self.id = 0
-        found = adapter(driver)
-        java.build([(found, found.versions[0])])
-        command = java.command(found, found.versions[0], Path.of({"deployment": found.deployments[0], **coordinates}))
-        environment = {**os.environ, **command.environment, "JAVA_TOOL_OPTIONS": "-Dnoise=1", "LC_NUMERIC": "de_DE"}
-        self.process = subprocess.Popen(
-            command.arguments,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-        )
-
-    def send(self, kind: str, **fields: Any) -> None:
-        assert self.process.stdin is not None
-        self.id += 1
-        line = json.dumps({"id": self.id, "type": kind, "deadline_ms": 10_000, "unknown": None, **fields})
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def ask(self, kind: str, **fields: Any) -> Any:
-        assert self.process.stdout is not None
-        self.send(kind, **fields)
-        reply = json.loads(self.process.stdout.readline())
-        assert reply["id"] == self.id
-        return reply
-
-    def hello(self, **changed: Any) -> Any:
-        asked = {
-            "protocol": [1, 1],
-            "codec": 1,
-            "requires": ["touch", "digest", "load", "clients", "behave"],
-            "adapter": self.driver,
-        }
-        return self.ask("hello", **(asked | changed))
-
-    def sample(self, phase: str, **changed: Any) -> Any:
-        asked = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": -1}
-        return self.ask("sample", phase=phase, **(asked | changed))
 
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    talks: list[Talk] = []
-
-    def starting(driver: str, options: dict[str, Any] | None = None, **coordinates: str) -> Talk:
-        talk = Talk(driver, **coordinates)
-        talks.append(talk)
-        if options is not None:
-            assert "error" not in talk.hello()
-            assert "error" not in talk.ask("open", options=options)
-        return talk
-
-    yield starting
-    for talk in talks:
-        talk.process.kill()
-        talk.process.wait()
-        for stream in (talk.process.stdin, talk.process.stdout, talk.process.stderr):
-            assert stream is not None
-            stream.close()
+    yield from talks("java")
 
 
 def test_handshake(start: Start) -> None:
@@ -362,10 +293,10 @@ def test_what_is_fetched_is_checked(tmp_path: FilePath, monkeypatch: pytest.Monk
 def test_without_maven_or_a_jdk(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     monkeypatch.setattr(maven.shutil, "which", lambda _name: None)
-    lacking = java.availability(adapter("pgjdbc"), "42.7.14")
+    lacking = java.availability(adapter("java", "pgjdbc"), "42.7.14")
     assert (lacking.ok, lacking.remedy) == (False, "apt-get install maven")
     monkeypatch.setattr(java, "_home", lambda: None)
-    lacking = java.availability(adapter("null"), "bundled")
+    lacking = java.availability(adapter("java", "null"), "bundled")
     assert (lacking.ok, lacking.remedy) == (False, java.INSTALL)
     with pytest.raises(EnvironmentMissing, match="no JDK"):
         java.build([])

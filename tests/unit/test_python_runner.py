@@ -259,11 +259,13 @@ def alive(pid: int) -> bool:
 
 
 def test_the_environment_is_locked_and_names_no_host() -> None:
-    for name, text in language._locked().items():
-        assert "==" in text, name
-        assert "--hash=sha256:" in text, name
-    assert "://" not in (SOURCE / "requirements.lock").read_text()
-    assert language._locked_version("psycopg[binary]") == ADAPTERS["psycopg"].versions[0]
+    for lock in ("requirements.lock", "compiled.lock"):
+        for name, text in language._locked(SOURCE / lock).items():
+            assert "==" in text, name
+            assert "--hash=sha256:" in text, name
+        assert "://" not in (SOURCE / lock).read_text()
+    for adapter, requirement in ((ADAPTERS["psycopg"], "psycopg[binary]"), (ADAPTERS["mysqlclient"], "mysqlclient")):
+        assert language._locked_version(adapter, requirement) == adapter.versions[0]
     assert language._own(ADAPTERS["psycopg"], "3.2.10") == "psycopg[binary]==3.2.10"
 
 

@@ -1,6 +1,7 @@
-/* Start, the two threads, and the end: the main thread watches stdin, the loop thread answers requests.
+/* Start, the two threads, and the end: one thread watches stdin, the other, the loop thread, answers requests.
 
-   Adapters run in the loop thread only: some embedded engines pay extra on a process's main thread. */
+   Adapters run in the loop thread only. With `--thread main` that is the process's main thread, on which some embedded
+   engines pay extra; otherwise the main thread watches. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -76,7 +77,7 @@ static void hand_over(const char *text, size_t length) {
 }
 
 /* End of stdin means stop at once, also in the middle of a sample. */
-static _Noreturn void watch_stdin(void) {
+static void *watch_stdin(void *nothing) {
     static char lines[RP_LINE_BYTES];
     size_t filled = 0;
     bool too_long = false; /* what is read belongs to a request over the limit, which is not kept */
@@ -98,20 +99,39 @@ static _Noreturn void watch_stdin(void) {
         too_long = true;
         filled = 0;
     }
+    return nothing;
+}
+
+static _Noreturn void usage(void) {
+    fprintf(stderr, "usage: runner --adapter %s [--thread worker|main]\n", rp_adapter_here.driver);
+    exit(2);
+}
+
+/* Whether the main thread answers the requests. */
+static bool read_arguments(int count, char **arguments) {
+    bool on_main = false;
+    for (int i = 1; i < count; i += 2) {
+        const char *value = i + 1 < count ? arguments[i + 1] : "";
+        bool thread = strcmp(arguments[i], "--thread") == 0;
+        on_main = thread ? strcmp(value, "main") == 0 : on_main;
+        if (thread ? !on_main && strcmp(value, "worker") != 0
+                   : strcmp(arguments[i], "--adapter") != 0 || strcmp(value, rp_adapter_here.driver) != 0)
+            usage();
+    }
+    return on_main;
 }
 
 int main(int count, char **arguments) {
-    pthread_t loop;
+    pthread_t other;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN);
     replies = dup(STDOUT_FILENO);
     if (replies < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) die("stdout and stderr must be open");
-    for (int i = 1; i < count; i++)
-        if (strcmp(arguments[i], "--adapter") != 0 || ++i == count ||
-            strcmp(arguments[i], rp_adapter_here.driver) != 0) {
-            fprintf(stderr, "usage: runner --adapter %s\n", rp_adapter_here.driver);
-            return 2;
-        }
-    if (pthread_create(&loop, NULL, answer_requests, NULL) != 0) die("no thread can be started");
-    watch_stdin();
+    bool on_main = read_arguments(count, arguments);
+    if (pthread_create(&other, NULL, on_main ? watch_stdin : answer_requests, NULL) != 0)
+        die("no thread can be started");
+    if (on_main)
+        answer_requests(NULL);
+    else
+        watch_stdin(NULL);
 }

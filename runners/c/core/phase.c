@@ -19,6 +19,9 @@ static const char *const kind_names[] = {[RP_QUERY] = "query",
                                          [RP_CONNECT] = "connect",
                                          [RP_LOAD] = "load"};
 
+static const char *const access_names[] = {
+    [RP_NO_ACCESS] = "", [RP_SCAN] = "scan", [RP_READ] = "read", [RP_INSERT] = "insert", [RP_CREATE] = "create"};
+
 static int find(const char *const *names, int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0) return i;
@@ -56,6 +59,33 @@ static bool read_columns(rp_phase *phase, const rp_json *list, rp_column **colum
     return true;
 }
 
+/* The primary key by its columns' names. */
+static bool read_key(rp_phase *phase, const rp_json *list) {
+    if (list == NULL || list->type != RP_JSON_LIST) return true;
+    phase->key_columns =
+        rp_arena_take(phase->arena, (size_t)phase->table_column_count * sizeof *phase->key_columns + 1);
+    for (const rp_json *each = list->first; each != NULL; each = each->next) {
+        const char *name = each->text != NULL ? each->text : "";
+        int at = 0;
+        while (at < phase->table_column_count && strcmp(phase->table_columns[at].name, name) != 0)
+            at++;
+        if (at == phase->table_column_count || phase->key_column_count == phase->table_column_count)
+            return rp_fail(RP_INTERNAL, "", "phase %s: the table has no key column '%s'", phase->name, name);
+        phase->key_columns[phase->key_column_count++] = at;
+    }
+    return true;
+}
+
+static bool read_access(rp_phase *phase, const rp_json *request) {
+    const char *access = rp_json_text(request, "access", "");
+    int known = find(access_names, RP_CREATE + 1, access);
+    if (known < 0) return rp_fail(RP_UNSUPPORTED, "", "this runner knows no access '%s'", access);
+    phase->access = (rp_access)known;
+    return read_columns(phase, rp_json_member(request, "table_columns"), &phase->table_columns,
+                        &phase->table_column_count) &&
+           read_key(phase, rp_json_member(request, "key_columns"));
+}
+
 /* How many operations there are before positions wrap; of kind `load`, what one of them stores. */
 static bool read_load(rp_phase *phase, const rp_json *request) {
     phase->wrap = phase->parameter_count > 0 ? phase->parameter_count : 1;
@@ -86,6 +116,7 @@ static bool read_phase(rp_phase *phase, const rp_json *request, const rp_json *p
     if (!read_columns(phase, rp_json_member(request, "parameter_columns"), &phase->parameter_columns,
                       &phase->parameter_column_count))
         return false;
+    if (!read_access(phase, request)) return false;
     int64_t first = rp_json_integer(parameters, "first", 0), count = rp_json_integer(parameters, "count", 0);
     if (first < 0 || count < 0) return rp_fail(RP_INTERNAL, "", "a slice of parameters cannot be negative");
     if (count > 0 && !rp_read_parameters(phase, rp_json_text(parameters, "file", ""), (uint64_t)first, (uint64_t)count))

@@ -235,6 +235,7 @@ static bool bye(rp_session *session, const rp_json *request, rp_writer *reply) {
     (void)request;
     (void)reply;
     disconnect(session);
+    if (session->adapter->end != NULL) session->adapter->end();
     return true;
 }
 

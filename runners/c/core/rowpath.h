@@ -61,6 +61,7 @@ typedef struct rp_value {
 } rp_value;
 
 typedef enum rp_kind { RP_QUERY, RP_EXECUTE, RP_NOTHING, RP_CONNECT, RP_LOAD } rp_kind;
+typedef enum rp_access { RP_NO_ACCESS, RP_SCAN, RP_READ, RP_INSERT, RP_CREATE } rp_access; /* without SQL */
 typedef enum rp_statement_mode { RP_PREPARED, RP_BOUND, RP_LITERAL, RP_NO_STATEMENT } rp_statement_mode;
 
 typedef struct rp_phase {
@@ -68,8 +69,11 @@ typedef struct rp_phase {
     rp_kind kind;
     bool scan, transaction, stamps;
     bool bulk; /* kind `load`: the driver's own bulk way */
-    rp_column *columns, *parameter_columns;
-    int column_count, parameter_column_count;
+    rp_access access;
+    rp_column *columns, *parameter_columns, *table_columns;
+    int column_count, parameter_column_count, table_column_count;
+    int *key_columns; /* the primary key: positions in `table_columns` */
+    int key_column_count;
     rp_value *parameters; /* row by row */
     const char **texts;   /* statement mode `text`: one SQL text per parameter row, or just one */
     uint64_t parameter_count;
@@ -136,6 +140,7 @@ typedef struct rp_adapter {
     bool (*cancel)(void *canceller);
     bool (*set_timeout)(void *connection, int64_t ms); /* (optional) of every further statement; 0: none */
     const char *no_timeout;                            /* why there is no set_timeout */
+    void (*end)(void); /* (optional) before the process ends in good order, every connection closed */
 } rp_adapter;
 
 extern const rp_adapter rp_adapter_here;
@@ -298,6 +303,9 @@ const char *rp_value_text(const rp_value *value, char scratch[RP_SCRATCH_BYTES],
 
 /* `sql` with its `?` placeholders numbered ($1, $2, …); to be freed by the caller. */
 char *rp_numbered_placeholders(const char *sql);
+
+/* The phase's SQL with its placeholders replaced by the literals of parameter row `row`; as old as the phase. */
+const char *rp_literal_sql(const rp_phase *phase, uint64_t row, const char *const binary_literal[2]);
 
 /* The INSERT `sql` with its VALUES group `rows` times; to be freed by the caller. NULL after rp_fail: it has no such
    group. */

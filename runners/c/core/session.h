@@ -58,9 +58,6 @@ void rp_phase_divide(rp_phase *phase, int count);
 /* Reads rows [first, first + count) of a parameter file into the phase. */
 bool rp_read_parameters(rp_phase *phase, const char *file, uint64_t first, uint64_t count);
 
-/* `sql` with its placeholders replaced by the literals of parameter row `row`. */
-const char *rp_literal_sql(const rp_phase *phase, uint64_t row, const char *const binary_literal[2]);
-
 /* The byte after the placeholder, literal, quoted name or comment that begins at `at`; `at` + 1 elsewhere. */
 const char *rp_sql_token_end(const char *at);
 

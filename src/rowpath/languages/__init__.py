@@ -1,4 +1,4 @@
-"""The languages that host adapters: one module each (`c`, `java`, `python`), and the reading of their manifests."""
+"""The languages that host adapters, one module each (`c`, `csharp`, `java`, `python`), and their manifests read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rowpath.errors import UsageError
 from rowpath.model import Frozen, Path
 from rowpath.places import data_dir
 
-LANGUAGES = ("c", "java", "python")
+LANGUAGES = ("c", "csharp", "java", "python")
 
 
 class Unsupported(Frozen, frozen=True):
@@ -41,6 +41,7 @@ class Adapter(Frozen, frozen=True):
     shipped: dict[str, str] = {}
     unsupported: tuple[Unsupported, ...] = ()
     language: str = ""
+    serves: tuple[str, ...] = ()  # patterns of `workload.phase`: what a program written for it can do; empty: all
     folder: str = ""  # of the manifest, to which `source` is relative
 
 

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import hashlib
 import json
-import os
 import shlex
 import shutil
 import subprocess
@@ -18,7 +17,8 @@ from rowpath import launch
 from rowpath.engines import postgresql_binaries
 from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, InternalError
-from rowpath.languages import Adapter, Command, source_file
+from rowpath.languages import Adapter, Command, c_compiler, cobol, ecpg, odbc, source_file
+from rowpath.languages.c_compiler import has_header, library_file
 from rowpath.model import Path
 from rowpath.places import build_dir, data_dir
 
@@ -26,6 +26,7 @@ from rowpath.places import build_dir, data_dir
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
 REMEDY = "apt-get install gcc libc6-dev"
 COMPILE_TIMEOUT_S = 300
+_compiler = c_compiler.words
 
 
 def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
@@ -41,29 +42,62 @@ def availability(adapter: Adapter, version: str, path: Path | None = None) -> Av
     for library, package in adapter.build.get("libraries", {}).items():
         if library_file(library) is None:
             return Availability(False, what, f"the library {library} is missing", f"apt-get install {package}")
-    return Availability(True, what)
+    for header, package in adapter.build.get("headers", {}).items():
+        if not has_header(header):
+            return Availability(False, what, f"the header {header} is missing", f"apt-get install {package}")
+    missing = odbc.problem(adapter, version) or ecpg.problem(adapter) or cobol.problem(adapter)
+    return Availability(False, what, *missing) if missing else Availability(True, what)
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
     for adapter, version in adapters:
-        executable(adapter, version)
+        mine = [path for path in paths if path.get("driver") == adapter.driver]
+        for statement in dict.fromkeys(path.get("statement") for path in mine) or ("",):
+            executable(adapter, version, statement)
 
 
 def command(adapter: Adapter, version: str, path: Path) -> Command:
     """How to start the runner for this path."""
-    return Command((str(executable(adapter, version)), "--adapter", adapter.driver))
+    thread = ("--thread", path.get("thread")) if path.get("thread") != "none" else ()
+    return Command((str(executable(adapter, version, path.get("statement"))), "--adapter", adapter.driver, *thread))
 
 
-def executable(adapter: Adapter, version: str) -> FilePath:
-    """The adapter's runner, built when it is not there yet."""
+def executable(adapter: Adapter, version: str, statement: str = "") -> FilePath:
+    """The adapter's runner, built when it is not there yet; embedded SQL is built anew for each statement mode."""
     linked = [f"-l:{library}" for library in adapter.build.get("libraries", {})]
     included: list[str] = []
     if adapter.build.get("libpq"):
         included, linked = _libpq(version)
-    included += [f"-I{_source('core')}", *adapter.build.get("compile", ())]
+    included += [f"-I{_source('core')}", *adapter.build.get("compile", ()), *odbc.compiling(adapter, version)]
+    included += ecpg.compiling(adapter)
+    source = source_file(adapter)
+    if adapter.build.get("ecpg"):
+        source = _precompiled(source, statement)
     linked += [*adapter.build.get("link", ()), "-lm"]
-    return _built(adapter.driver, [source_file(adapter)], included, linked)
+    return _built(adapter.driver, [source, *_cobol(adapter)], included, linked)
+
+
+def _precompiled(source: FilePath, statement: str) -> FilePath:
+    """Embedded SQL as C, made when no such is in the cache."""
+    inputs = sorted([source, *source.parent.glob("*.h")])
+    target = build_dir("c") / f"{source.stem}-{statement}-{_key(inputs, [])}.c"
+    if not target.is_file():
+        with _place_of(target) as made:
+            ecpg.precompile(source, made, statement)
+    return target
+
+
+def _cobol(adapter: Adapter) -> list[FilePath]:
+    """The objects of the adapter's COBOL subprograms, compiled when no such are in the cache."""
+    objects = []
+    for source in (source_file(adapter, name) for name in adapter.build.get("cobol", ())):
+        key = _key([source, *sorted(source.parent.glob("*.cpy"))], [*cobol.COMMAND, cobol.version()])
+        objects.append(build_dir("c") / f"{source.stem}-{key}.o")
+        if not objects[-1].is_file():
+            with _place_of(objects[-1]) as made:
+                cobol.compile_to(made, source)
+    return objects
 
 
 def echo_command(
@@ -99,6 +133,15 @@ def echo_command(
     return tuple(arguments)
 
 
+def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
+    """How to start the emulated link: it prints `ready tcp=PORT`, and ends with its parent or its stdin.
+
+    Every chunk is handed on `delay_ns` after it arrived, in both directions.
+    """
+    program = _built("link", [_source("link.c")], [], [], core=False)
+    return str(program), "--to", str(to_port), "--delay-ns", str(delay_ns)
+
+
 def sync_count_library() -> FilePath:
     """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/sync_count.c."""
     return _built("sync_count.so", [_source("sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
@@ -109,10 +152,6 @@ def codec_trial() -> FilePath:
     return _built("codec_trial", [_source("tests/codec_trial.c")], [f"-I{_source('core')}"], ["-lm"])
 
 
-def _compiler() -> list[str]:
-    return shlex.split(os.environ.get("CC", "")) or ["cc"]
-
-
 @functools.cache
 def _compiler_version(compiler: tuple[str, ...]) -> str:
     """What the compiler says about itself, for the build's key. EnvironmentMissing when it cannot be started."""
@@ -120,15 +159,6 @@ def _compiler_version(compiler: tuple[str, ...]) -> str:
         return subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise EnvironmentMissing(f"the C compiler {shlex.join(compiler)} does not start: {error}", REMEDY) from error
-
-
-@functools.cache
-def library_file(name: str) -> FilePath | None:
-    """The shared library that the compiler's linker finds by its file name; None when it finds none."""
-    found = subprocess.run(
-        [*_compiler(), f"-print-file-name={name}"], capture_output=True, text=True, check=False, timeout=30
-    ).stdout.strip()
-    return FilePath(found).resolve() if FilePath(found).is_absolute() else None
 
 
 def _source(name: str) -> FilePath:
@@ -151,6 +181,8 @@ def _libpq(version: str) -> tuple[list[str], list[str]]:
 def driver_libraries(adapter: Adapter, version: str) -> list[FilePath]:
     """The shared libraries that are the driver, those that are there; fetches nothing."""
     found = [library_file(name) for name in adapter.build.get("libraries", {})]
+    if "odbc" in adapter.build:
+        found.insert(0, odbc.driver_file(adapter, version))
     if adapter.build.get("libpq"):
         tls = version == postgresql_binaries.VERSION_TLS
         prefix = postgresql_binaries.tls_prefix() if tls else postgresql_binaries.prefix()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path as FilePath
+from typing import Any
 
 from rowpath import launch
 from rowpath.engines.base import Availability
@@ -58,6 +60,9 @@ def availability(adapter: Adapter, version: str, path: Path | None = None) -> Av
         return Availability(False, what, problem, INSTALL)
     if "/" in version and not FilePath(version).is_file():
         return Availability(False, what, f"there is no file {version}", f"ls {FilePath(version).parent}")
+    here = _on_request(adapter, version)
+    if not here.ok:
+        return Availability(False, what, here.reason, here.remedy)
     absent = maven.missing([*TOOLS, *_coordinates(adapter, version)])
     if absent and shutil.which("mvn") is None:
         return Availability(False, what, f"Maven is missing, {absent[0]} cannot be fetched", maven.INSTALL)
@@ -69,11 +74,16 @@ def availability(adapter: Adapter, version: str, path: Path | None = None) -> Av
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
     """Fetch and compile what these adapters and paths need and what is not up to date.
 
-    Errors: EnvironmentMissing without a JDK or Maven, InternalError when a source does not compile.
+    Errors: EnvironmentMissing without a JDK, Maven or what comes on request alone, InternalError when a source does
+    not compile.
     """
     problem = _problem()
     if problem:
         raise EnvironmentMissing(problem, INSTALL)
+    for adapter, version in adapters:
+        here = _on_request(adapter, version)
+        if not here.ok:
+            raise EnvironmentMissing(here.reason, here.remedy)
     fetch([*TOOLS, *(one for adapter, version in adapters for one in _coordinates(adapter, version))])
     _make_scratch()
     core = _compile("core", _sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
@@ -113,10 +123,11 @@ def java_command() -> str:
 
 
 def class_path(names: Iterable[str]) -> str:
-    """The class path of pinned artefacts by their names (`derbynet`), fetched where needed."""
+    """The class path of pinned artefacts by name (`derbynet`, or `derbynet:10.8.2.2`), fetched where needed."""
     coordinates = []
     for name in names:
-        found = [one for one in maven.pinned() if one.split(":")[1] == name]
+        wanted = name.split(":")
+        found = [one for one in maven.pinned() if one.split(":")[1 : 1 + len(wanted)] == wanted]
         if not found:
             raise UsageError(f"no artefact {name!r} is pinned", "see runners/java/checksums.toml")
         coordinates.append(found[0])
@@ -151,6 +162,17 @@ def _problem() -> str:
     return ""
 
 
+def _on_request(adapter: Adapter, version: str) -> Availability:
+    """Whether a driver that comes on request alone (`build.on_request`) is here; any other is."""
+    name = str(adapter.build.get("on_request", ""))
+    if not name or not maven.missing(_coordinates(adapter, version)):
+        return Availability(True, adapter.driver)
+    fetchables: Any = importlib.import_module("rowpath.engines.fetchables")
+    found = fetchables.fetchables()[name]
+    reason = f"not fetched: {adapter.driver} {version}, {found.licence}, {found.size_text}"
+    return Availability(False, adapter.driver, reason, f"rowpath engine fetch {name}")
+
+
 def _major() -> int:
     """The machine's own Java: 17; 0 when it does not tell."""
     major = _java_version().removeprefix("1.").split(".")[0]
@@ -160,9 +182,11 @@ def _major() -> int:
 def _coordinates(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[str]:
     """The driver's Maven coordinates: all, or those that the coordinate values `needed` ask for."""
     jars: dict[str, list[str]] = adapter.build.get("jars", {})
-    templates = [one for key, group in jars.items() if needed is None or key in needed for one in group]
-    if "/" in version:
-        templates = [one for one in templates if "{version}" not in one]
+    own = jars.get(version, [])
+    by_use = {key: group for key, group in jars.items() if not key[0].isdigit()}
+    templates = [one for key, group in by_use.items() if needed is None or key in needed for one in group]
+    if own or "/" in version:
+        templates = [*own, *(one for one in templates if "{version}" not in one)]
     return list(dict.fromkeys(one.replace("{version}", version) for one in templates))
 
 

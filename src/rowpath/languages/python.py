@@ -11,19 +11,20 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 
 from rowpath import launch
 from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
-from rowpath.languages import Adapter, Command, is_external, source_file
+from rowpath.languages import Adapter, Command, is_external, python_compiled, source_file
 from rowpath.model import Path
 from rowpath.places import build_dir, data_dir
 
 PIP_TIMEOUT_S = 300
 REMEDY = "apt-get install python3-venv python3-pip"
 COMPLETE = "complete"  # written last: an environment without it was interrupted and is made anew
+FAILED = "failed"  # instead of it: why a driver could not be compiled
 
 log = logging.getLogger("rowpath")
 
@@ -32,21 +33,22 @@ def _source() -> FilePath:
     return data_dir() / "runners" / "python"
 
 
-def _lock() -> FilePath:
-    return _source() / "requirements.lock"
+def _lock(adapter: Adapter | None = None) -> FilePath:
+    return _source() / (
+        python_compiled.LOCK if adapter and python_compiled.is_compiled(adapter) else "requirements.lock"
+    )
 
 
 @functools.cache
-def _locked() -> dict[str, str]:
+def _locked(lock: FilePath) -> dict[str, str]:
     """Each locked package's requirement with its checksums, by name."""
-    text = re.sub(r"^#.*\n", "", _lock().read_text(), flags=re.MULTILINE)
+    text = re.sub(r"^#.*\n", "", lock.read_text(), flags=re.MULTILINE)
     entries = re.split(r"\n(?=\S)", text.strip())
     return {entry.partition("==")[0]: entry for entry in entries}
 
 
-def _locked_version(requirement: str) -> str:
-    name = requirement.partition("[")[0]
-    entry = _locked().get(name, "")
+def _locked_version(adapter: Adapter, requirement: str) -> str:
+    entry = _locked(_lock(adapter)).get(requirement.partition("[")[0], "")
     found = re.match(r"[^=]+==([^\s;]+)", entry)
     return found.group(1) if found else ""
 
@@ -61,12 +63,14 @@ def _own(adapter: Adapter, version: str) -> str:
                 f"version={adapter.versions[0]}",
             )
         return ""
-    return "" if version == _locked_version(requirement) else f"{requirement}=={version}"
+    return "" if version == _locked_version(adapter, requirement) else f"{requirement}=={version}"
 
 
 def _environment(adapter: Adapter, version: str) -> FilePath:
     """Where the environment is: named by everything that makes it what it is."""
-    made_of = [_lock().read_bytes(), sys.version.encode(), sys.base_prefix.encode(), _own(adapter, version).encode()]
+    own = adapter.driver if python_compiled.is_compiled(adapter) else ""
+    own += _own(adapter, version)
+    made_of = [_lock(adapter).read_bytes(), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
     name = hashlib.sha256(b"\0".join(made_of)).hexdigest()[:16]
     return build_dir("python") / f"environment-{name}"
 
@@ -86,6 +90,11 @@ def availability(adapter: Adapter, version: str, path: Path | None = None) -> Av
     what = f"{adapter.driver} {version} (Python {platform.python_version()})"
     if (_environment(adapter, version) / COMPLETE).is_file():
         return Availability(True, what)
+    if python_compiled.is_compiled(adapter):
+        if (failed := _environment(adapter, version) / FAILED).is_file():
+            return Availability(False, what, failed.read_text(), f"mend it, then rm -r {failed.parent}")
+        if lacking := python_compiled.missing(adapter):
+            return Availability(False, what, lacking, python_compiled.REMEDY)
     if _has("venv") and (_has("pip") or _has("ensurepip")):
         return Availability(True, what)
     return Availability(False, what, "this Python has no venv or no pip to make the drivers' environment with", REMEDY)
@@ -96,7 +105,10 @@ def _has(module: str) -> bool:
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
-    """Make the environments that these adapters need; silent when they are there. EnvironmentMissing when pip fails."""
+    """Make the environments that these adapters need; silent when they are there. EnvironmentMissing when pip fails.
+
+    A driver that cannot be compiled stops no other: it is said, and `command` refuses it.
+    """
     for adapter, version in adapters:
         environment = _environment(adapter, version)
         if (environment / COMPLETE).is_file():
@@ -105,13 +117,15 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> No
         with (build_dir("python") / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (environment / COMPLETE).is_file():
-                _make(environment, _own(adapter, version))
+                _make(environment, adapter, version)
 
 
-def _make(environment: FilePath, own: str) -> None:
+def _make(environment: FilePath, adapter: Adapter, version: str) -> None:
     import venv  # here, for it is needed once and slow to load
 
-    log.info("making the Python drivers' environment (%s)", own or "the locked drivers")
+    own, compiled = _own(adapter, version), python_compiled.is_compiled(adapter)
+    what = own or (f"{adapter.driver}, compiled here" if compiled else "the locked drivers")
+    log.info("making the Python drivers' environment (%s)", what)
     shutil.rmtree(environment, ignore_errors=True)
     shared_pip = _has("pip")
     if not shared_pip and not _has("ensurepip"):
@@ -121,20 +135,35 @@ def _make(environment: FilePath, own: str) -> None:
     if not shared_pip:
         pip = [str(_program(environment)), "-m", "pip"]
     checked = ["--require-hashes", "--no-deps", "-r"]
-    if own:
-        core = environment / "core.lock"
-        core.write_text(_locked()["xxhash"] + "\n")
-        _install(pip, [*checked, str(core)])
-        _install(pip, [own])
+    if own or compiled:
+        tools = [_locked(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
+        _install(pip, [*checked, _written(environment / "core.lock", [_locked(_lock())["xxhash"], *tools])])
+    if compiled:
+        pinned = _locked(_lock(adapter))[str(adapter.build["requirement"])]
+        driver = [own] if own else [*checked, _written(environment / "driver.lock", [pinned])]
+        try:
+            # pip keeps what it compiled by the source alone: another library's build would be taken for this one's.
+            _install(pip, ["--no-build-isolation", "--no-cache-dir", *driver], ":none:", python_compiled.flags(adapter))
+        except EnvironmentMissing as error:
+            log.warning("%s is left out: %s", adapter.driver, error.message)
+            (environment / FAILED).write_text(error.message)
+            return
     else:
-        _install(pip, [*checked, str(_lock())])
+        _install(pip, [own] if own else [*checked, str(_lock())])
     (environment / COMPLETE).touch()
 
 
-def _install(pip: list[str], what: list[str]) -> None:
-    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"]
+def _written(file: FilePath, entries: list[str]) -> str:
+    file.write_text("\n".join(entries) + "\n")
+    return str(file)
+
+
+def _install(
+    pip: list[str], what: list[str], wheels: str = ":all:", environment: Mapping[str, str] | None = None
+) -> None:
+    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", wheels]
     try:
-        done = launch.run([*pip, "install", *options, *what], timeout_s=PIP_TIMEOUT_S)
+        done = launch.run([*pip, "install", *options, *what], timeout_s=PIP_TIMEOUT_S, environment=environment or {})
     except TimedOut as error:
         raise EnvironmentMissing(
             f"pip did not fetch {what[-1]} within {PIP_TIMEOUT_S} s", "check the network, then run it again"
@@ -146,7 +175,12 @@ def _install(pip: list[str], what: list[str]) -> None:
 
 
 def command(adapter: Adapter, version: str, path: Path) -> Command:
-    """How to start the runner: this path's interpreter, our source, and nothing of the user's own Python settings."""
+    """How to start the runner: this path's interpreter, our source, and nothing of the user's own Python settings.
+
+    EnvironmentMissing for a driver that could not be compiled.
+    """
+    if (failed := _environment(adapter, version) / FAILED).is_file():
+        raise EnvironmentMissing(failed.read_text(), f"mend it, then rm -r {failed.parent}")
     source = ("--source", str(source_file(adapter))) if is_external(adapter) else ()
     program = str(_program(_environment(adapter, version)))
     return Command(

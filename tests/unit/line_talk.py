@@ -1,0 +1,87 @@
+"""A runner spoken to line by line, whatever its language: the protocol as it stands on the pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rowpath import languages
+from rowpath.languages import Adapter, load_manifest
+from rowpath.model import Path
+
+NOTHING = {"name": "null.nothing", "kind": "null"}
+Start = Callable[..., "Talk"]
+
+
+def adapter(language: str, driver: str) -> Adapter:
+    return next(adapter for adapter in load_manifest(language).adapter if adapter.driver == driver)
+
+
+class Talk:
+    """A runner spoken to line by line, in an environment that would mislead a careless one."""
+
+    def __init__(self, found: Adapter, **coordinates: str) -> None:
+        self.driver = found.driver
+        self.id = 0
+        version = found.versions[0]
+        languages.build([(found, version)])
+        command = languages.command(found, version, Path.of({"deployment": found.deployments[0], **coordinates}))
+        environment = {**os.environ, **command.environment, "JAVA_TOOL_OPTIONS": "-Dnoise=1", "LC_NUMERIC": "de_DE"}
+        self.process = subprocess.Popen(
+            command.arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+        )
+
+    def send(self, kind: str, **fields: Any) -> None:
+        assert self.process.stdin is not None
+        self.id += 1
+        line = json.dumps({"id": self.id, "type": kind, "deadline_ms": 10_000, "unknown": None, **fields})
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, kind: str, **fields: Any) -> Any:
+        assert self.process.stdout is not None
+        self.send(kind, **fields)
+        reply = json.loads(self.process.stdout.readline())
+        assert reply["id"] == self.id
+        return reply
+
+    def hello(self, **changed: Any) -> Any:
+        asked = {
+            "protocol": [1, 1],
+            "codec": 1,
+            "requires": ["touch", "digest", "load", "clients", "behave"],
+            "adapter": self.driver,
+        }
+        return self.ask("hello", **(asked | changed))
+
+    def sample(self, phase: str, **changed: Any) -> Any:
+        asked = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": -1}
+        return self.ask("sample", phase=phase, **(asked | changed))
+
+
+def talks(language: str) -> Iterator[Start]:
+    """What starts runners of the language; all are killed at the end."""
+    started: list[Talk] = []
+
+    def start(driver: str, options: dict[str, Any] | None = None, **coordinates: str) -> Talk:
+        talk = Talk(adapter(language, driver), **coordinates)
+        started.append(talk)
+        if options is not None:
+            assert "error" not in talk.hello()
+            assert "error" not in talk.ask("open", options=options)
+        return talk
+
+    yield start
+    for talk in started:
+        talk.process.kill()
+        talk.process.wait()
+        for stream in (talk.process.stdin, talk.process.stdout, talk.process.stderr):
+            assert stream is not None
+            stream.close()

@@ -1,0 +1,120 @@
+"""The C path in embedded SQL: two builds of one program, which says what it was not written for."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+import pytest
+from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
+
+from rowpath.collect.proxy import Proxy
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance
+from rowpath.languages import c, ecpg
+from rowpath.protocol import Close, CloseReply, Verify, VerifyReply
+from rowpath.runners import RunnerFailure
+
+problem = c.availability(ADAPTERS["ecpg"], "system").reason or ENGINES["postgresql"].availability().reason
+pytestmark = pytest.mark.skipif(bool(problem), reason=problem or "it can run")
+
+
+@pytest.fixture(scope="module")
+def instance() -> Iterator[Instance]:
+    """A server with the tables of both workloads."""
+    with started("postgresql") as running:
+        workloads = [truth_of(name, ENGINES["postgresql"]).workload for name in ("keyed", "scan", "scan-sizes")]
+        running.load({name: table for workload in workloads for name, table in workload.tables.items()})
+        yield running
+
+
+@pytest.mark.parametrize("result", ADAPTERS["ecpg"].coordinates["result"])
+@pytest.mark.parametrize("statement", ADAPTERS["ecpg"].coordinates["statement"])
+def test_scan(statement: str, result: str, instance: Instance, tmp_path: FilePath) -> None:
+    with Talk("ecpg", instance, statement=statement, result=result) as talk:
+        truth = truth_of("scan", talk.engine)
+        talk.prepare(truth, truth.workload.phase("read"), tmp_path)
+        reply = talk.sample("read", operations=3, first=0)
+        assert (reply.operations, reply.failed, reply.rows) == (3, 0, 3 * 6071)
+        assert int(reply.touch, 16) in (truth.touches(truth.workload.phase("read")).expected(0, 3) or ())
+
+
+@pytest.mark.parametrize("result", ADAPTERS["ecpg"].coordinates["result"])
+@pytest.mark.parametrize("rows", [1, 10, 100, 1000, 5000])
+def test_first_rows(rows: int, result: str, instance: Instance, tmp_path: FilePath) -> None:
+    """Results that fill the host arrays exactly, less, and several times."""
+    with Talk("ecpg", instance, result=result) as talk:
+        truth = truth_of("scan-sizes", talk.engine)
+        phase = truth.workload.phase(f"first-{rows}")
+        talk.prepare(truth, phase, tmp_path)
+        reply = talk.ask(Verify, VerifyReply, phase=phase.name, first=0, count=1)
+        assert reply.digest == truth.verify_digest(phase, 0, 1, 100_000)
+
+
+def test_a_failed_insert_is_told_and_the_next_goes_on(instance: Instance, tmp_path: FilePath) -> None:
+    with Talk("ecpg", instance) as talk:
+        truth = truth_of("keyed", talk.engine)
+        insert = truth.workload.phase("insert")
+        talk.prepare(truth, insert, tmp_path)
+        assert talk.sample("insert", operations=1, first=0).failed == 0
+        again = talk.sample("insert", operations=2, first=0)
+        assert (again.operations, again.failed) == (1, 1)
+        assert again.failure is not None
+        assert (again.failure.kind, again.failure.code) == ("sql", "23505")
+
+
+@pytest.mark.parametrize(("statement", "texts"), [("prepared", 0), ("bound", 20)])
+def test_how_a_read_travels(statement: str, texts: int, instance: Instance, tmp_path: FilePath) -> None:
+    """Seen from between: one round trip each, with or without the statement's text (as the precompiler writes it)."""
+    with Talk("ecpg", instance, statement=statement, transport="tcp") as talk:
+        proxy = Proxy(int(talk.options["port"]))
+        try:
+            talk.ask(Close, CloseReply)
+            talk.open(talk.options | {"port": proxy.port})
+            truth = truth_of("keyed", talk.engine)
+            talk.prepare(truth, truth.workload.phase("read"), tmp_path)
+            talk.sample("read", operations=1, first=0)
+            proxy.watch("from mydata2")
+            proxy.reset()
+            assert talk.sample("read", operations=20, first=0).failed == 0
+            seen = proxy.read()
+        finally:
+            proxy.stop()
+        assert (seen.round_trips, seen.texts_sent) == (20, texts)
+
+
+def test_what_it_was_not_written_for(instance: Instance, tmp_path: FilePath) -> None:
+    with Talk("ecpg", instance) as talk:
+        truth = truth_of("tab1", talk.engine)
+        with pytest.raises(RunnerFailure, match="stand in its source") as raised:
+            talk.prepare(truth, truth.workload.phase("select"), tmp_path)
+        assert raised.value.kind == "unsupported"
+
+
+def test_more_rows_than_the_host_arrays_hold(instance: Instance) -> None:
+    with pytest.raises(RunnerFailure, match="1 to 1000 rows, not 5000"):
+        Talk("ecpg", instance, result="cursor:5000")
+
+
+@pytest.mark.parametrize("transport", ["unix", "tcp"])
+def test_a_refused_login(transport: str, instance: Instance) -> None:
+    with Talk("ecpg", instance, transport=transport) as talk:
+        secret = str(talk.options["password"])
+        assert talk.facts().settings["transport"] == transport
+        assert secret not in FilePath(f"/proc/{talk.runner.pid}/cmdline").read_bytes().decode()
+        talk.ask(Close, CloseReply)
+        with pytest.raises(RunnerFailure) as raised:
+            talk.open(talk.options | {"password": "wrong-word"})
+        assert raised.value.kind == "connect"
+        assert "wrong-word" not in raised.value.text
+
+
+def test_each_mode_is_a_build_of_its_own() -> None:
+    adapter = ADAPTERS["ecpg"]
+    assert c.executable(adapter, "system", "prepared") != c.executable(adapter, "system", "bound")
+
+
+def test_a_missing_precompiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    assert ecpg.problem(ADAPTERS["ecpg"]) == ("there is no precompiler ecpg", "apt-get install libecpg-dev")

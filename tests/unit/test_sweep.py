@@ -1,0 +1,86 @@
+"""Sweeps: known lines come back, the crossing has an interval, and who leads from which size on."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.unit import journal_factory
+
+from rowpath.analysis import analyse
+from rowpath.model import Analysis
+from rowpath.sweep import fit
+from rowpath.workloads import load_workload
+
+SIZES = {phase.name: phase.rows_per_operation for phase in load_workload("scan-sizes").phases}
+QUICK_START, QUICK_ROWS = (10_000.0, 500.0), (60_000.0, 250.0)  # they cross at 200 rows
+
+
+def swept(tmp_path: Path, lines: dict[str, tuple[float, float]], sets: int = 6) -> Analysis:
+    """A run over the sizes in which each path's time is its line's, give or take."""
+    paths = []
+    for name, (fixed, row) in lines.items():
+        costs = {f"scan-sizes.{phase}": fixed + row * rows for phase, rows in SIZES.items()}
+        paths.append(journal_factory.path(name, f"sqlite embedded c {name}", costs))
+    claim = {
+        "id": "flips",
+        "claim": "the order flips",
+        "check": {
+            "kind": "crossover",
+            "numerator": {"name": "start"},
+            "denominator": {"name": "rows"},
+        },
+    }
+    experiment = {"sweep": {"workload": "scan-sizes"}, "claims": [claim]}
+    run = journal_factory.Run(paths=paths, sets=sets, rounds=5, regimes=("steady",), experiment=experiment)
+    made = journal_factory.records(run)
+    workload = msgspec.to_builtins(load_workload("scan-sizes"))
+    made[0] |= {"workloads": {"scan-sizes": workload}}
+    return analyse(journal_factory.write(tmp_path, made))
+
+
+def test_a_line_comes_back() -> None:
+    assert fit({rows: 700 + 3.5 * rows for rows in (1, 10, 100, 1000)}) == pytest.approx((700, 3.5))
+
+
+def test_noise_of_two_percent_moves_a_line_little() -> None:
+    noise = random.Random(5)
+    for _ in range(20):
+        fixed, row = fit({rows: (700 + 3.5 * rows) * noise.gauss(1, 0.02) for rows in (1, 10, 100, 1000)})
+        assert fixed == pytest.approx(700, rel=0.1)
+        assert row == pytest.approx(3.5, rel=0.1)
+
+
+def test_no_part_is_below_zero() -> None:
+    assert min(fit({1: 100.0, 10: 50.0, 100: 20.0})) >= 0
+
+
+def test_the_leaders_and_where_they_change(tmp_path: Path) -> None:
+    (sweep,) = swept(tmp_path, {"start": QUICK_START, "rows": QUICK_ROWS, "never": (70_000, 600)}).sweeps
+    assert [leader.name for leader in sweep.leaders] == ["start", "rows"]
+    change = sweep.leaders[1]
+    assert change.from_rows == pytest.approx(200, rel=0.1)
+    assert change.low is not None
+    assert change.high is not None
+    assert change.low < 200 < change.high
+    assert change.high / change.low < math.e
+
+
+@pytest.mark.parametrize(
+    ("lines", "sets", "outcome"),
+    [
+        ({"start": QUICK_START, "rows": QUICK_ROWS}, 6, "holds"),
+        ({"start": QUICK_ROWS, "rows": QUICK_START}, 6, "does not hold"),
+        ({"start": (10_000, 200), "rows": (20_000, 300)}, 6, "does not hold"),
+        ({"start": QUICK_START, "rows": QUICK_ROWS}, 3, "can't be told"),
+        ({"start": QUICK_START}, 6, "can't be told"),
+    ],
+)
+def test_the_claim_of_a_crossover(
+    tmp_path: Path, lines: dict[str, tuple[float, float]], sets: int, outcome: str
+) -> None:
+    (claim,) = swept(tmp_path, lines, sets).claims
+    assert claim.outcome == outcome, claim.figure
