@@ -26,8 +26,7 @@ public final class H2 extends Jdbc {
     if (options.get("deployment", "embedded").equals("embedded")) {
       return "jdbc:h2:file:" + options.need("path");
     }
-    String server = options.get("host", "127.0.0.1") + ":" + options.need("port");
-    return "jdbc:h2:tcp://" + server + "/./" + options.need("database");
+    return "jdbc:h2:tcp://" + address() + "/./" + options.need("database");
   }
 
   @Override

@@ -3,20 +3,19 @@ package rowpath.adapters;
 import java.sql.Connection;
 import java.sql.Date;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import rowpath.Column;
 import rowpath.Getter;
 import rowpath.jdbc.ArrayValues;
 import rowpath.jdbc.Jdbc;
 import rowpath.jdbc.Literals;
 import rowpath.jdbc.Setter;
+import rowpath.jdbc.SqlValues;
 
 /**
  * HSQLDB, embedded and through its server from the same source.
@@ -37,23 +36,16 @@ public final class Hsqldb extends Jdbc {
       // The database is closed with its last connection.
       return "jdbc:hsqldb:file:" + options.need("path") + ";shutdown=true";
     }
-    String server = options.get("host", "127.0.0.1") + ":" + options.need("port");
-    return "jdbc:hsqldb:hsql://" + server + "/" + options.need("database");
+    return "jdbc:hsqldb:hsql://" + address() + "/" + options.need("database");
   }
 
   @Override
   protected Getter getter(Column column) {
     return switch (column.type()) {
       case ARRAY -> ArrayValues.getter();
-      case TIMESTAMPTZ -> Getter.function(Hsqldb.class, "instant", OffsetDateTime.class, false);
+      case TIMESTAMPTZ -> Getter.function(SqlValues.class, "instant", OffsetDateTime.class, false);
       default -> super.getter(column);
     };
-  }
-
-  /** The getter of instants. */
-  public static OffsetDateTime instant(ResultSet rows, int column) throws SQLException {
-    Timestamp value = rows.getTimestamp(column);
-    return value == null ? null : value.toInstant().atOffset(ZoneOffset.UTC);
   }
 
   @Override

@@ -27,9 +27,7 @@ public final class Pgjdbc extends Jdbc {
 
   @Override
   protected Connection connect() throws SQLException {
-    Properties properties = new Properties();
-    properties.setProperty("user", options.need("user"));
-    properties.setProperty("password", options.get("password", ""));
+    Properties properties = login();
     properties.setProperty("ApplicationName", "rowpath");
     String tls = options.get("tls", "off");
     if (!tls.equals("default")) {

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Properties;
 import rowpath.Adapter;
 import rowpath.Behaviour;
 import rowpath.Column;
@@ -28,6 +29,25 @@ public abstract class Jdbc implements Adapter {
 
   /** A fresh connection with the path's options. */
   protected abstract Connection connect() throws SQLException;
+
+  /** The login, and what an engine that is given by URL says beside it. */
+  protected Properties login() {
+    Properties properties = new Properties();
+    properties.setProperty("user", options.need("user"));
+    properties.setProperty("password", options.get("password", ""));
+    for (String said : options.get("url_options", "").split("\n")) {
+      int end = said.indexOf('=');
+      if (end > 0) {
+        properties.setProperty(said.substring(0, end), said.substring(end + 1));
+      }
+    }
+    return properties;
+  }
+
+  /** Host and port of a server. */
+  protected String address() {
+    return options.get("host", "127.0.0.1") + ":" + options.need("port");
+  }
 
   /** How a column is taken; the typed getters of JDBC 4.2 unless the driver differs. */
   protected Getter getter(Column column) {
@@ -90,6 +110,18 @@ public abstract class Jdbc implements Adapter {
   }
 
   /**
+   * Whether the driver fetches in portions ({@code result=cursor:n}) inside a transaction alone.
+   */
+  protected boolean cursorTakesTransaction() {
+    return true;
+  }
+
+  /** Whether a statement is prepared for each execution anew, as far as the program can tell. */
+  protected boolean preparesEachTime() {
+    return statementMode().equals("bound");
+  }
+
+  /**
    * The driver's bulk way {@code way} (the coordinate {@code bulk}); JDBC's {@code batch} unless an
    * adapter has its own.
    *
@@ -100,12 +132,12 @@ public abstract class Jdbc implements Adapter {
     if (!way.equals("batch")) {
       throw new Failure("unsupported", "", "this path has no bulk way " + way);
     }
-    Binder binder = binder(phase);
-    return switch (statementMode()) {
-      case "prepared" -> new Batch.Prepared(connection.prepareStatement(phase.sql()), binder);
-      case "bound" -> new Batch.Bound(connection, phase.sql(), binder);
-      default -> new Batch.Text(connection.createStatement(), texts(phase, rows));
-    };
+    if (statementMode().equals("text")) {
+      return new Batch.Text(connection.createStatement(), texts(phase, rows));
+    }
+    return preparesEachTime()
+        ? new Batch.Bound(connection, phase.sql(), binder(phase))
+        : new Batch.Prepared(connection.prepareStatement(phase.sql()), binder(phase));
   }
 
   @Override
@@ -120,7 +152,7 @@ public abstract class Jdbc implements Adapter {
       case "connect" -> connecting(phase);
       case "query" -> {
         Operation query = statement(phase, rows, loop(phase), fetchSize());
-        boolean cursor = options.count("result", "cursor") > 0;
+        boolean cursor = options.count("result", "cursor") > 0 && cursorTakesTransaction();
         yield phase.transaction() || cursor ? inTransaction(query) : query;
       }
       case "execute" -> {
@@ -172,19 +204,18 @@ public abstract class Jdbc implements Adapter {
 
   private Operation statement(Phase phase, Object[][] rows, RowLoop<ResultSet> loop, int fetchSize)
       throws SQLException {
-    Binder binder = binder(phase);
-    switch (statementMode()) {
-      case "prepared":
-        PreparedStatement prepared = connection.prepareStatement(phase.sql());
-        prepared.setFetchSize(fetchSize);
-        return new Statements.Prepared(prepared, binder, rows, loop);
-      case "bound":
-        return new Statements.Bound(connection, phase.sql(), fetchSize, binder, rows, loop);
-      default:
-        Statement statement = connection.createStatement();
-        statement.setFetchSize(fetchSize);
-        return new Statements.Text(statement, texts(phase, rows), loop);
+    if (statementMode().equals("text")) {
+      Statement statement = connection.createStatement();
+      statement.setFetchSize(fetchSize);
+      return new Statements.Text(statement, texts(phase, rows), loop);
     }
+    Binder binder = binder(phase);
+    if (preparesEachTime()) {
+      return new Statements.Bound(connection, phase.sql(), fetchSize, binder, rows, loop);
+    }
+    PreparedStatement prepared = connection.prepareStatement(phase.sql());
+    prepared.setFetchSize(fetchSize);
+    return new Statements.Prepared(prepared, binder, rows, loop);
   }
 
   private Binder binder(Phase phase) {

@@ -1,0 +1,109 @@
+package rowpath.adapters;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.Properties;
+import java.util.UUID;
+import rowpath.Column;
+import rowpath.Getter;
+import rowpath.jdbc.MysqlFamily;
+import rowpath.jdbc.Setter;
+
+/** MySQL Connector/J: current, and 5.1.6 of 2008, whose dates and times are another matter. */
+public final class ConnectorJ extends MysqlFamily {
+  private static final String FACTORY = "org.newsclub.net.mysql.AFUNIXDatabaseSocketFactory";
+
+  @Override
+  protected String url() {
+    return "jdbc:mysql://" + server() + "/" + options.need("database");
+  }
+
+  @Override
+  protected Connection connect() throws SQLException {
+    return old() ? ConnectorJ5.speakUtf8(super.connect()) : super.connect();
+  }
+
+  private boolean old() {
+    return options.get("version", "").startsWith("5.");
+  }
+
+  @Override
+  protected void configure(Properties properties) {
+    boolean plain = options.get("tls", "off").equals("off");
+    if (old()) {
+      ConnectorJ5.configure(properties, plain);
+    } else {
+      properties.setProperty("connectionTimeZone", "UTC");
+      if (plain) {
+        properties.setProperty("sslMode", "DISABLED");
+      }
+    }
+    if (options.count("result", "cursor") > 0) {
+      properties.setProperty("useCursorFetch", "true");
+    }
+    if (bulkIsConfigured()) {
+      properties.setProperty("rewriteBatchedStatements", "true");
+    }
+    if (unix()) {
+      properties.setProperty("socketFactory", old() ? FACTORY : FACTORY + "CJ");
+      properties.setProperty("junixsocket.file", options.need("socket"));
+    }
+  }
+
+  /** The least of all fetch sizes is Connector/J's word for rows that are read as they come. */
+  @Override
+  protected int fetchSize() {
+    return options.get("result", "whole").equals("single-row")
+        ? Integer.MIN_VALUE
+        : super.fetchSize();
+  }
+
+  @Override
+  protected String configuredBulk() {
+    return "rewritten-batch";
+  }
+
+  @Override
+  protected Getter getter(Column column) {
+    return switch (column.type()) {
+      case UUID -> Getter.function(ConnectorJ.class, "uuid", UUID.class, true);
+      case DATE, TIME, TIMESTAMP, TIMESTAMPTZ ->
+          old() ? ConnectorJ5.getter(column, prepared()) : super.getter(column);
+      default -> super.getter(column);
+    };
+  }
+
+  /** The getter of UUIDs: Connector/J knows no such type. */
+  public static UUID uuid(ResultSet rows, int column) throws SQLException {
+    String text = rows.getString(column);
+    return text == null ? null : UUID.fromString(text);
+  }
+
+  @Override
+  protected Setter setter(Column column) {
+    return switch (column.type()) {
+      case UUID -> (statement, index, value) -> statement.setString(index, value.toString());
+      case DATE -> old() ? ConnectorJ::text : super.setter(column);
+      case TIME, TIMESTAMP, TIMESTAMPTZ ->
+          dropsFractions() ? ConnectorJ::text : super.setter(column);
+      default -> super.setter(column);
+    };
+  }
+
+  /**
+   * To its clients MariaDB 10.11 is a 5.5.5, which was older than fractions of a second: even the
+   * current Connector/J would drop them.
+   */
+  private boolean dropsFractions() {
+    return old() || options.need("engine").equals("mariadb");
+  }
+
+  private static void text(PreparedStatement statement, int index, Object value)
+      throws SQLException {
+    Object local = value instanceof OffsetDateTime instant ? inUtc(instant) : value;
+    statement.setString(index, local.toString());
+  }
+}

@@ -1,0 +1,23 @@
+package rowpath.adapters;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.Properties;
+import rowpath.jdbc.Db2Sql;
+
+/** IBM's jcc over DRDA, to a Derby old enough to let it in. */
+public final class Jcc extends Db2Sql {
+  private static final String CLEAR_TEXT_PASSWORD = "3";
+
+  @Override
+  protected Connection connect() throws SQLException {
+    Properties properties = login();
+    // Derby refuses the one that jcc would choose.
+    properties.setProperty("securityMechanism", CLEAR_TEXT_PASSWORD);
+    // Else an error has a code and no words.
+    properties.setProperty("retrieveMessagesFromServerOnGetMessage", "true");
+    return DriverManager.getConnection(
+        "jdbc:db2://" + address() + "/" + options.need("database"), properties);
+  }
+}
