@@ -9,9 +9,9 @@ from psycopg import sql as compose
 from psycopg.adapt import Loader
 from psycopg.pq import Format
 from psycopg.types.string import TextBinaryLoader, TextLoader
-from rowpath_runner.adapter import interval, with_literals
+from rowpath_runner.adapter import formatted, interval, with_literals
 from rowpath_runner.loop import Work
-from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, copy_command, formatted, libpq_keywords
+from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, copy_command, libpq_keywords
 
 # PostgreSQL's types as binary COPY must be told them; character types and JSON have the same bytes as text.
 TYPES = {

@@ -5,9 +5,9 @@ from io import StringIO
 
 import psycopg2
 from psycopg2 import extensions, extras
-from rowpath_runner.adapter import interval
+from rowpath_runner.adapter import formatted, interval
 from rowpath_runner.loop import Work
-from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, column_names, copy_command, formatted, libpq_keywords
+from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, column_names, copy_command, libpq_keywords
 
 INTERVAL_OID = 1186
 # (months, days, nanoseconds): psycopg2's own timedelta has no months.

@@ -129,6 +129,11 @@ def split_placeholders(sql):
     return parts
 
 
+def formatted(sql):
+    """The SQL with `%s` for its placeholders."""
+    return "%s".join(part.replace("%", "%%") for part in split_placeholders(sql))
+
+
 def _boolean(text):
     return text == "t"
 

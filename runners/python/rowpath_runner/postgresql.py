@@ -35,11 +35,6 @@ def libpq_keywords(options):
     }
 
 
-def formatted(sql):
-    """The SQL with `%s` for its placeholders."""
-    return "%s".join(part.replace("%", "%%") for part in split_placeholders(sql))
-
-
 def numbered(sql):
     """The SQL with `$1`, `$2`, … for its placeholders."""
     first, *rest = split_placeholders(sql)

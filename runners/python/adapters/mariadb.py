@@ -1,0 +1,39 @@
+"""MariaDB and MySQL through MariaDB Connector/Python: C, over libmariadb."""
+
+from rowpath_runner.mysql import NATURAL, MysqlAdapter, address, as_text, driver_module
+
+mariadb = driver_module("mariadb", "apt-get install libmariadb3")
+READ_ONLY = 1  # mariadb.constants.CURSOR.READ_ONLY: a cursor in the server
+
+
+class Adapter(MysqlAdapter):
+    errors = (mariadb.Error,)
+    natural = NATURAL | {"json": as_text}
+    bulk_binding = "COM_STMT_BULK_EXECUTE: all rows in one message, to a server that knows it"
+
+    @property
+    def binding(self):
+        if self.options.get("format") == "binary":
+            return "server: prepared and executed in one message, anew each time"
+        return "client: the driver puts the values into the SQL (server, when bytes or a date is among them)"
+
+    def log_in(self):
+        return mariadb.connect(**address(self.options), autocommit=not self.shipped, local_infile=True)
+
+    def connection_id(self):
+        return self.connection.thread_id
+
+    def cursor(self, phase):
+        result = self.options.get("result", "whole") if phase.columns else "whole"
+        server_side = {"cursor_type": READ_ONLY} if result.startswith("cursor") else {}
+        binary = self.options.get("format") == "binary"
+        return self.connection.cursor(buffered=result == "whole", binary=binary, **server_side)
+
+    def placed(self, sql):
+        return sql
+
+    def driver_facts(self):
+        return {"driver_version": mariadb.__version__, "libraries": {"libmariadb": mariadb.mariadbapi_version}}
+
+    def code(self, error):
+        return error.errno or error.sqlstate or type(error).__name__

@@ -1,0 +1,115 @@
+"""Oracle Database through python-oracledb in its thin mode: pure protocol, no client library of Oracle's."""
+
+from datetime import datetime
+
+import oracledb
+from rowpath_runner.adapter import Adapter as Base
+from rowpath_runner.adapter import Unsupported, split_placeholders
+from rowpath_runner.loop import Work
+
+oracledb.defaults.fetch_lobs = False  # CLOB and BLOB as text and bytes
+NATURAL = {"date": datetime.date, "char": str.rstrip}
+CACHED = {"prepared": 20, "bound": 0}  # statements that the driver keeps prepared by their text
+
+
+class Adapter(Base):
+    errors = (oracledb.Error,)
+    bulk_ways = ("executemany",)
+
+    def connect(self):
+        self.shipped = self.options.get("profile") == "shipped"
+        self.connection = self.log_in()
+
+    def log_in(self):
+        options = self.options
+        if options.get("transport") == "unix":
+            raise Unsupported("Oracle's servers listen on TCP alone")
+        connection = oracledb.connect(
+            user=options["user"],
+            password=options.get("password"),
+            host=options["host"],
+            port=int(options["port"]),
+            service_name=options["database"],
+            stmtcachesize=CACHED[options.get("statement", "prepared")],
+            tcp_connect_timeout=20,
+        )
+        connection.autocommit = not self.shipped
+        return connection
+
+    def prepare(self, phase, parameters):
+        converters = [NATURAL.get(column.type) for column in phase.columns]
+        query = numbered(phase.sql)
+        if phase.kind == "connect":
+            return Work(
+                lambda opened: opened.cursor().execute(query),
+                converters=converters,
+                connect=self.log_in,
+                close=oracledb.Connection.close,
+            )
+        execute = self.connection.cursor().execute
+        # A query's execute gives back its cursor.
+        return Work(lambda row: execute(query, row), parameters, converters)
+
+    def transaction(self, phase):
+        if not phase.transaction and not self.shipped:
+            return None
+        return self.begin, self.commit, self.rollback
+
+    def begin(self):
+        self.connection.autocommit = False  # the server begins one by itself
+
+    def commit(self):
+        self.connection.commit()
+        self.connection.autocommit = not self.shipped
+
+    def rollback(self):
+        self.connection.rollback()
+        self.connection.autocommit = not self.shipped
+
+    def bulk(self, phase, way):
+        cursor, query = self.connection.cursor(), numbered(phase.sql)
+
+        def executemany(rows):
+            cursor.executemany(query, rows)
+            if self.shipped:
+                self.connection.commit()
+
+        return Work(executemany)
+
+    def run(self, statement):
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement)
+            if cursor.description:
+                cursor.fetchall()
+        self.connection.commit()
+
+    def cancel(self):
+        self.connection.cancel()
+
+    def set_timeout(self, milliseconds):
+        self.connection.call_timeout = milliseconds
+
+    def facts(self):
+        connection = self.connection
+        return {
+            "driver_version": oracledb.__version__,
+            "engine_version": connection.version,
+            "settings": {
+                "autocommit": "on" if connection.autocommit else "off",
+                "statement_cache": connection.stmtcachesize,
+                "thin": connection.thin,
+            },
+        }
+
+    def close(self):
+        self.connection.close()
+
+    def code(self, error):
+        first = error.args[0] if error.args else None
+        return getattr(first, "full_code", "") or type(error).__name__
+
+
+def numbered(sql):
+    """The SQL with `:1`, `:2`, … for its placeholders."""
+    first, *rest = split_placeholders(sql)
+    return first + "".join(f":{number}{part}" for number, part in enumerate(rest, 1))

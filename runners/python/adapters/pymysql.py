@@ -1,0 +1,25 @@
+"""MariaDB and MySQL through PyMySQL: pure Python; values become part of the SQL in the client."""
+
+import pymysql
+from pymysql.cursors import Cursor, SSCursor
+from rowpath_runner.mysql import MysqlAdapter, address
+
+
+class Adapter(MysqlAdapter):
+    errors = (pymysql.Error,)
+    bulk_binding = f"one INSERT of many rows for each {Cursor.max_stmt_length} bytes"
+
+    def log_in(self):
+        return pymysql.connect(
+            **address(self.options), autocommit=not self.shipped, local_infile=True, ssl_disabled=True
+        )
+
+    def connection_id(self):
+        return self.connection.thread_id()
+
+    def cursor(self, phase):
+        streamed = phase.columns and self.options.get("result") == "single-row"
+        return self.connection.cursor(SSCursor if streamed else Cursor)
+
+    def driver_facts(self):
+        return {"driver_version": pymysql.__version__}
