@@ -20,6 +20,7 @@ check: setup ## formatters, linters, types, compilers' warnings
 	.venv/bin/clang-format --dry-run -Werror $(C_SOURCES)
 	scripts/check-c.sh
 	sh runners/java/check.sh
+	sh runners/csharp/check.sh
 	.venv/bin/shellcheck $(SHELL_SCRIPTS)
 
 bench: setup ## the figures that Rowpath itself must reach

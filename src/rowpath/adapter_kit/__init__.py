@@ -12,7 +12,7 @@ from rowpath.errors import UsageError
 from rowpath.languages import LANGUAGES, every_adapter, read_manifest
 from rowpath.toml_lines import suggest
 
-SUFFIXES = {"c": ".c", "java": ".java", "python": ".py"}
+SUFFIXES = {"c": ".c", "csharp": ".cs", "java": ".java", "python": ".py"}
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
@@ -34,7 +34,7 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
     engine = _engine(wanted)
     identifier = name.replace("-", "_")
     class_name = "".join(part.capitalize() for part in identifier.split("_"))
-    source = into / ((class_name if language == "java" else identifier) + SUFFIXES[language])
+    source = into / ((class_name if language in ("csharp", "java") else identifier) + SUFFIXES[language])
     manifest = into / "adapters.toml"
     fields = {
         "DRIVER": name,

@@ -1,0 +1,70 @@
+using System;
+using System.Collections.Generic;
+using System.Data.Common;
+using System.Linq;
+using Rowpath.Ado;
+
+namespace Rowpath.Adapters
+{
+    /// <summary>System.Data.Odbc over MariaDB Connector/ODBC; its options:
+    /// https://mariadb.com/kb/en/about-mariadb-connector-odbc/.</summary>
+    public sealed class AdoOdbcMariadb : Odbc
+    {
+        protected override void Login(Dictionary<string, string> words)
+        {
+            words["SERVER"] = Options.Get("host", "127.0.0.1");
+            words["PORT"] = Options.Need("port");
+            words["DATABASE"] = Options.Need("database");
+            words["UID"] = Options.Need("user");
+            words["PWD"] = Options.Get("password", "");
+            words["CHARSET"] = "utf8mb4";
+            words["NO_PROMPT"] = "1";
+        }
+
+        public override Operation Prepare(Phase phase, object[][] rows)
+        {
+            if (phase.Kind == "query" && Options.Get("statement", "") == "text" && Prepared() != Prepared())
+                throw new Failure("unsupported", "", "MariaDB Connector/ODBC prepares what has a result, given as text too");
+            return base.Prepare(phase, rows);
+        }
+
+        /// <summary>How many statements were prepared on the connection; asking is one that has a result.</summary>
+        string Prepared() => Shown("SHOW SESSION STATUS LIKE 'Com_stmt_prepare'").Single().Value;
+
+        protected override Getter Getter(Column column)
+        {
+            switch (column.Type)
+            {
+                // IsDBNull must know the type, and the driver has none for MySQL's JSON.
+                case LogicalType.Json: return Rowpath.Getter.FromString(Values.Text, HasNoText);
+                case LogicalType.Uuid: return Rowpath.Getter.FromString(UuidOfText);
+                default: return base.Getter(column);
+            }
+        }
+
+        protected override Func<object, object> Converter(Column column) =>
+            column.Type == LogicalType.Uuid ? Literals.Plain : base.Converter(column);
+
+        static Guid UuidOfText(DbDataReader rows, int at) => Guid.Parse(rows.GetString(at));
+
+        public override void Facts(Facts facts)
+        {
+            base.Facts(facts);
+            facts.Build = Ask("SELECT CONCAT(@@version_comment, ' ', @@version_compile_machine)");
+            const string wanted = "'tx_isolation', 'transaction_isolation', 'time_zone', 'character_set_client', 'sql_mode',"
+                + " 'innodb_flush_log_at_trx_commit', 'sync_binlog'";
+            foreach (var variable in Shown("SHOW VARIABLES WHERE Variable_name IN (" + wanted + ")"))
+                facts.Settings[variable.Key] = variable.Value;
+            facts.Settings["tls"] = Shown("SHOW SESSION STATUS LIKE 'Ssl_cipher'").Any(one => one.Value != "") ? "on" : "off";
+        }
+
+        Dictionary<string, string> Shown(string sql)
+        {
+            var shown = new Dictionary<string, string>();
+            using (DbCommand command = Command(sql))
+            using (DbDataReader rows = command.ExecuteReader())
+                while (rows.Read()) shown[rows.GetString(0)] = rows.GetString(1);
+            return shown;
+        }
+    }
+}

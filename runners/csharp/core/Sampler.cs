@@ -1,0 +1,166 @@
+using System;
+using System.Collections.Generic;
+
+namespace Rowpath
+{
+    /// <summary>The loop of one client in one phase, with its clock and its position.</summary>
+    sealed class Sampler : Apart
+    {
+        /// <summary>Wanted operations of a client that has no part in a sample.</summary>
+        internal const long None = -1;
+
+        const int MostFailures = 100;
+
+        readonly Phase phase;
+        readonly Operation operation;
+        readonly Adapter adapter;
+        readonly int operationsBeforeWrap;
+        readonly Tally tally = new Tally();
+        long position;
+        int row;
+
+        long operations;
+        long failed;
+        long minNs;
+        long maxNs;
+        Dictionary<string, object> failure;
+
+        internal Sampler(Phase phase, Operation operation, Adapter adapter, int operationsBeforeWrap)
+        {
+            this.phase = phase;
+            this.operation = operation;
+            this.adapter = adapter;
+            this.operationsBeforeWrap = operationsBeforeWrap;
+        }
+
+        /// <summary>How each column of the result is taken.</summary>
+        internal Getter[] Getters => operation.Getters;
+
+        /// <summary>Lead-in and block. With a meeting all clients' blocks begin when it opens and last as long: waiting
+        /// for a core after that is a client's own time.</summary>
+        internal SamplePart Sample(Meeting meeting, long leadInNs, long durationNs, long wanted)
+        {
+            tally.Stamps = phase.Stamps && phase.Kind != "load"; // has many executes
+            long windowCpu = Native.ThreadCpuNs();
+            long window = Native.NowNs();
+            Reset();
+            if (leadInNs > 0) Block(window, leadInNs, 0);
+            var part = new SamplePart { LeadInOperations = operations };
+            Reset();
+            part.First = position;
+            long begun = meeting == null ? 0 : meeting.Join();
+            long cpu = Native.ThreadCpuNs();
+            long start = Native.NowNs();
+            if (meeting == null) begun = start;
+            long end = wanted == None ? start : Block(start, durationNs - (start - begun), wanted);
+            long cpuAfter = Native.ThreadCpuNs();
+            part.Operations = operations;
+            part.Failed = failed;
+            part.Failure = failure;
+            part.Rows = tally.Rows;
+            part.Touch = tally.Touch;
+            part.Ns = end - begun;
+            part.CpuNs = cpuAfter - cpu;
+            part.MinNs = maxNs == 0 ? 0 : minNs;
+            part.MaxNs = maxNs;
+            part.ExecuteNs = tally.ExecuteNs;
+            part.FirstRowNs = tally.FirstRowNs;
+            part.ConnectNs = tally.ConnectNs;
+            part.WindowNs = end - window;
+            part.WindowCpuNs = cpuAfter - windowCpu;
+            return part;
+        }
+
+        /// <summary>Operations <c>[first, first + count)</c> with a digest; the first failure is thrown.</summary>
+        internal Dictionary<string, object> Verify(long first, long count, long mostRows)
+        {
+            var encoder = new Encoder(phase.Columns, mostRows);
+            long resume = position;
+            Seek(first);
+            Reset();
+            tally.Stamps = false;
+            tally.Encoder = encoder;
+            try
+            {
+                for (long done = 0; done < count; done++)
+                {
+                    operation.Run(row, tally);
+                    Seek(position + 1);
+                }
+            }
+            finally
+            {
+                tally.Encoder = null;
+                Seek(resume);
+            }
+            return new Dictionary<string, object>
+            {
+                { "digest", encoder.Digest() }, { "rows", tally.Rows }, { "touch", SampleReply.Hex(tally.Touch) },
+                { "operations", count }
+            };
+        }
+
+        /// <summary>Frees what the phase holds on the connection.</summary>
+        internal void Close()
+        {
+            operation.Close();
+        }
+
+        /// <summary>Goes to a position, not wrapped.</summary>
+        internal void Seek(long to)
+        {
+            position = to;
+            row = (int)(to % operationsBeforeWrap);
+        }
+
+        void Reset()
+        {
+            operations = 0;
+            failed = 0;
+            failure = null;
+            minNs = long.MaxValue;
+            maxNs = 0;
+            tally.Reset();
+        }
+
+        /// <summary>Runs until the duration has passed, or the wanted number when that is not 0; the last
+        /// stamp.</summary>
+        long Block(long start, long durationNs, long wanted)
+        {
+            long now = start;
+            do
+            {
+                now = Step(now);
+            } while ((wanted > 0 ? operations + failed < wanted : now - start < durationNs) && failed < MostFailures);
+            return now;
+        }
+
+        long Step(long start)
+        {
+            tally.Begin(start);
+            try
+            {
+                operation.Run(row, tally);
+                operations++;
+            }
+            catch (Exception thrown)
+            {
+                Fail(thrown);
+            }
+            position++;
+            if (++row == operationsBeforeWrap) row = 0;
+            long end = Native.NowNs();
+            long ns = end - start;
+            if (ns < minNs) minNs = ns;
+            if (ns > maxNs) maxNs = ns;
+            return end;
+        }
+
+        void Fail(Exception thrown)
+        {
+            tally.Undo();
+            failed++;
+            if (failure == null) failure = Failure.Body(thrown, "sql", adapter);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+using System;
+using System.Data.SqlTypes;
+
+namespace Rowpath
+{
+    /// <summary>What one value adds to the touch sum (docs/codec.md), by its natural type; NULL adds 1.</summary>
+    public static class Touch
+    {
+        const double Exact = 1L << 53;
+
+        public static long Integer(long value) => value;
+
+        public static long Decimal(decimal value)
+        {
+            if (value > long.MinValue && value < long.MaxValue) return (long)value;
+            int[] bits = decimal.GetBits(decimal.Truncate(value));
+            return Signed(bits[0], bits[1], value < 0);
+        }
+
+        public static long WideDecimal(SqlDecimal value)
+        {
+            int[] bits = SqlDecimal.AdjustScale(value, -value.Scale, false).Data; // Truncate keeps the scale
+            return Signed(bits[0], bits[1], !value.IsPositive);
+        }
+
+        public static long Float(double value) => Math.Abs(value) < Exact ? (long)value : 3;
+
+        public static long Truth(bool value) => value ? 1 : 0;
+
+        public static long Text(string value) => value.Length;
+
+        public static long Binary(byte[] value) => value.Length;
+
+        public static long Date(DateTime value) => value.Day;
+
+        public static long Time(TimeSpan value) => value.Seconds;
+
+        public static long Moment(DateTime value) => value.Second;
+
+        /// <summary>Intervals, UUIDs, arrays.</summary>
+        public static long Other<T>(T value) => 5;
+
+        static long Signed(int low, int high, bool negative)
+        {
+            long size = (long)(uint)low | (long)high << 32;
+            return unchecked(negative ? -size : size);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+using System;
+using System.Data.Common;
+using System.Data.SqlTypes;
+using System.Globalization;
+
+namespace Rowpath.Ado
+{
+    /// <summary>Natural values from what a reader hands over as something else: the conversion that a program must do
+    /// itself. From its text, or from what its GetValue returns.</summary>
+    public static class Values
+    {
+        public static string Text(DbDataReader rows, int at) => rows.GetString(at);
+
+        public static SqlDecimal WideDecimalOfText(DbDataReader rows, int at) => SqlDecimal.Parse(rows.GetString(at));
+
+        public static decimal DecimalOfText(DbDataReader rows, int at) =>
+            decimal.Parse(rows.GetString(at), NumberStyles.Number, CultureInfo.InvariantCulture);
+
+        public static DateTime DateOfText(DbDataReader rows, int at) => Iso.Date(rows.GetString(at));
+
+        public static TimeSpan TimeOfText(DbDataReader rows, int at) => Iso.Time(rows.GetString(at));
+
+        public static DateTime TimestampOfText(DbDataReader rows, int at) => Iso.Timestamp(rows.GetString(at));
+
+        public static long Integer(DbDataReader rows, int at) =>
+            Convert.ToInt64(rows.GetValue(at), CultureInfo.InvariantCulture);
+
+        public static decimal Decimal(DbDataReader rows, int at) =>
+            Convert.ToDecimal(rows.GetValue(at), CultureInfo.InvariantCulture);
+
+        public static float Float32(DbDataReader rows, int at) =>
+            Convert.ToSingle(rows.GetValue(at), CultureInfo.InvariantCulture);
+
+        public static double Float64(DbDataReader rows, int at) =>
+            Convert.ToDouble(rows.GetValue(at), CultureInfo.InvariantCulture);
+
+        public static bool Truth(DbDataReader rows, int at) =>
+            Convert.ToBoolean(rows.GetValue(at), CultureInfo.InvariantCulture);
+
+        public static byte[] Binary(DbDataReader rows, int at) => (byte[])rows.GetValue(at);
+
+        public static DateTime Moment(DbDataReader rows, int at) =>
+            Convert.ToDateTime(rows.GetValue(at), CultureInfo.InvariantCulture);
+
+        public static TimeSpan Time(DbDataReader rows, int at) => (TimeSpan)rows.GetValue(at);
+    }
+}
