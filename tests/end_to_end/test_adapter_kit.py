@@ -116,6 +116,15 @@ def test_the_skeleton_in_c_compiles_and_says_what_to_fill_in(tmp_path: Path) -> 
     assert "fill in my_db_open" in tested.stdout
 
 
+def test_the_skeleton_in_csharp_compiles_and_says_what_to_fill_in(tmp_path: Path) -> None:
+    if shutil.which("mcs") is None:
+        pytest.skip("no Mono")
+    assert rowpath("adapter", "new", "csharp", "my-db", "--into", ".", cwd=tmp_path).returncode == 0
+    tested = rowpath("adapter", "test", "my-db", "statement=prepared", "--adapters", "adapters.toml", cwd=tmp_path)
+    assert tested.returncode == 1, tested.stderr
+    assert "fill in Connect of MyDb" in tested.stdout
+
+
 def test_a_program_is_tested_like_an_adapter() -> None:
     coordinates = ("engine=sqlite", "statement=prepared", "clients=1")
     tested = rowpath("adapter", "test", *coordinates, "--", "false", "--verbose")

@@ -21,6 +21,7 @@ Select = dict[str, str | tuple[str, ...]]
 LIBPQ: Select = {"engine": "postgresql", "driver": "libpq", "transport": "tcp"}
 PSYCOPG: Select = {"engine": "postgresql", "driver": "psycopg", "transport": "tcp"}
 PGJDBC: Select = {"engine": "postgresql", "driver": "pgjdbc", "transport": "tcp"}
+LIBMARIADBD: Select = {"engine": "mariadb", "driver": "libmariadbd", "storage": "innodb", "durability": "none"}
 SQLITE: Select = {"engine": "sqlite", "driver": "sqlite", "durability": "full"}
 
 # A result of about 5 MB of payload, and a small one of the same table.
@@ -218,3 +219,15 @@ def test_tls_not_asked_for(tmp_path: Path) -> None:
     assert "default" in finding.paths[0]
     texts = {r.path["tls"] for r in analysis.results if r.metric == "texts_sent"}
     assert texts == {"off"}, "what is encrypted cannot be counted"
+
+
+def test_main_thread_stack(tmp_path: Path) -> None:
+    selection = LIBMARIADBD | {"statement": "prepared", "result": "whole", "thread": ("worker", "main")}
+    analysis = measured(tmp_path, ["keyed.read"], selection)
+    (finding,) = told(analysis, "main-thread-stack")
+    assert "main" in finding.paths[0]
+    assert "worker" in finding.paths[1]
+    calls = {r.path["thread"]: r.median for r in analysis.results if r.metric == "system_calls"}
+    assert calls["main"] is not None
+    assert calls["worker"] is not None
+    assert calls["main"] > calls["worker"] + 4
