@@ -6,15 +6,17 @@ from pathlib import Path
 
 import msgspec
 
-from rowpath import claims, journal_reader
+from rowpath import claims, journal_reader, published_order
 from rowpath.cost_model import cost_models
 from rowpath.evidence import Evidence
 from rowpath.findings import findings
 from rowpath.journal_reader import DroppedRecord
+from rowpath.link_model import across_links
 from rowpath.model import Analysis, Dropped, Status
 from rowpath.model import Path as AccessPath
 from rowpath.rankings import rankings
 from rowpath.results import results
+from rowpath.sweep import sweeps
 from rowpath.trust import trust
 from rowpath.verdict import verdict
 
@@ -27,18 +29,21 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
     evidence = gather(run_directory, together)
     journal = evidence.journal
     experiment = journal.run.experiment
+    published = claims.published(evidence, experiment.get("published") or ())
     return Analysis(
         run=msgspec.to_builtins(journal.run),
         names={path_id: path.name for path_id, path in journal.paths.items()},
         results=results(evidence),
         rankings=evidence.rankings,
         findings=findings(evidence),
-        verdict=verdict(evidence),
+        verdict=(*verdict(evidence), *published_order.sentences(published)),
         claims=claims.check_claims(evidence, experiment.get("claims") or ()),
-        published=claims.published(evidence, experiment.get("published") or ()),
+        published=published,
         dropped=tuple(_dropped(record) for record in journal.dropped),
         trust=trust(evidence),
         cost_models=cost_models(evidence),
+        sweeps=sweeps(evidence),
+        across_links=across_links(evidence),
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
     )
 

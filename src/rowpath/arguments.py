@@ -66,6 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_verify(commands)
     _add_list(commands)
+    _add_engine(commands)
     _add_adapter(commands)
     doctor_parser = _command(commands, "doctor", "what can run here, what can't, why, and what would enable it")
     _add_color(doctor_parser)
@@ -144,6 +145,14 @@ def _add_run(commands: Any) -> None:
         action="store_true",
         help="only say what would run, what would not and why, and how long it would take",
     )
+    parser.add_argument(
+        "--scale",
+        metavar="S",
+        type=float,
+        default=0.0,
+        help="how much of its rows and operations an experiment that has a scale does (embedded-or-server: 1 is the "
+        "article's million operations)",
+    )
     presets = parser.add_mutually_exclusive_group()
     presets.add_argument("--fast", action="store_true", help="3 sets: provisional, no claims")
     presets.add_argument("--rigorous", action="store_true", help="10 sets, servers restarted for each")
@@ -186,6 +195,22 @@ def _add_list(commands: Any) -> None:
     parser = _command(commands, "list", "list engines, drivers, paths, workloads or experiments")
     parser.add_argument("what", choices=("engines", "drivers", "paths", "workloads", "experiments"))
     parser.add_argument("filters", nargs="*", metavar="COORDINATE=VALUE", help="keep only paths with these values")
+
+
+def _add_engine(commands: Any) -> None:
+    parser = _command(commands, "engine", "fetch an engine on request, or start a private server by hand for a look")
+    parser.add_argument("verb", choices=("list", "fetch", "up", "down", "status"))
+    parser.add_argument(
+        "subject",
+        nargs="*",
+        metavar="WORD",
+        help="fetch, up, down: NAME; up: storage=VALUE, durability=VALUE, engine_version=VALUE",
+    )
+    parser.add_argument("--yes", action="store_true", help="fetch: agree to the licence and the size that list shows")
+    parser.add_argument(
+        "--load", metavar="WORKLOAD", action="append", default=[], help="up: with the tables of this workload"
+    )
+    parser.add_argument("--all", action="store_true", help="down: everything that is up")
 
 
 def _add_adapter(commands: Any) -> None:

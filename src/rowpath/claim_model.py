@@ -20,7 +20,7 @@ def check_metric(metric: str) -> None:
 class Check(Frozen, frozen=True):
     """What a claim says about the run's figures; ValueError when its kind lacks what it needs."""
 
-    kind: Literal["ratio", "flip", "shrinks", "not-testable"]
+    kind: Literal["ratio", "flip", "shrinks", "crossover", "not-testable"]
     metric: str = "time"
     regime: Regime = "cold"
     workload: str = ""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from rowpath import metrics
+from rowpath import metrics, sweep
 from rowpath.cells import Cell
 from rowpath.claim_model import Check, Claim, PublishedColumn, PublishedRow, Selector
 from rowpath.errors import UsageError
@@ -91,11 +91,48 @@ def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     if check.kind == "ratio":
         interval, figure = _ratio(evidence, check, {})
         return (_bounded(interval, check) if interval else UNTOLD), figure
+    if check.kind == "crossover":
+        return _crossover(evidence, check)
     (first, one), (second, other) = (_ratio(evidence, check, side) for side in (check.first, check.second))
     figure = f"{_words(check.first)}: {one}; {_words(check.second)}: {other}"
     if first is None or second is None or min(first.sets, second.sets) < SETS_FOR_CLAIMS:
         return UNTOLD, figure
     return (_flipped(first, second) if check.kind == "flip" else _shrunk(first, second)), figure
+
+
+def _crossover(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+    """Whether the numerator's line is lower on small results and the denominator's on large ones, in the sweep."""
+    found = [(side, _line(evidence, side)) for side in (check.numerator, check.denominator)]
+    missing = [_words(side) for side, line in found if line is None]
+    (_, small), (_, large) = found
+    if small is None or large is None:
+        return UNTOLD, f"no path was swept for {' and '.join(missing)}"
+    sizes = sorted(sweep.sizes_of(evidence).values())
+    figure = "; ".join(f"{line.path.name}: {_told(line)}" for line in (small, large))
+    interval = sweep.crossing(small, large)
+    if min(len(small.by_set), len(large.by_set)) < SETS_FOR_CLAIMS:
+        return UNTOLD, figure
+    if interval is None:
+        ahead = min((small, large), key=lambda line: line.at(sizes[-1]))
+        return "does not hold", f"{figure}: the lines do not surely cross, {ahead.path.name} leads at {sizes[-1]} rows"
+    ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
+    figure = f"{figure}: they cross at {text.count(interval.ratio)} rows ({ends})"
+    right = small.mean[0] < large.mean[0] and interval.low > 0 and interval.high < math.log(sizes[-1])
+    return ("holds" if right else "does not hold"), figure
+
+
+def _line(evidence: Evidence, selector: Selector) -> sweep.Line | None:
+    """Of the lines that match, the one that is lowest in the middle of the sweep."""
+    sizes = sorted(sweep.sizes_of(evidence).values())
+    lines = [
+        line for line in sweep.lines(evidence) if _selected(line.path.coordinates | {"name": line.path.name}, selector)
+    ]
+    return min(lines, key=lambda line: line.at(math.sqrt(sizes[0] * sizes[-1])), default=None)
+
+
+def _told(line: sweep.Line) -> str:
+    fixed, row = line.mean
+    return f"{text.duration(fixed)} + {text.duration(row)} a row"
 
 
 def _bounded(interval: Interval, check: Check) -> Outcome:
@@ -174,7 +211,10 @@ def _best(evidence: Evidence, metric: str, selector: Mapping[str, str | tuple[st
 def matches(cell: Cell, selector: Mapping[str, str | tuple[str, ...]]) -> bool:
     """Whether a cell has one of the named values everywhere; empty values ask for nothing."""
     own = cell.path.coordinates | {"name": cell.path.name}
-    own |= {"workload": cell.workload, "phase": cell.phase, "regime": cell.regime}
+    return _selected(own | {"workload": cell.workload, "phase": cell.phase, "regime": cell.regime}, selector)
+
+
+def _selected(own: Mapping[str, str], selector: Mapping[str, str | tuple[str, ...]]) -> bool:
     wanted = ((key, (value,) if isinstance(value, str) else value) for key, value in selector.items() if value)
     return all(own.get(key, "none") in values for key, values in wanted)
 

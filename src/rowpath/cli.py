@@ -94,6 +94,7 @@ def run(options: argparse.Namespace) -> int:
             sets=3 if options.fast else 10 if options.rigorous else options.runs,
             warm_cap_s=options.warmup,
             seed=options.seed,
+            scale=options.scale,
         )
         if options.plan:
             session.print_plan(plan, _console(options.color))
@@ -162,6 +163,29 @@ def list_things(options: argparse.Namespace) -> int:
     }
     for line in lines[options.what]():
         print(line)
+    return 0
+
+
+def engine(options: argparse.Namespace) -> int:
+    """`rowpath engine`."""
+    from rowpath import engine_command
+
+    wanted = parse_filters(options.filters)
+    named = options.verb in ("fetch", "up") or (options.verb == "down" and not options.all)
+    if len(options.subject) != named:
+        what = "one NAME is needed" if named else "it takes no NAME"
+        raise UsageError(f"engine {options.verb}: {what}", "rowpath engine list")
+    if wanted and options.verb != "up":
+        raise UsageError(f"engine {options.verb} takes no COORDINATE=VALUE", "rowpath engine up NAME durability=none")
+    lines: dict[str, Callable[[], Iterator[str]]] = {
+        "list": engine_command.engines,
+        "fetch": lambda: engine_command.fetch(options.subject[0], confirmed=options.yes),
+        "up": lambda: engine_command.up(options.subject[0], wanted, tuple(options.load)),
+        "down": lambda: engine_command.down_all() if options.all else engine_command.down(options.subject[0]),
+        "status": engine_command.status,
+    }
+    for line in lines[options.verb]():
+        print(line, flush=True)
     return 0
 
 
@@ -290,6 +314,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": run,
     "verify": verify,
     "list": list_things,
+    "engine": engine,
     "adapter": adapter,
     "doctor": doctor,
     "show": show,

@@ -110,7 +110,7 @@ def _model(
     for phase in held_out:
         measured, said = _median(cells[phase]), predicted_ns(mean, shapes[phase])
         predictions.append(Predicted(phase, measured, said, said / measured))
-    operation, row, value, byte = (_coefficient(list(values)) for values in zip(*by_set, strict=True))
+    operation, row, value, byte = (coefficient(list(values)) for values in zip(*by_set, strict=True))
     return CostModel(name, workload, operation, row, value, byte, len(sets), worst, ratios[worst], tuple(predictions))
 
 
@@ -118,7 +118,8 @@ def _median(cell: Cell) -> float:
     return cell.median or float("nan")
 
 
-def _coefficient(values: list[float]) -> Coefficient:
+def coefficient(values: list[float]) -> Coefficient:
+    """The mean over the sets with its interval; not `known` where it may as well be 0."""
     interval = student(values)
     mean = statistics.fmean(values)
     low, high = (interval.low, interval.high) if interval else (None, None)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rowpath import collect, noise_sources
+from rowpath import collect, drivers, noise_sources
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Availability
 from rowpath.languages import LANGUAGES, Adapter, language, load_manifest
@@ -84,6 +84,10 @@ def _paths() -> list[Check]:
             for adapter in load_manifest(tongue).adapter:
                 if name in adapter.engines:
                     found.append(_path(name, here, tongue, adapter))
+    for one in drivers.absent():
+        found.append(
+            Check("paths", f"{one.language} · {one.driver}", "missing", f"{one.reason}; instead: {one.instead}")
+        )
     return found
 
 

@@ -17,7 +17,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from rowpath import launch
-from rowpath.languages import Adapter, c, every_adapter, java, maven, python
+from rowpath.experiments import decode_file
+from rowpath.languages import Adapter, c, csharp, every_adapter, java, maven, python
+from rowpath.model import Frozen
+from rowpath.places import data_dir
 
 NOT_FETCHED = "not fetched yet: rowpath setup"
 OLDEST_DATE = 1995  # reproducible archives are dated 1980
@@ -39,7 +42,7 @@ class Facts:
 def drivers() -> Iterator[tuple[Adapter, str]]:
     """Every adapter that has a driver, with each version of it: what only reads files or does nothing has none."""
     for adapter in every_adapter():
-        own = {"requirement", "jars", "libraries", "libpq", "class_name"} & set(adapter.build)
+        own = {"requirement", "jars", "libraries", "libpq"} & set(adapter.build)
         if "command" in adapter.build or (adapter.language == "java" and not adapter.build.get("jars")):
             continue
         if own or set(adapter.engines).isdisjoint(("null", "file")):
@@ -47,9 +50,29 @@ def drivers() -> Iterator[tuple[Adapter, str]]:
                 yield adapter, version
 
 
+class Absent(Frozen, frozen=True):
+    """A driver that cannot be here, why, and what stands for it."""
+
+    language: str
+    driver: str
+    reason: str
+    instead: str
+
+
+class _AbsentManifest(Frozen, frozen=True):
+    schema_version: int
+    absent: tuple[Absent, ...]
+
+
+def absent() -> tuple[Absent, ...]:
+    """The drivers of runners/absent.toml."""
+    manifest: _AbsentManifest = decode_file(data_dir() / "runners" / "absent.toml", _AbsentManifest)
+    return manifest.absent
+
+
 def facts_of(adapter: Adapter, version: str) -> Facts:
     """What is known; `reason` is set when the driver is not here yet. Fetches and builds nothing."""
-    readers = {"python": _python, "java": _java, "c": _c}
+    readers = {"python": _python, "java": _java, "c": _c, "csharp": _csharp}
     return readers[adapter.language](adapter, version)
 
 
@@ -135,7 +158,15 @@ def _text(element: ElementTree.Element, name: str) -> str:
 
 
 def _c(adapter: Adapter, version: str) -> Facts:
-    files = c.driver_libraries(adapter, version)
+    return _of_files(c.driver_libraries(adapter, version), version)
+
+
+def _csharp(adapter: Adapter, version: str) -> Facts:
+    return _of_files(csharp.driver_files(adapter, version), version)
+
+
+def _of_files(files: list[FilePath], version: str) -> Facts:
+    """What the Debian package of the first file says, else what the files themselves tell."""
     if not files:
         return Facts(reason=NOT_FETCHED)
     package = _said("dpkg-query", "-S", str(files[0])).partition(":")[0]

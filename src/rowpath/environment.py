@@ -26,6 +26,7 @@ def describe() -> dict[str, Any]:
         "python": platform.python_version(),
         "c_compiler": _first_line([os.environ.get("CC", "cc"), "--version"]),
         "java": _first_line(["java", "-version"]),
+        "mono": _first_line(["mono", "--version"]),
     }
 
 

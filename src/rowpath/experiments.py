@@ -32,6 +32,7 @@ class Measure(Frozen, frozen=True):
     regimes: tuple[Regime, ...] = ("cold", "steady")
     warm_cap_s: float = 4.0
     settle_pause_ms: float = 20.0
+    write_regimes: tuple[Regime, ...] = ("cold", "steady")  # those of `regimes` in which write phases are run
 
 
 class Selection(Frozen, frozen=True):
@@ -53,6 +54,12 @@ class CostModelTable(Frozen, frozen=True):
     held_out: tuple[str, ...] = ()  # phases that are predicted instead of fitted
 
 
+class SweepTable(Frozen, frozen=True):
+    """Sizes of a result to draw a line through: the phases of one workload, by their `rows_per_operation`."""
+
+    workload: str
+
+
 class Experiment(Frozen, frozen=True):
     """Workloads × a selection of paths × how to measure, the published figures and the claims to check."""
 
@@ -65,12 +72,15 @@ class Experiment(Frozen, frozen=True):
     source: str = ""
     workload_files: tuple[str, ...] = ()
     measure: Measure = Measure()
+    scale: float = 0.0  # of workloads that have one; 0: their own default
+    per_operations: int = 0  # also a table of what so many operations take; 0: none
     published: tuple[PublishedColumn, ...] = ()
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
     model: CostModelTable | None = None
+    sweep: SweepTable | None = None
     together: tuple[
-        Literal["fetch", "threads", "tls", "clients", "placement"], ...
+        Literal["fetch", "threads", "tls", "link", "clients", "placement"], ...
     ] = ()  # rank in one list all the same
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path as FilePath
+from typing import Any
 
 from rowpath import cores
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Instance, Place, versions
+from rowpath.engines.base import Given, Instance, Place, versions
 from rowpath.errors import UsageError
+from rowpath.link import Links
 from rowpath.model import Path, Table, Workload
 from rowpath.plan import PlannedPath
 from rowpath.work import Workshop
 
-Key = tuple[str, str, str, str]  # engine, deployment, durability, version (`none` where the engine has but one)
+# engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise)
+Key = tuple[str, str, str, str, str]
 
 
 def key_of(path: Path) -> Key:
@@ -21,7 +24,7 @@ def key_of(path: Path) -> Key:
     offered = versions(ENGINES[path.get("engine")])
     version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]
     shown = version if len(offered) > 1 else "none"
-    return path.get("engine"), path.get("deployment"), path.get("durability"), shown
+    return path.get("engine"), path.get("deployment"), path.get("durability"), shown, path.get("storage")
 
 
 class Fleet:
@@ -33,12 +36,14 @@ class Fleet:
         self._learn_secret = learn_secret
         self._instances: dict[Key, Instance] = {}
         self._places: dict[Key, Place] = {}
+        self._links = Links()
 
     def bring_up(self, paths: tuple[PlannedPath, ...], workloads: dict[str, Workload], key: Key) -> Instance:
         """Start the instance, load what its paths' phases need, give embedded paths their own copies."""
-        engine_name, deployment, durability, version = key
+        engine_name, deployment, durability, *chosen = key
+        version, storage = ("" if value == "none" else value for value in chosen)
         folder = self._directory / "-".join(part for part in key if part != "none")
-        place = Place(folder, folder, cores.server_cpus(), version="" if version == "none" else version)
+        place = Place(folder, folder, cores.server_cpus(), version=version, storage=storage)
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
         instance.start()
@@ -62,6 +67,10 @@ class Fleet:
         names = dict.fromkeys(phase.partition(".")[0] for planned in paths for phase in planned.phases)
         return [workloads[name] for name in names]
 
+    def way_to(self, path: Path) -> dict[str, Any]:
+        """What `open` gets so that a path goes through its emulated link; empty for a path without one."""
+        return self._links.way_to(key_of(path), self._instances[key_of(path)], path)
+
     def __getitem__(self, key: Key) -> Instance:
         return self._instances[key]
 
@@ -69,8 +78,13 @@ class Fleet:
         return key in self._instances
 
     def restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
-        """Stop and start a server again on its data; `environment` (else none) is added for the new process."""
+        """Stop and start a server again on its data; `environment` (else none) is added for the new process.
+
+        A server that was given to us is left alone.
+        """
         instance = self._instances[key]
+        if isinstance(instance, Given):
+            return
         instance.stop()
         added = self._places[key].environment
         added.clear()
@@ -87,6 +101,7 @@ class Fleet:
 
     def stop_all(self) -> None:
         """Stop everything, last started first."""
+        self._links.stop_all()
         while self._instances:
             _key, instance = self._instances.popitem()
             instance.stop()

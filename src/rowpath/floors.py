@@ -27,9 +27,8 @@ def floor_name(cell: Cell) -> str:
     """What a floor is called: `null operation c`, `ping-pong same unix`."""
     get = cell.path.coordinates.get
     if get("deployment") == "server":
-        return " ".join(
-            part for part in ("ping-pong", get("placement", ""), get("transport", "")) if part and part != "none"
-        )
+        where = ("ping-pong", get("placement", ""), get("transport", ""), get("link", ""))
+        return " ".join(part for part in where if part and part != "none")
     return f"null operation {get('language', '')}".strip()
 
 
@@ -53,7 +52,10 @@ def floor_of(cells: Cells, cell: Cell) -> Cell | None:
         alike = [
             floor
             for floor in every
-            if all(floor.path.coordinates.get(key) == get(key) for key in ("deployment", "placement", "transport"))
+            if all(
+                floor.path.coordinates.get(key, "none") == get(key, "none")
+                for key in ("deployment", "placement", "transport", "link")
+            )
         ]
         if alike:
             return min(alike, key=_cost)

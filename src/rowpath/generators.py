@@ -47,6 +47,7 @@ def stride(n: int, k: int, index: int) -> int:
     return (index % n) * k % n
 
 
+HITS_COLUMNS = ("REQTYPE", "REQFILE", "BROWSER", "REQTS", "REQSIZE", "REQUSER", "GEOID")
 _REQUESTS = ("GET", "GET", "GET", "GET", "GET", "GET", "POST", "HEAD")
 _FOLDERS = ("", "news/", "articles/2000/11/", "images/", "forums/rpg/", "products/catalogue/europe/", "cgi-bin/", "mc/")
 _SUFFIXES = ("html", "gif", "jpg", "pdf")
@@ -69,6 +70,10 @@ def _hits(seed: int, index: int) -> Row:
         user,
         (bits >> 40) % 1_000 - 1,
     )
+
+
+def _hits_numbered(seed: int, index: int) -> Row:
+    return index + 1, *_hits(seed, index)
 
 
 def _mydata2(seed: int, index: int) -> Row:
@@ -217,7 +222,8 @@ WIDE_COLUMNS = (
 )
 
 GENERATORS: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
-    "hits": (("REQTYPE", "REQFILE", "BROWSER", "REQTS", "REQSIZE", "REQUSER", "GEOID"), _hits),
+    "hits": (HITS_COLUMNS, _hits),
+    "hits-numbered": (("ID", *HITS_COLUMNS), _hits_numbered),
     "mydata2": (("KEY1", "DATA1"), _mydata2),
     "tab1": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1),
     "tab1-changed": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1_changed),

@@ -13,7 +13,7 @@ import msgspec
 from rowpath import cores, launch
 from rowpath.collect import cpu, disk, memory, queue
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Instance, Settled
+from rowpath.engines.base import Given, Instance, Settled
 from rowpath.errors import RowpathError
 from rowpath.languages import command
 from rowpath.model import Column, Phase
@@ -55,6 +55,8 @@ class Work:
     parameter_file: FilePath | None
     parameter_count: int
     reset: tuple[str, ...] = ()
+    table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
+    key_columns: tuple[str, ...] = ()  # its primary key
     after: Work | None = None  # the select whose digest proves what a write phase wrote
 
 
@@ -144,7 +146,7 @@ class Invocation:
             name=work.name,
             kind=work.phase.kind,
             sql=work.sql,
-            table=work.phase.table,
+            table=work.phase.table or work.phase.after,
             scan=work.phase.scan,
             columns=column_specs(work.columns),
             parameter_columns=column_specs(work.parameter_columns),
@@ -152,6 +154,9 @@ class Invocation:
             stamps=work.phase.stamps,
             rows_per_operation=work.phase.rows_per_operation,
             way=work.phase.way,
+            access="scan" if work.phase.scan else work.phase.access,
+            table_columns=column_specs(work.table_columns),
+            key_columns=list(work.key_columns),
         )
         parameters = None
         if work.parameter_file is not None:
@@ -187,7 +192,8 @@ class Invocation:
         others = _difference(self._beside_the_window_cpu_ns(), others_before)
         server = _difference(cpu.total_ns(self._server_pids), server_before)
         wait = _difference(queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid), wait_before)
-        counted_server = work.phase.kind != "connect"  # a backend that has ended takes its clock with it
+        # A backend that has ended takes its clock with it; a server that was given to us shows none.
+        counted_server = work.phase.kind != "connect" and not isinstance(self.instance, Given)
         # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
         # every other thread of the process (compiler, collector) from outside; several clients are threads too, so
         # that then all is seen from outside.
@@ -209,7 +215,9 @@ class Invocation:
         truth = None
         disturbed = ""
         window = max(reply.window_ns, 1)
-        if one_core and not work.phase.writes and work.phase.kind != "connect" and client is not None:
+        # Over a link the client waits, so that no CPU accounts for its window.
+        told = self.planned.path.get("link") == "none" and not work.phase.writes and work.phase.kind != "connect"
+        if one_core and told and client is not None:
             served = 0 if self.alone else server
             if served is not None:
                 truth = (reply.window_cpu_ns + served) / window

@@ -169,11 +169,15 @@ class ProofRecord(InSet, tag="proof"):
 
     operations: int = 0
     round_trips: float | None = None
+    connections: float | None = None  # opened
+    greetings: float | None = None  # of those, on which the server spoke first
     bytes_sent: float | None = None
     bytes_received: float | None = None
     commits: float | None = None
     syncs: float | None = None
     texts_sent: float | None = None
+    prepares: float | None = None
+    executes: float | None = None
     system_calls: float | None = None
     payload_bytes: float | None = None
     means: str | dict[str, Any] = ""
@@ -197,6 +201,21 @@ class SyncCostRecord(Record, tag="sync-cost"):
 
     ns: float = 0
     syncs: int = 0
+    means: str = ""
+
+
+class LinkRecord(Record, tag="link"):
+    """An emulated link as it was measured; times are of one round trip, `direct_ns` is without it."""
+
+    link: str = ""
+    placement: str = ""
+    stated_ns: float = 0
+    direct_ns: float = 0
+    round_trip_ns: float = 0
+    low_ns: float = 0
+    high_ns: float = 0
+    rate_bytes_per_s: float = 0
+    cpu: int = 0
     means: str = ""
 
 
@@ -237,6 +256,7 @@ AnyRecord = (
     | ProofRecord
     | NoiseRecord
     | SyncCostRecord
+    | LinkRecord
     | FailureRecord
     | NoteRecord
     | ResumedRecord
@@ -255,6 +275,7 @@ class Journal:
     in_sets: list[InSet] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     sync_cost: SyncCostRecord | None = None
+    links: dict[tuple[str, str], LinkRecord] = field(default_factory=dict)  # by link and placement, the last measured
     outcome: str = ""  # empty: killed, or still under way
     resumed: int = 0
     skipped_lines: int = 0  # complete lines that are no record of this format
@@ -342,6 +363,8 @@ def _take(journal: Journal, record: Any) -> None:
         journal.open_groups[record.set] = record.group
     elif isinstance(record, SyncCostRecord):
         journal.sync_cost = record
+    elif isinstance(record, LinkRecord):
+        journal.links[record.link, record.placement] = record
     elif isinstance(record, NoteRecord):
         journal.notes.append(record.text)
     elif isinstance(record, ResumedRecord):

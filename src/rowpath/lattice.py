@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 from rowpath import cores
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Versioned, versions
+from rowpath.engines.base import BY_URL, Reached, Stored, Versioned, versions
 from rowpath.errors import UsageError
 from rowpath.experiments import Selection
 from rowpath.languages import Adapter, availability, every_adapter
@@ -20,6 +22,7 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # Coordinates that change what surrounds a statement, not what it is: they are varied one at a time, for all their
 # combinations would be tens of thousands of paths.
 BESIDE = ("version", "engine_version", "tls", "clients", "concurrency", "threads", "bulk")
+LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
 ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row",), "decode": ("natural",)}
 
 
@@ -27,6 +30,11 @@ def coordinate_names() -> tuple[str, ...]:
     """Every coordinate that a selection may name."""
     own = {key for adapter in every_adapter() for key in adapter.coordinates}
     return (*COORDINATES, *sorted(own - set(COORDINATES)), "label")
+
+
+def stated_ns(link: str) -> int:
+    """The round trip that a value of the coordinate `link` states: 0 for `none`, 1,000,000 for `1ms`."""
+    return 0 if link == "none" else round(float(link.removesuffix("ms")) * 1e6)
 
 
 AdapterKey = tuple[str, str]
@@ -54,6 +62,8 @@ def _axes(adapter: AdapterKey, engine_name: str, deployment: str) -> dict[str, t
         "transport": ("none",),
         **ALWAYS,
     }
+    if isinstance(engine, Stored):
+        axes["storage"] = engine.storages
     axes |= {key: tuple(values) for key, values in adapter_object.coordinates.items()}
     if deployment != "server":
         axes["transport"] = ("none",)
@@ -78,7 +88,7 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
 
 def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[Path]:
     """The adapter's paths worth listing: all that differ in the statement, and each other value of BESIDE once."""
-    beside = {key: values for key, values in wanted.items() if key in BESIDE}
+    beside = {key: values for key, values in wanted.items() if key in (*BESIDE, "link")}
     found = dict.fromkeys(lattice(adapter, beside, complete=True))
     for key in BESIDE:
         if key not in beside:
@@ -91,6 +101,8 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
         if engine_name not in ENGINES or deployment not in ENGINES[engine_name].deployments:
             continue
         axes = _axes((adapter.language, adapter.driver), engine_name, deployment)
+        if "link" in wanted:
+            axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
         shipped = wanted.get("profile") == ("shipped",)
         choices: dict[str, tuple[str, ...]] = {}
         for key, values in axes.items():
@@ -108,9 +120,21 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
             continue
         if "engine_version" not in wanted and any(value != "off" for value in wanted.get("tls", ())):
             choices["engine_version"] = _with_tls(engine_name, choices["engine_version"])
+        engine = ENGINES[engine_name]
         for point in itertools.product(*choices.values()):
+            coordinates = dict(zip(choices, point, strict=True))
+            if isinstance(engine, Stored):
+                possible = engine.durabilities_of(coordinates["storage"])
+                if "durability" not in wanted:
+                    coordinates["durability"] = possible[0]
+                elif coordinates["durability"] not in possible:
+                    continue
+            if coordinates["engine_version"] == BY_URL:
+                if coordinates["placement"] != choices["placement"][0]:
+                    continue
+                coordinates["placement"] = "none"  # nobody knows where such a server runs
             for label in wanted.get("label", ("",)):
-                yield Path.of(dict(zip(choices, point, strict=True)), label)
+                yield Path.of(coordinates, label)
 
 
 def _with_tls(engine_name: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
@@ -122,6 +146,8 @@ def _with_tls(engine_name: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
 
 def pruned(adapter: Adapter, path: Path) -> str:
     """Why this point of the lattice does not exist; empty when it does."""
+    if path.get("link") != "none" and path.get("transport") != "tcp":
+        return "a link is emulated for TCP alone"
     for rule in adapter.unsupported:
         if all(path.get(key) == value for key, value in rule.when.items()):
             return rule.reason
@@ -137,10 +163,16 @@ def unavailable(adapter: Adapter, path: Path) -> tuple[str, str]:
         there = engine.availability()
     if not there.ok:
         return there.reason, there.remedy
+    if isinstance(engine, Reached) and (unreachable := engine.unreachable(path))[0]:
+        return unreachable
     if path.get("engine") == "null" and path.get("deployment") == "server":
         echo = availability(_adapter(("c", "ping")), "bundled")
         if not echo.ok:
             return f"the ping server is a C program: {echo.reason}", echo.remedy
+    if path.get("link") != "none":
+        linked = availability(_adapter(("c", "ping")), "bundled")
+        if not linked.ok:
+            return f"the emulated link is a C program: {linked.reason}", linked.remedy
     here = availability(adapter, path.get("version"), path)
     if not here.ok:
         return here.reason, here.remedy
@@ -153,8 +185,23 @@ def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase)
         return " "
     if phase.kind == "null":
         return ""
+    if phase.engines and path.get("engine") not in phase.engines:
+        return f"{phase_name}: a statement that only {' and '.join(phase.engines)} have"
+    if adapter.serves and not any(fnmatchcase(phase_name, pattern) for pattern in adapter.serves):
+        return f"{phase_name}: the adapter {adapter.driver} is a program written for {' and '.join(adapter.serves)}"
+    for rule in adapter.unsupported:
+        asked = dict(rule.when)
+        if fnmatchcase(phase_name, asked.pop("phase", "")) and all(path.get(key) == asked[key] for key in asked):
+            return f"{phase_name}: {rule.reason}"
     if "scan" in adapter.phases and phase.kind == "query":
         return "" if phase.scan else f"{phase_name}: a delimited file has no index and no query language"
+    records = "records" in adapter.phases or path.get("access") == "handler"
+    if records and not (phase.scan or phase.access):
+        return f"{phase_name}: {adapter.driver} reaches records here, it has no query language"
+    if path.get("access") == "handler" and phase.kind != "query":
+        return f"{phase_name}: HANDLER only reads"
+    if "records" in adapter.phases:
+        return ""
     if phase.kind not in adapter.phases:
         return f"{phase_name}: the adapter {adapter.driver} does not serve the kind '{phase.kind}'"
     if phase.way == "bulk" and path.get("bulk") == "none":
@@ -198,6 +245,9 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
     for key in wanted:
         if key not in coordinate_names():
             raise UsageError(f"'{key}' is not a coordinate of a path", suggest(key, coordinate_names()))
+    for value in wanted.get("link", ()):
+        if not LINK.fullmatch(value):
+            raise UsageError(f"link '{value}' is no round trip", "link=none or, for one millisecond, link=1ms")
     known = {
         "engine": tuple(ENGINES),
         "language": tuple(dict.fromkeys(adapter.language for adapter in every_adapter())),

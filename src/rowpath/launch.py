@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import os
 import pwd
+import re
 import select
 import signal
 import subprocess
@@ -25,15 +26,31 @@ GENTLE: Steps = ((signal.SIGTERM, 3.0), (signal.SIGKILL, 5.0))
 AT_ONCE: Steps = ((signal.SIGKILL, 5.0),)
 PR_SET_PDEATHSIG = 1
 # What a user's shell may hold and what would silently change a measured program.
-FOREIGN_PREFIXES = ("PG", "LD_PRELOAD", "JAVA_TOOL_OPTIONS", "JDK_JAVA", "_JAVA_OPTIONS", "CLASSPATH", "PYTHON")
+SECRET_NAMES = re.compile(r"ROWPATH_\w+_(URL|PASSWORD)")  # where a given server is
+FOREIGN_PREFIXES = (
+    "PG",
+    "MYSQL_",
+    "MARIADB_",
+    "LD_PRELOAD",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA",
+    "_JAVA_OPTIONS",
+    "CLASSPATH",
+    "PYTHON",
+    "MONO_",
+)
 
 _prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up now: a forked child must not load anything
 _living: dict[int, Process] = {}
 
 
 def environment_for(added: Mapping[str, str] = {}) -> dict[str, str]:
-    """Our environment without the variables that would change a measured program, and with `added`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN_PREFIXES)}
+    """Our environment without secrets and variables that would change a measured program, and with `added`."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(FOREIGN_PREFIXES) and not SECRET_NAMES.fullmatch(name)
+    }
     return kept | dict(added)
 
 
@@ -136,6 +153,13 @@ def stop(process: Process, steps: Steps = GENTLE) -> int:
         raise InternalError(f"process {process.pid} could not be stopped", f"kill -9 {process.pid}")
     _living.pop(process.pid, None)
     return process.returncode
+
+
+def first_line(process: Process, timeout_s: float) -> str:
+    """What it says first on its stdout, a pipe; empty when it says nothing within so many seconds."""
+    assert process.stdout is not None
+    ready, _, _ = select.select([process.stdout], [], [], timeout_s)
+    return process.stdout.readline().decode(errors="replace") if ready else ""
 
 
 def wait(process: Process, timeout_s: float) -> bool:

@@ -30,7 +30,7 @@ def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
         for path in spread(adapter, filters):
             if pruned(adapter, path) or not matches(path, filters):
                 continue
-            coordinates = ("engine", "engine_version", "version", "tls", "concurrency")
+            coordinates = ("engine", "engine_version", "version", "transport", "tls", "concurrency")
             key = (adapter.language, adapter.driver, *(path.get(coordinate) for coordinate in coordinates))
             if key not in reasons:
                 reason, remedy = unavailable(adapter, path)
@@ -39,7 +39,10 @@ def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
 
 
 def drivers() -> Iterator[str]:
-    """One line per driver and version: licence, size, release date, dependencies; – where its package says nothing."""
+    """One line per driver and version: licence, size, release date, dependencies; – where its package says nothing.
+
+    Then those that cannot be here, each with the reason.
+    """
     yield f"{'driver':<24} {'version':<20} {'licence':<32} {'MB':>7}  {'released':<10}  own dependencies"
     for adapter, version in driver_facts.drivers():
         facts = driver_facts.facts_of(adapter, version)
@@ -53,6 +56,10 @@ def drivers() -> Iterator[str]:
             f"{name:<24} {facts.version or version:<20} {facts.licence or '–':<32} {size:>7}  "
             f"{facts.released or '–':<10}  {needs}".rstrip()
         )
+
+    yield ""
+    for one in driver_facts.absent():
+        yield f"{one.language + ' ' + one.driver:<45} cannot be here: {one.reason}; instead: {one.instead}"
 
 
 def workloads_lines() -> Iterator[str]:

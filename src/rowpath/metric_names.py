@@ -27,8 +27,20 @@ UNITS = {
     "syncs": "syncs/operation",
     "commits": "commits/operation",
     "texts_sent": "SQL texts/operation",
+    "prepares": "prepares/operation",
+    "executes": "executes/operation",
     "system_calls": "system calls/operation",
     "lines_of_code": "lines",
 }
 MORE_IS_BETTER = ("rate", "row_rate")
-PROVEN = ("round_trips", "bytes_sent", "bytes_received", "syncs", "commits", "texts_sent", "system_calls")
+PROVEN = (
+    "round_trips",
+    "bytes_sent",
+    "bytes_received",
+    "syncs",
+    "commits",
+    "texts_sent",
+    "prepares",
+    "executes",
+    "system_calls",
+)

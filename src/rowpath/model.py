@@ -47,17 +47,19 @@ COORDINATES = (
     "format",
     "transport",
     "tls",
+    "link",
     "placement",
     "clients",
     "threads",
     "durability",
+    "storage",
     "profile",
     "decode",
 )
 
 
 # Coordinates that part comparisons unless it is asked otherwise; durability always does.
-TOGETHER = ("fetch", "threads", "tls", "clients", "placement")
+TOGETHER = ("fetch", "threads", "tls", "link", "clients", "placement")
 
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,6 +90,7 @@ class Table(Frozen, frozen=True):
     seed: int = 42
     primary_key: tuple[str, ...] = ()
     identity: str = ""  # column that the engine numbers itself on insert (tab1.c1)
+    ascii: bool = False  # every text in it is ASCII: an engine that can choose takes a character set of one byte
 
 
 class Parameters(Frozen, frozen=True):
@@ -120,10 +123,15 @@ class Phase(Frozen, frozen=True):
     stamps: bool = False  # also stamp execute and first row of every operation
     way: Literal["", "transaction", "bulk"] = ""  # kind `load`: executed one by one in one transaction, or the bulk way
     columns: tuple[Column, ...] = ()  # of the result; empty: those of `table`
+    # What the operation is to an interface that reaches records without SQL: `read` takes the records of one key,
+    # `insert` stores one record, `create` makes the empty table. A `scan` needs no word here.
+    access: Literal["", "read", "insert", "create"] = ""
     only: tuple[str, ...] = ()  # of the table's columns those whose names fit one of these patterns (`u1_*`)
     parameters: Parameters | None = None
     rows_per_operation: int = 1
     transaction: Literal["autocommit", "transaction"] = "autocommit"
+    range_rows: int = 0  # truth `aggregate` with parameters: over so many rows, from the parameter's one on
+    engines: tuple[str, ...] = ()  # whose statement this is; empty: everybody's
     truth: Literal["whole-table", "first-rows", "by-key", "aggregate", "one", "none"] = "none"
     writes: bool = False
     operations: int = 0  # a write phase is run whole: this many operations
@@ -139,6 +147,7 @@ class Workload(Frozen, frozen=True):
     tables: dict[str, Table]
     phases: tuple[Phase, ...]
     conformance_only: bool = False
+    scale: float = 0.0  # the numbers of the file are those of scale 1; this one runs when none is given; 0: no scale
 
     def phase(self, name: str) -> Phase:
         """The phase of that name; KeyError when there is none."""
@@ -313,6 +322,55 @@ class CostModel(Frozen, frozen=True):
     held_out: tuple[Predicted, ...]
 
 
+class AcrossLink(Frozen, frozen=True):
+    """A path over an emulated link beside the same path without it; times in ns per operation.
+
+    Predicted: the time without the link + round trips × what the link adds to each.
+    """
+
+    workload: str
+    phase: str
+    regime: Regime
+    name: str
+    link: str
+    added_ns: float  # by the link to a round trip, as measured
+    round_trips: float  # per operation, opening a connection included
+    without_ns: float
+    predicted_ns: float
+    measured_ns: float
+    ratio: float  # measured ÷ predicted, over the sets that have both
+    low: float | None  # its interval
+    high: float | None
+
+
+class SweepLine(Frozen, frozen=True):
+    """A path's time over the size of the result: fixed + rows × row."""
+
+    name: str
+    fixed: Coefficient
+    row: Coefficient
+    sets: int
+
+
+class Leader(Frozen, frozen=True):
+    """The fastest path from so many rows on; the interval is of that number, None where it is not certain."""
+
+    name: str
+    from_rows: float
+    low: float | None
+    high: float | None
+
+
+class Sweep(Frozen, frozen=True):
+    """How the paths of one comparison grow with the size of the result, and which leads from which size on."""
+
+    comparison: str
+    least_rows: int
+    most_rows: int
+    lines: tuple[SweepLine, ...]
+    leaders: tuple[Leader, ...]
+
+
 class Analysis(Frozen, frozen=True):
     """Everything the reports show, derived from a run directory alone."""
 
@@ -328,3 +386,5 @@ class Analysis(Frozen, frozen=True):
     trust: dict[str, Any] = {}  # order of blocks, digests, disturbed, noise, floors, means
     lines_of_code: dict[str, int] = {}
     cost_models: tuple[CostModel, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
+    across_links: tuple[AcrossLink, ...] = ()

@@ -16,18 +16,21 @@ from rowpath.lattice import (
     matches,
     pruned,
     select,
+    stated_ns,
     unavailable,
     unnumbered_reason,
     unserved_reason,
 )
 from rowpath.model import TOGETHER, Dropped, Path, Phase, Workload
+from rowpath.scale import at_scale
 from rowpath.toml_lines import suggest
 from rowpath.workloads import load_workload
 
-SET_LIMIT = 12  # live runners in one set
-ROUGH_MEMORY_MIB = {"c": 16, "python": 64, "java": 400}
-ROUGH_START_S = {"c": 0.05, "python": 0.3, "java": 0.9}
-ROUGH_WARM_S = {"c": 0.3, "python": 0.3, "java": 1.5}
+SET_LIMIT = 14  # live runners in one set: twelve and two anchors
+ROUGH_MEMORY_MIB = {"c": 16, "csharp": 40, "python": 64, "java": 400}
+ROUGH_START_S = {"c": 0.05, "csharp": 0.3, "python": 0.3, "java": 0.9}
+ROUGH_SYNC_S, ROUGH_TURN_S, ROUGH_SPLIT_S = 0.0008, 0.00003, 0.00012  # a write that waits for the disk; that does not
+ROUGH_WARM_S = {"c": 0.3, "csharp": 0.3, "python": 0.3, "java": 1.5}
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,11 @@ class PlannedPath:
     phases: tuple[str, ...]
     name: str
     comparison: str = ""
+
+    @property
+    def embedded(self) -> bool:
+        """Whether no other process takes part."""
+        return self.path.get("deployment") != "server"
 
 
 @dataclass(frozen=True)
@@ -138,13 +146,13 @@ def make_plan(
 
 def workloads_of(experiment: Experiment) -> dict[str, Workload]:
     """The workloads that the experiment's phases name; UsageError for a phase that does not exist."""
-    loaded = {workload.name: workload for workload in map(load_workload, experiment.workload_files)}
+    loaded = {file.name: at_scale(file, experiment.scale) for file in map(load_workload, experiment.workload_files)}
     for name in experiment.phases:
         workload, dot, phase = name.partition(".")
         if not dot:
             raise UsageError(f"'{name}' is not WORKLOAD.PHASE", "for example: scan.read (rowpath list workloads)")
         if workload not in loaded:
-            loaded[workload] = load_workload(workload)
+            loaded[workload] = at_scale(load_workload(workload), experiment.scale)
         try:
             loaded[workload].phase(phase)
         except KeyError:
@@ -159,6 +167,8 @@ def _spelt(key: str, value: str) -> str:
         return f"{value} client{'s' if value != '1' else ''}"
     if key == "tls":
         return f"TLS {value}"
+    if key == "link":
+        return f"link {value}" if value != "none" else "no link"
     return f"{key} {value}" if value.isdigit() else value
 
 
@@ -195,7 +205,8 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
 
     def means(planned: PlannedPath, key: str) -> bool:
         # An engine that has no durability but `none` stands apart where something is written, and only there.
-        only_none = key == "durability" and writing and "execute" in planned.adapter.phases
+        writes = not {"execute", "records"}.isdisjoint(planned.adapter.phases)
+        only_none = key == "durability" and writing and writes
         return only_none or applies(planned.path, key)
 
     keys = ("placement", "durability", *(key for key in TOGETHER if key != "placement"))
@@ -241,8 +252,8 @@ def _groups(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPat
     )
     anchors = tuple(p for p in (null, real) if p is not None)
     rest = [p for p in paths if p not in anchors]
-    # Paths of one comparison stay together as far as they fit, so that most ratios are direct.
-    rest.sort(key=lambda p: (p.comparison, p.phases))
+    # Paths on one kind of table and of one comparison stay together as far as they fit, so that most ratios are direct.
+    rest.sort(key=lambda p: (p.path.get("storage"), p.comparison, p.phases))
     room = max(1, limit - len(anchors))
     count = -(-len(rest) // room)
     size = -(-len(rest) // count)
@@ -257,6 +268,17 @@ def block_order(seed: int, where: str, count: int) -> list[int]:
     return order
 
 
+def _rough_write_s(planned: PlannedPath) -> float:
+    """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
+    link = planned.path.get("link")
+    waiting = float(link.removesuffix("ms")) / 1000 if link != "none" else 0.0
+    if planned.path.get("durability") == "full":
+        return waiting + ROUGH_SYNC_S
+    return waiting + (
+        ROUGH_SPLIT_S if planned.path.get("placement") == "split" and not planned.embedded else ROUGH_TURN_S
+    )
+
+
 def estimate_s(plan: Plan) -> float:
     """How long the plan would take, roughly: starting, warming up, blocks and the proof pass; no engine is asked."""
     measure = plan.experiment.measure
@@ -268,15 +290,24 @@ def estimate_s(plan: Plan) -> float:
             served = planned.path.get("deployment") == "server"
             slow_server = 3.0 if served and ENGINES[planned.path.get("engine")].server_warm_s > 0 else 1.0
             per_set += ROUGH_START_S.get(tongue, 0.5)
+            per_set += _crossing_s(plan, planned)
             for name in planned.phases:
                 phase = plan.phase(name)
                 if phase.writes:
-                    per_set += max(0.1, phase.operations * 0.0008)
+                    passes = len(set(measure.regimes) & set(measure.write_regimes))
+                    per_set += passes * max(0.1, phase.operations * _rough_write_s(planned))
                     continue
                 per_set += measure.rounds * max(block_s, phase.rows_per_operation * 1.5e-6)
                 if "steady" in measure.regimes:
                     per_set += min(
                         measure.warm_cap_s, ROUGH_WARM_S.get(tongue, 1.0) * slow_server / len(planned.phases) + 0.2
                     )
-    proof = sum(ROUGH_START_S.get(p.adapter.language, 0.5) + 0.3 for p in plan.paths)
+    proof = sum(ROUGH_START_S.get(p.adapter.language, 0.5) + 0.3 + _crossing_s(plan, p) for p in plan.paths)
     return 6.0 + proof + per_set * measure.sets
+
+
+def _crossing_s(plan: Plan, planned: PlannedPath) -> float:
+    """What one pass of each phase spends on its path's link: at least a round trip per operation."""
+    trip_s = stated_ns(planned.path.get("link")) / 1e9
+    phases = [plan.phase(name) for name in planned.phases] if trip_s else []
+    return trip_s * sum(phase.operations or (phase.parameters.count if phase.parameters else 1) for phase in phases)

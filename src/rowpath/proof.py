@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
 from rowpath import disk_space, places
 from rowpath.collect import proxy, syncs, system_calls
-from rowpath.engines.base import Instance
+from rowpath.engines.base import CountsStatements, Instance
 from rowpath.invocation import Invocation, Work
 from rowpath.model import Path
 from rowpath.plan import PlannedPath
@@ -44,17 +44,19 @@ class Prover:
         engine_works: dict[str, EngineWork],
         log: Callable[[str], None],
         server_syncs: FilePath | None = None,
+        way_to: Callable[[Path], Mapping[str, Any]] = lambda _path: {},
     ) -> dict[str, str]:
         """The phases this path must not be measured in, with the status why: `wrong`, `failed`, `unsupported`.
 
-        A failure of the path as a whole stands under the empty name.
+        A failure of the path as a whole stands under the empty name. `way_to`: where a path's emulated link listens.
         """
         bad: dict[str, str] = {}
         environment, sync_file = self._sync_counting(planned, engine_works)
         counted = sync_file if planned.path.get("deployment") == "embedded" else server_syncs
         with contextlib.ExitStack() as cleanup:
             try:
-                counting = cleanup.enter_context(counting_proxy(planned.path, instance, self._directory))
+                way = way_to(planned.path)
+                counting = cleanup.enter_context(counting_proxy(planned.path, instance, self._directory, way))
                 invocation = Invocation(planned, instance, log=log, timeout_s=self._timeout_s, environment=environment)
                 cleanup.callback(invocation.close)
                 invocation.open(**(counting.overrides if counting else {}))
@@ -87,7 +89,7 @@ class Prover:
             invocation.reset(work)
         invocation.prepare(work)
         settling, operations = self._how_many(work, invocation.clients)
-        if not work.phase.writes and work.phase.kind != "null":
+        if not work.phase.writes and work.phase.kind != "null" and work.phase.truth != "none":
             count = min(work.parameter_count or 1, VERIFIED_OPERATIONS)
             if not self._verified(invocation, engine_work, work, work, count):
                 bad[work.name] = "wrong"
@@ -97,6 +99,7 @@ class Prover:
         if counting:
             counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
             counting.proxy.reset()
+        asked_before = statement_counts(invocation.instance)
         syncs_before = syncs.read(sync_file) if sync_file and work.phase.writes else None
         with system_calls.counting(invocation.runner.pid) as together:
             measured = invocation.sample(
@@ -104,10 +107,17 @@ class Prover:
             )
         found: dict[str, Any] = {}
         means: dict[str, str] = {}
+        asked_after = statement_counts(invocation.instance)
+        if asked_before and asked_after:
+            found["prepares"] = asked_after["prepare"] - asked_before["prepare"]
+            found["executes"] = asked_after["execute"] - asked_before["execute"]
+            means["statements"] = STATEMENTS_MEANS
         if counting:
             counts = counting.proxy.read()
             found |= {
                 "round_trips": counts.round_trips,
+                "connections": counts.connections,
+                "greetings": counts.greetings,
                 "bytes_sent": counts.bytes_sent,
                 "bytes_received": counts.bytes_received,
             }
@@ -265,6 +275,14 @@ class Prover:
         return syncs.environment(file), file
 
 
+STATEMENTS_MEANS = "the server's own counters of prepared statements"
+
+
+def statement_counts(instance: Instance) -> dict[str, int]:
+    """What the server was asked for so far, by its own counters; empty where it has none."""
+    return instance.statement_counts() if isinstance(instance, CountsStatements) else {}
+
+
 LEAST_DISTINCTIVE = 8  # characters; a shorter run between placeholders may stand elsewhere too
 
 
@@ -284,13 +302,21 @@ class Counting:
 
 
 @contextlib.contextmanager
-def counting_proxy(path: Path, instance: Instance, directory: FilePath) -> Iterator[Counting | None]:
-    """A counting proxy in front of the instance for this path; None where nothing goes over a connection."""
+def counting_proxy(
+    path: Path, instance: Instance, directory: FilePath, way: Mapping[str, Any] = {}
+) -> Iterator[Counting | None]:
+    """A counting proxy in front of the instance for this path; None where nothing goes over a connection.
+
+    `way`: where an emulated link listens; the proxy stands on its client's side, so that it counts the same.
+    """
     transport = path.get("transport")
     if path.get("deployment") != "server" or transport not in ("tcp", "unix"):
         yield None
         return
-    options = instance.options(path)
+    options = {**instance.options(path), **way}
+    if transport == "tcp" and options.get("host", "127.0.0.1") != "127.0.0.1":
+        yield None  # another machine's server: the proxy stands in front of this one's alone
+        return
     with contextlib.ExitStack() as cleanup:
         if transport == "tcp":
             counting = proxy.Proxy(int(options["port"]))

@@ -46,6 +46,9 @@ class PhaseSpec(Message):
     stamps: bool = False
     rows_per_operation: int = 1
     way: str = ""
+    access: str = ""
+    table_columns: list[ColumnSpec] = []
+    key_columns: list[str] = []
 
 
 class ParameterSlice(Message):

@@ -33,6 +33,8 @@ COLLECTORS = {
     "syncs": ("syncs",),
     "commits": ("commits",),
     "texts_sent": ("bytes", "proxy"),
+    "prepares": ("statements",),
+    "executes": ("statements",),
     "system_calls": ("system calls",),
 }
 OWN_MEANS = {"warm_up": WARMED, "warm_up_time": WARMED, "lines_of_code": "counted in the adapter's source"}

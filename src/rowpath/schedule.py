@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from rowpath import cores, disk_space, launch
+from rowpath import cores, disk_space, launch, link
 from rowpath.analysis import gather
 from rowpath.collect import noise, sync_cost, syncs
 from rowpath.engines import ENGINES
+from rowpath.engines.base import Given
 from rowpath.errors import RowpathError
 from rowpath.fleet import Fleet, Key, key_of
 from rowpath.invocation import Invocation
@@ -83,6 +84,7 @@ class Schedule:
         os.sched_setaffinity(0, cores.controller_cpus())
         try:
             self._bring_up()
+            self._measure_links()
             if any(self.plan.phase(name).writes for planned in self.plan.paths for name in planned.phases):
                 self.journal.write("sync-cost", **asdict(sync_cost.measure(self.directory.work)))
             self._prove_all(measure)
@@ -112,6 +114,16 @@ class Schedule:
                     if key_of(planned.path) == key:
                         self.fail(-1, planned, "", RunnerFailure("connect", str(error)))
 
+    def _measure_links(self) -> None:
+        for value, placement in dict.fromkeys((p.path.get("link"), p.path.get("placement")) for p in self.plan.paths):
+            if value != "none":
+                self.progress.note(f"measuring the link {value}, placement {placement}")
+                try:
+                    measured = link.measure(value, placement, self.directory.work / "link")
+                    self.journal.write("link", **asdict(measured))
+                except RunnerFailure as failure:  # its paths run all the same, nothing is predicted for them
+                    self.journal.write("note", text=f"the link {value} could not be measured: {failure}")
+
     def _engine_works(self, planned: PlannedPath) -> dict[str, EngineWork]:
         names = dict.fromkeys(name.partition(".")[0] for name in planned.phases)
         return {
@@ -121,7 +133,8 @@ class Schedule:
     def _prove_all(self, measure: bool) -> None:
         todo = [p for p in self.plan.paths if p.path.id not in self.done.proven and self._runnable(p)]
         writing = {key_of(p.path) for p in todo if any(self.plan.phase(name).writes for name in p.phases)}
-        counted = [key for key in writing if key[1] == "server" and syncs.probe() == syncs.MEANS]
+        ours = {key for key in writing if key in self.fleet and not isinstance(self.fleet[key], Given)}
+        counted = [key for key in ours if key[1] == "server" and syncs.probe() == syncs.MEANS]
         for key in counted:
             file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
             self._server_syncs[key] = file
@@ -134,7 +147,12 @@ class Schedule:
                 continue
             self.progress.note(f"proving {planned.name} ({number} of {len(todo)})")
             bad = prover.prove(
-                planned, self.fleet[key], self._engine_works(planned), self._log(planned), self._server_syncs.get(key)
+                planned,
+                self.fleet[key],
+                self._engine_works(planned),
+                self._log(planned),
+                self._server_syncs.get(key),
+                self.fleet.way_to,
             )
             self.bad[planned.path.id] = bad
             self.journal.write("proven", path_id=planned.path.id, bad=bad)
@@ -213,7 +231,8 @@ class Schedule:
             if not self._revive(key) and key[1] == "server" and not first and (cheap or self.restart_servers):
                 self._restart(key)
         for planned in members:
-            if not first and planned.path.get("deployment") == "embedded" and key_of(planned.path) in self.fleet:
+            # In the first set too: the proof pass has written into what was loaded.
+            if planned.path.get("deployment") == "embedded" and key_of(planned.path) in self.fleet:
                 self.fleet[key_of(planned.path)].own_copy(planned.path)
 
     def _serving(self, invocations: list[Invocation], name: str) -> list[Invocation]:
@@ -259,7 +278,7 @@ class Schedule:
         opened = []
         for invocation in started:
             with self._guard(set_number, invocation, ""):
-                record = invocation.open()
+                record = invocation.open(**self.fleet.way_to(invocation.planned.path))
                 self.journal.write(
                     "invocation",
                     set=set_number,

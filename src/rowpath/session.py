@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 RUNS = Path("rowpath-runs")
+VERIFY_SCALE = 0.001  # of workloads that have a scale: what is looked at is whether the rows are right
 
 
 @dataclass
@@ -69,6 +70,7 @@ def plan_for(
     sets: int | None,
     warm_cap_s: float | None,
     seed: int | None,
+    scale: float = 0.0,
 ) -> Plan:
     """The plan of an experiment with the command line's options; UsageError when nothing is left to run."""
     experiment = load_experiment(name)
@@ -79,7 +81,11 @@ def plan_for(
         measure = msgspec.structs.replace(measure, sets=sets, max_sets=sets)
     if warm_cap_s is not None:
         measure = msgspec.structs.replace(measure, warm_cap_s=warm_cap_s)
-    experiment = msgspec.structs.replace(experiment, measure=measure)
+    experiment = msgspec.structs.replace(experiment, measure=measure, scale=scale or experiment.scale)
+    if scale and not any(workload.scale for workload in workloads_of(experiment).values()):
+        raise UsageError(
+            f"--scale {scale:g}: no workload of '{experiment.name}' has a scale", f"rowpath run {experiment.name}"
+        )
     return checked_plan(experiment, filters, extended=extended, seed=seed)
 
 
@@ -121,9 +127,12 @@ def print_plan(plan: Plan, console: Console) -> None:
         remedy = f"; enable it with: {dropped.remedy}" if dropped.remedy else ""
         # One line each, however narrow the terminal: the command is there to be copied.
         console.print(f"  not: {dropped.path.id}: {dropped.reason}{remedy}", highlight=False, soft_wrap=True)
+    unserved: dict[tuple[str, str], list[str]] = {}
     for path_id, phase, reason in plan.unserved:
         if path_id in names:
-            console.print(f"  not: {names[path_id]} in {phase}: {reason}", highlight=False)
+            unserved.setdefault((names[path_id], reason.removeprefix(f"{phase}: ")), []).append(phase)
+    for (name, reason), phases in unserved.items():
+        console.print(f"  not: {name} in {', '.join(phases)}: {reason}", highlight=False)
     minutes = estimate_s(plan) / 60
     console.print(f"about {minutes:.1f} minutes, when everything is built already", highlight=False)
 
@@ -355,6 +364,7 @@ def everything() -> Experiment:
         phases=phases,
         paths=tuple(paths),
         measure=Measure(sets=1, max_sets=1),
+        scale=VERIFY_SCALE,
     )
 
 

@@ -182,7 +182,8 @@ class SetPhase:
                     self._show(invocation, measured, round_number + 1)
 
     def _write_pass(self, regime: str) -> None:
-        if regime not in self.measure.regimes or not self._alive():
+        wanted = regime in self.measure.regimes and regime in self.measure.write_regimes
+        if not wanted or not self._alive():
             return
         self._announce(regime)
         for invocation in self._in_order(regime, 0):

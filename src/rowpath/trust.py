@@ -9,12 +9,13 @@ from rowpath.cells import Cell
 from rowpath.evidence import Evidence, stops_on_width
 from rowpath.findings.noise import unfiltered_ratios
 from rowpath.floors import floor_name, floors
-from rowpath.journal_reader import NoiseRecord, SampleRecord, VerifyRecord, WarmRecord
+from rowpath.journal_reader import LinkRecord, NoiseRecord, SampleRecord, VerifyRecord, WarmRecord
 from rowpath.report import format as text
 
 
 def trust(evidence: Evidence) -> dict[str, Any]:
-    """`order`, `digests`, `disturbed`, `unfiltered`, `noise`, `floors`, `warm_up`, `means`, `intervals`, `journal`."""
+    """`order`, `digests`, `disturbed`, `unfiltered`, `noise`, `floors`, `links`, `warm_up`, `means`, `intervals`,
+    `journal`."""
     samples = evidence.journal.all(SampleRecord)
     disturbed = sum(1 for sample in samples if sample.disturbed)
     return {
@@ -29,6 +30,7 @@ def trust(evidence: Evidence) -> dict[str, Any]:
         "unfiltered": [asdict(each) for each in unfiltered_ratios(evidence)],
         "noise": [_noise(record) for record in evidence.journal.all(NoiseRecord)],
         "floors": _floors(evidence),
+        "links": [_link(record) for record in evidence.journal.links.values()],
         "warm_up": [_warm_up(evidence, record) for record in evidence.journal.all(WarmRecord)],
         "means": evidence.journal.run.means,
         "intervals": {
@@ -42,6 +44,20 @@ def trust(evidence: Evidence) -> dict[str, Any]:
             "skipped_lines": evidence.journal.skipped_lines,
             "notes": evidence.journal.notes,
         },
+    }
+
+
+def _link(record: LinkRecord) -> dict[str, Any]:
+    return {
+        "link": record.link,
+        "placement": record.placement,
+        "round trip, stated": text.duration(record.stated_ns),
+        "measured": text.duration(record.round_trip_ns),
+        "10th to 90th percentile": f"{text.duration(record.low_ns)} to {text.duration(record.high_ns)}",
+        "without the link": text.duration(record.direct_ns),
+        "rate of a long send": f"{text.size(record.rate_bytes_per_s)}/s",
+        "on CPU": record.cpu,
+        "means": record.means,
     }
 
 

@@ -172,7 +172,7 @@ class Truth:
             return None
         table = self.workload.tables[phase.table]
         if phase.truth == "aggregate":
-            return [[_aggregate(table, phase)]]
+            return [[row] for row in _aggregates(table, phase)]
         names = tuple(column.name for column in result_columns(self.workload, phase))
         make = generators.row_maker(table, names)
         if phase.truth in ("whole-table", "first-rows"):
@@ -261,10 +261,21 @@ class Truth:
         return _between(self._sent[phase.name], first, operations)
 
 
-def _aggregate(table: Table, phase: Phase) -> generators.Row:
-    """The one row of an aggregate whose columns are called `count`, `sum_X`, `min_X`, `max_X`."""
-    names = [column.name for column in table.columns]
+def _aggregates(table: Table, phase: Phase) -> list[generators.Row]:
+    """The one row that each operation delivers: over the whole table, or over a range from its parameter's row on."""
     rows = list(generators.rows(table))
+    if phase.parameters is None:
+        return [_aggregate(rows, table, phase)]
+    made: dict[int, generators.Row] = {}
+    for first in (indexes := list(generators.parameter_indexes(phase.parameters))):
+        if first not in made:
+            made[first] = _aggregate(rows[first : first + phase.range_rows], table, phase)
+    return [made[first] for first in indexes]
+
+
+def _aggregate(rows: list[generators.Row], table: Table, phase: Phase) -> generators.Row:
+    """The row of an aggregate whose columns are called `count`, `sum_X`, `min_X`, `max_X`."""
+    names = [column.name for column in table.columns]
     answer: list[Any] = []
     for column in phase.columns:
         function, _, of = column.name.partition("_")

@@ -15,6 +15,7 @@ from rowpath.report import format as text
 from rowpath.statistics.intervals import SETS_FOR_CLAIMS, Interval
 
 LONGEST = 4  # sentences of one kind
+NAMED = 6  # paths in one sentence
 FAR = 100  # this many times its floor, a path is bound by something else
 LANGUAGE_BASE = "c"
 PLACED = {
@@ -91,7 +92,7 @@ def _fastest(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
             continue
         provisional = " (provisional)" if any(row.provisional for row in rows) else ""
         if len(tied) > 1:
-            names = words(row.name for row in tied)
+            names = words(_few([row.name for row in tied]))
             lead = f"{title}: {names} are tied for the first place at {text.duration(rows[0].cost_ns)}"
         else:
             lead = f"{title}: {rows[0].name} is fastest at {text.duration(rows[0].cost_ns)} an operation"
@@ -100,6 +101,11 @@ def _fastest(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
         if len(after) > 1:
             lead += f", and {after[-1].name}, the slowest of {len(rows)}, {_row_figure(after[-1])}"
         yield f"{lead}{provisional}."
+
+
+def _few(names: list[str]) -> list[str]:
+    """The names, or the first ones and how many more there are."""
+    return names if len(names) <= NAMED else [*names[: NAMED - 1], f"{len(names) - NAMED + 1} others"]
 
 
 def _row_figure(row: RankedPath) -> str:
@@ -224,7 +230,7 @@ def _open_questions(evidence: Evidence) -> Iterator[str]:
         sets = max(ranking.sets for ranking in evidence.rankings)
         yield (
             f"Provisional: at most {sets} sets were measured, claims need {SETS_FOR_CLAIMS}; "
-            f"no difference is claimed for {words(few if len(few) <= 6 else [*few[:5], f'{len(few) - 5} others'])}."
+            f"no difference is claimed for {words(_few(few))}."
         )
     out: dict[tuple[str, str], None] = {}
     for row, ranking in rows:

@@ -70,8 +70,13 @@ class Workshop:
         after = None
         if phase.after:
             table = workload.tables[phase.after]
-            select = Phase(name=f"{phase.name}.after", kind="query", sql=after_sql(workload, phase), table=phase.after)
-            after = Work(f"{name}.after", select, select.sql, table.columns, (), None, 0)
+            query = after_sql(workload, phase)
+            select = Phase(f"{phase.name}.after", "query", query, table=phase.after, scan=True)
+            layout = (table.columns, table.primary_key)
+            after = Work(f"{name}.after", select, query, table.columns, (), None, 0, (), *layout)
         sql = sql_for(workload, phase, engine) if phase.sql else ""
         reset = reset_for(workload, phase, engine)
-        return Work(name, phase, sql, result_columns(workload, phase), columns, file, count, reset, after)
+        worked = workload.tables.get(phase.table or phase.after)
+        whole, key = (worked.columns, worked.primary_key) if worked else ((), ())
+        results = result_columns(workload, phase)
+        return Work(name, phase, sql, results, columns, file, count, reset, whole, key, after)

@@ -95,6 +95,8 @@ def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
         raise UsageError(f"{file}: {where}: no column fits only = {list(phase.only)}", "name columns of its table")
     if phase.truth == "by-key" and phase.parameters is None:
         raise UsageError(f"{file}: {where} has no parameters", "truth = 'by-key' needs parameters = {…}")
+    if phase.truth == "aggregate" and phase.parameters is not None and phase.range_rows < 1:
+        raise UsageError(f"{file}: {where} aggregates over no rows", "range_rows = 1000, or as many as each range has")
     if phase.truth == "aggregate":
         _check_aggregate(file, where, workload.tables[phase.table], phase)
     if phase.writes and phase.operations < 1:

@@ -75,7 +75,7 @@ def test_a_default_path_meets_every_case_that_it_serves() -> None:
     for each in firsts:
         for case in cases():
             workload, _, phase = phase_name(case).partition(".")
-            reason = unserved_reason(each.adapter, each.path, phase, workloads()[workload].phase(phase))
+            reason = unserved_reason(each.adapter, each.path, phase_name(case), workloads()[workload].phase(phase))
             assert (phase_name(case) in each.phases) == (not reason), (each.name, case.name)
 
 

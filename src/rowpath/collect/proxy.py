@@ -37,6 +37,7 @@ class Counters:
     round_trips: int = 0
     connections: int = 0
     texts_sent: int = 0  # of the watched text
+    greetings: int = 0  # connections on which the server spoke first
 
 
 ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
@@ -125,6 +126,7 @@ class Link:
         self._waiting = {client: b"", server: b""}
         self._counters = counters
         self._asked = False
+        self._silent = True  # so far nobody has said anything
         self.watch = Watch("")
 
     def events(self, end: socket.socket) -> int:
@@ -159,9 +161,11 @@ class Link:
     def _count(self, size: int, from_client: bool) -> None:
         if from_client:
             self._counters.bytes_sent += size
-            self._asked = True
+            self._asked, self._silent = True, False
             return
         self._counters.bytes_received += size
+        self._counters.greetings += self._silent
+        self._silent = False
         if self._asked:
             self._counters.round_trips += 1
             self._asked = False

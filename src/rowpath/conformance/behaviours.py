@@ -10,6 +10,7 @@ from typing import Literal
 
 from rowpath.conformance.house import House
 from rowpath.engines import ENGINES
+from rowpath.engines.base import Given
 from rowpath.invocation import Invocation, Work
 from rowpath.plan import PlannedPath
 from rowpath.protocol import Behave, BehaveReply, Close, CloseReply
@@ -18,6 +19,7 @@ from rowpath.runners import RunnerFailure
 # Drivers whose timeouts are whole seconds have none below 1. A cancellation that comes while a cold engine still
 # makes its plan may be lost: then a later one tells whether the driver can cancel at all.
 AFTER_MS = {"cancel": (300, 2000), "timeout": (1000,)}
+CANCEL, TIMEOUT = "cancellation honoured", "statement timeout honoured"
 MOST_MS = 8000
 ON_TIME_MS = 4000  # an end later than this was not the request's doing
 
@@ -33,11 +35,15 @@ class Behaviour:
 
 def observe(planned: PlannedPath, house: House) -> list[Behaviour]:
     """All behaviours on the path, each on a connection of its own."""
+    if "records" in planned.adapter.phases:
+        reason = "there are no statements: a call of the library is over when it returns"
+        stops = [Behaviour(name, "unsupported", reason) for name in (CANCEL, TIMEOUT)]
+        return [*stops, *_restart(planned, house)]
     if not {"query", "execute"} <= set(planned.adapter.phases):
         return []
     return [
-        _stops(planned, house, "cancel", "cancellation honoured"),
-        _stops(planned, house, "timeout", "statement timeout honoured"),
+        _stops(planned, house, "cancel", CANCEL),
+        _stops(planned, house, "timeout", TIMEOUT),
         *_restart(planned, house),
     ]
 
@@ -78,6 +84,9 @@ def _restart(planned: PlannedPath, house: House) -> list[Behaviour]:
     same, again = "survives a server restart", "works again after close and open"
     if planned.path.get("deployment") != "server":
         reason = "the engine lives in the client's process: there is no server"
+        return [Behaviour(same, "unsupported", reason), Behaviour(again, "unsupported", reason)]
+    if isinstance(house.instance(planned), Given):
+        reason = "the server is another's: it is not ours to restart"
         return [Behaviour(same, "unsupported", reason), Behaviour(again, "unsupported", reason)]
     fresh = house.fresh(planned)
     try:

@@ -31,6 +31,17 @@ def check_case(case: Case, planned: PlannedPath, living: Invocation, house: Hous
 
 def _check(case: Case, planned: PlannedPath, living: Invocation, house: House, notes: dict[str, Any]) -> str:
     """Why the case does not apply; empty when it holds."""
+    try:
+        _hold(case, planned, living, house, notes)
+    except RunnerFailure as failure:
+        if failure.kind == "unsupported" and failure.text:
+            return failure.text
+        raise
+    return ""
+
+
+def _hold(case: Case, planned: PlannedPath, living: Invocation, house: House, notes: dict[str, Any]) -> None:
+    """The case on the living runner, what it writes read back."""
     work, truth = house.work(case, planned), house.engine_work(case, planned).truth
     if work.phase.writes:
         living.reset(work)
@@ -47,9 +58,7 @@ def _check(case: Case, planned: PlannedPath, living: Invocation, house: House, n
             sampled = living.sample(work, "steady", **case.sample).reply
             _check_sampled(case, planned, work, truth, sampled)
     except RunnerFailure as failure:
-        if failure.kind == "unsupported" and failure.text:
-            return failure.text
-        if not case.error or failure.fatal:
+        if failure.kind == "unsupported" or not case.error or failure.fatal:
             raise
         _check_error(case, planned, failure)
         _check_goes_on(planned, living, house)
@@ -63,7 +72,6 @@ def _check(case: Case, planned: PlannedPath, living: Invocation, house: House, n
             living.verify(work.after, 0, 1).digest,
             truth.after_digest(work.phase, operations),
         )
-    return ""
 
 
 def _check_verified(case: Case, work: Work, truth: Truth, reply: VerifyReply) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 from rowpath.conformance.cases import case_named, phase_name
 from rowpath.conformance.house import House
 from rowpath.conformance.outcome import Broken, Outcome, same, true
+from rowpath.engines import ENGINES
 from rowpath.invocation import Invocation, Work
-from rowpath.model import Phase
+from rowpath.model import Column, Phase, Table
 from rowpath.plan import PlannedPath
 from rowpath.protocol import CODEC, MESSAGE_LIMIT_BYTES, PROTOCOL, Close, CloseReply, Hello, HelloReply, Sample
 from rowpath.runners import Runner, RunnerFailure
@@ -21,6 +22,7 @@ from rowpath.runners import Runner, RunnerFailure
 STRANGE_LINES = (b"{", b"[]", b'"text"', b"nonsense", b"\xff\xfe", b'{"id": 7}', b'{"type": "dance", "id": 8}')
 LONG_LINE = b'{"id": 9, "type": "' + b"x" * MESSAGE_LIMIT_BYTES + b'"}'
 STOPS_WITHIN_S = 1.0
+PASSING = Table(rows=0, generator="types", columns=(Column("a", "integer"),))
 Manner = Callable[[PlannedPath, House], str]
 
 
@@ -179,6 +181,9 @@ def statements(planned: PlannedPath, house: House) -> str:
         return f"the adapter {planned.adapter.driver} executes no statements"
     living = house.living(planned)
     create, drop = "CREATE TABLE passing (a INTEGER)", "DROP TABLE passing"
+    if "records" in planned.adapter.phases:
+        engine = ENGINES[planned.path.get("engine")]
+        create, drop = engine.create("passing", PASSING), engine.drop("passing")
     same("times of two statements", len(living.run([create, drop])), 2)
     failure = refused("dropping a table that is not there", lambda: living.run([drop]))
     same("the error's kind", failure.kind, "sql")

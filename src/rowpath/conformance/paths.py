@@ -75,7 +75,8 @@ def planned_path(adapter: Adapter, path: Path, beside: set[str]) -> PlannedPath:
         f"{workload.name}.{phase.name}"
         for workload in workloads().values()
         for phase in workload.phases
-        if f"{workload.name}.{phase.name}" in worth and not unserved_reason(adapter, path, phase.name, phase)
+        if f"{workload.name}.{phase.name}" in worth
+        and not unserved_reason(adapter, path, f"{workload.name}.{phase.name}", phase)
     )
     return PlannedPath(path, adapter, served, _title(path, adapter))
 

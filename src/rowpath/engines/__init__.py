@@ -7,7 +7,25 @@ from collections.abc import Iterator, Mapping
 
 from rowpath.engines.base import Engine
 
-NAMES = ("sqlite", "derby", "h2", "hsqldb", "duckdb", "postgresql", "parquet", "arrow", "file", "null")
+NAMES = (
+    "sqlite",
+    "derby",
+    "h2",
+    "hsqldb",
+    "duckdb",
+    "postgresql",
+    "mariadb",
+    "mysql",
+    "oracle",
+    "ibmi",
+    "berkeleydb",
+    "lmdb",
+    "cobol",
+    "parquet",
+    "arrow",
+    "file",
+    "null",
+)
 
 
 class _Engines(Mapping[str, Engine]):

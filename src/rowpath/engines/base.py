@@ -40,6 +40,7 @@ class Place:
         default_factory=dict
     )  # added for the server process (LD_PRELOAD of the sync counter)
     version: str = ""  # of `Versioned.versions`; empty: the first
+    storage: str = ""  # of `Stored.storages`; empty: the first
 
 
 class Instance(Protocol):
@@ -132,6 +133,59 @@ class Versioned(Protocol):
 
     def availability_of(self, version: str, tls: str) -> Availability:
         """Whether that version can run here and serve a path with that coordinate `tls`; quick, starts nothing."""
+
+
+@runtime_checkable
+class Stored(Protocol):
+    """An engine that keeps its tables in one of several ways, told apart by the coordinate `storage`."""
+
+    storages: tuple[str, ...]  # the first is the default; `Place.storage` takes one of them
+
+    def durabilities_of(self, storage: str) -> tuple[str, ...]:
+        """Those of `durabilities` that this storage has, its default first."""
+
+
+@runtime_checkable
+class CountsStatements(Protocol):
+    """An instance whose server counts what kinds of statements it was asked for."""
+
+    def statement_counts(self) -> dict[str, int]:
+        """Since its start: `prepare`, `execute` (of prepared ones), `query` (statements that came as text)."""
+
+
+@runtime_checkable
+class Fetchable(Protocol):
+    """An engine whose programs come on request alone (`rowpath engine fetch NAME`): large, or not ours to hand on."""
+
+    licence: str  # "GPL-2.0"
+    size_text: str  # of what travels: "134 MB"
+
+    def fetch(self) -> str:
+        """Fetch its programs, pinned by checksum, whole or not at all; what was fetched and where it is.
+
+        Harmless when they are there. Errors: EnvironmentMissing.
+        """
+
+    def fetched(self) -> bool:
+        """Whether they are there."""
+
+
+BY_URL = "by-url"  # the `engine_version` of a server that is another's, named by a URL
+
+
+@runtime_checkable
+class Reached(Protocol):
+    """An engine whose server may be where not every path can reach it."""
+
+    def unreachable(self, path: Path) -> tuple[str, str]:
+        """Why it cannot be reached the way that this path goes, and what would help; empty when it can."""
+
+
+@runtime_checkable
+class Given(Protocol):
+    """An instance whose server is another's: never started or restarted, and what its processes use is unknown."""
+
+    given_by: str  # the environment variable that names it
 
 
 def versions(engine: Engine) -> tuple[str, ...]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
+from rowpath.engines import derby_old
+from rowpath.engines.base import Availability, Instance, Place
 from rowpath.engines.jvm import SQL_TYPES, JvmEngine, ServerCommand
 from rowpath.model import Column, Table
 
 LONGEST_CHAR = 254
+JARS = ("derbynet", "derby", "derbytools", "derbyshared")
 CONTROL = "org.apache.derby.drda.NetworkServerControl"
 
 
@@ -26,6 +29,38 @@ class Derby(JvmEngine):
     made_file = "service.properties"
     lock_file = "db.lck"
     user = "APP"  # whose default schema is that of the embedded database, which has no users
+
+    def __init__(self, version: str = "") -> None:
+        self._version = version  # empty: the pinned one
+
+    def version(self) -> str:
+        """Of the pinned jar, or the old one."""
+        return self._version or super().version()
+
+    def versions(self) -> tuple[str, ...]:
+        """The pinned one; the old one, a server alone, which IBM's driver needs."""
+        return super().version(), derby_old.VERSION
+
+    def tls_version(self) -> str:
+        """None: its own TLS is left out."""
+        return ""
+
+    def availability_of(self, version: str, tls: str) -> Availability:
+        """Whether that version can run here; the old one only once it was fetched."""
+        here = self.availability()
+        return derby_old.DERBY.availability() if here.ok and version == derby_old.VERSION else here
+
+    def instance(self, deployment: str, durability: str, place: Place) -> Instance:
+        """A database directory, or a server over one, not yet made. Errors: EnvironmentMissing."""
+        if place.version == derby_old.VERSION:
+            derby_old.DERBY.require()
+        return JvmEngine.instance(Derby(place.version), deployment, durability, place)
+
+    def supports(self, logical_type: str) -> str:
+        """Empty when it has the logical type, else the reason."""
+        if self.version() == derby_old.VERSION and logical_type in ("float32", "float64"):
+            return f"the greatest values of REAL and DOUBLE are out of range in Derby {derby_old.VERSION}"
+        return super().supports(logical_type)
 
     def drop(self, name: str) -> str:
         """DROP TABLE in its dialect; fails when there is no such table."""
@@ -67,7 +102,7 @@ class Derby(JvmEngine):
         if durability == "none":
             properties.append("-Dderby.system.durability=test")
         return ServerCommand(
-            jars=("derbynet", "derby", "derbytools", "derbyshared"),
+            jars=derby_old.JARS if self.version() == derby_old.VERSION else JARS,
             properties=tuple(properties),
             arguments=(CONTROL, "start", "-h", "127.0.0.1", "-p", str(port), "-noSecurityManager"),
             ready=b"ready to accept connections",
@@ -87,3 +122,4 @@ class Derby(JvmEngine):
 
 
 ENGINE = Derby()
+FETCHABLE = derby_old.FETCHABLE

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import select
 import socket
 import subprocess
 import time
@@ -150,9 +149,7 @@ class Ping(Nothing):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        assert self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], START_TIMEOUT_S)
-        line = self._process.stdout.readline().decode() if ready else ""
+        line = launch.first_line(self._process, START_TIMEOUT_S)
         if not line.startswith("ready tcp="):
             self.stop()
             raise EnvironmentMissing(f"the ping server did not start (it said {json.dumps(line)})", "rowpath doctor")

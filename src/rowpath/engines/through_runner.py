@@ -31,6 +31,8 @@ from rowpath.protocol import (
     PrepareReply,
     RunReply,
     RunStatements,
+    Sample,
+    SampleReply,
 )
 from rowpath.runners import Runner, RunnerFailure
 
@@ -61,8 +63,12 @@ def connected(language_name: str, driver: str, version: str, options: dict[str, 
         runner.stop()
 
 
-def make_tables(runner: Runner, engine: Engine, tables: dict[str, Table], folder: FilePath) -> None:
+def make_tables(
+    runner: Runner, engine: Engine, tables: dict[str, Table], folder: FilePath, by_sample: bool = False
+) -> None:
     """Make these tables anew and fill them from the generators; `folder` takes the rows for the while.
+
+    `by_sample`: through a runner without the request `load`, each row an operation of its own.
 
     Errors: RunnerFailure, RowpathError when rows are missing.
     """
@@ -71,29 +77,45 @@ def make_tables(runner: Runner, engine: Engine, tables: dict[str, Table], folder
             run(runner, [engine.drop(name)], ignore_errors=True)
             run(runner, [engine.create(name, table)])
             if table.rows:
-                fill(runner, engine, name, table, FilePath(place) / f"{name}.rows")
+                fill(runner, engine, name, table, FilePath(place) / f"{name}.rows", by_sample)
 
 
-def fill(runner: Runner, engine: Engine, name: str, table: Table, file: FilePath) -> None:
+def fill(runner: Runner, engine: Engine, name: str, table: Table, file: FilePath, by_sample: bool = False) -> None:
     """Store the table's rows, by way of a parameter file. Errors: RunnerFailure, RowpathError when rows are missing."""
     write_rows(file, rows(table), table.columns)
     marks = ", ".join("?" * len(table.columns))
     names = ", ".join(column.name for column in table.columns)
+    columns = [ColumnSpec(**msgspec.structs.asdict(column)) for column in table.columns]
     phase = PhaseSpec(
         name=f"load.{name}",
         kind="execute",
         sql=f"INSERT INTO {name} ({names}) VALUES ({marks})",
         table=name,
-        parameter_columns=[ColumnSpec(**msgspec.structs.asdict(column)) for column in table.columns],
+        parameter_columns=columns,
+        access="insert",
+        table_columns=columns,
+        key_columns=list(table.primary_key),
     )
     parameters = ParameterSlice(file=str(file), first=0, count=table.rows)
     runner.request(Prepare, TIMEOUT_S, phase=phase, parameters=parameters, expect=PrepareReply)
-    reply = runner.request(Load, TIMEOUT_S, phase=phase.name, first=0, count=table.rows, expect=LoadReply)
-    if reply.rows != table.rows:
+    stored = (_sampled if by_sample else _loaded)(runner, phase.name, table.rows)
+    if stored != table.rows:
         raise RowpathError(
-            f"{reply.rows} of {table.rows} rows arrived in {name} of {engine.name}",
+            f"{stored} of {table.rows} rows arrived in {name} of {engine.name}",
             f"rowpath verify engine={engine.name}",
         )
+
+
+def _loaded(runner: Runner, phase: str, count: int) -> int:
+    return runner.request(Load, TIMEOUT_S, phase=phase, first=0, count=count, expect=LoadReply).rows
+
+
+def _sampled(runner: Runner, phase: str, count: int) -> int:
+    asked = {"regime": "warm", "lead_in_ns": 0, "duration_ns": 0, "operations": count, "first": 0}
+    reply = runner.request(Sample, TIMEOUT_S, phase=phase, **asked, expect=SampleReply)
+    if reply.failure is not None:
+        raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
+    return reply.operations
 
 
 def run(runner: Runner, statements: list[str], ignore_errors: bool = False) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rowpath.engines import ENGINES
 from rowpath.evidence import Evidence
 from rowpath.findings.memory import growth, rows_each
 from rowpath.findings.where import phase_text, words
@@ -14,10 +15,11 @@ from rowpath.report import format as text
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
 ROUND_TRIPS_SLACK = 0.05
 FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for so many rows
+EXECUTES_LEAST = 0.95  # per operation
 COMMITS_SLACK = 0.05
 COMMITS_LAG = 1  # that a backend may tell one reading late
 SYNCS_FULL = 0.95  # per commit; a few commits may share one
-SYNCS_NONE = 0.05
+SYNCS_NONE = 0.5  # per commit: fewer are those of files that grow
 
 
 def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
@@ -48,6 +50,40 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
+def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
+    """A statement mode that the server's counters of prepared statements disprove."""
+    for proof, path in _proofs(evidence):
+        prepares, executes = proof.each("prepares"), proof.each("executes")
+        statement = path.coordinates.get("statement", "none")
+        if (
+            prepares is None
+            or executes is None
+            or evidence.definition(proof.workload, proof.phase).get("kind") == "load"
+        ):
+            continue
+        if statement == "prepared" and executes < EXECUTES_LEAST:
+            told = "the server executes no prepared statement: the driver puts the values into the text"
+        elif statement == "text" and executes + prepares > 1 - EXECUTES_LEAST:
+            told = "the server prepares or executes a prepared statement, where plain text was meant"
+        else:
+            continue
+        yield Finding(
+            "statement-not-as-declared",
+            "error",
+            f"{path.name} is not statement={statement} in {phase_text(proof)}: {told}",
+            f"{text.count(proof.prepares)} prepares and {text.count(proof.executes)} executes of prepared statements "
+            f"in {proof.operations} operations, by the server's own counters",
+            "an option of the driver that did not take effect",
+            f"rowpath run {evidence.experiment} --plan",
+            (path.name,),
+        )
+
+
+def has_choice(engine: str) -> bool:
+    """Whether `none` was declared at all: an engine that has no other durability does what it does."""
+    return engine not in ENGINES or len(ENGINES[engine].durabilities) > 1
+
+
 def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A durability that the syncs per commit disprove."""
     for proof, path in _proofs(evidence):
@@ -57,10 +93,13 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         if syncs is None or not evidence.writes(*proof.where[1:]):
             continue
         each = syncs / commits
+        definition = evidence.definition(proof.workload, proof.phase)
+        # A load, or making a table, makes files or lets them grow, which may be synced for their own sake.
+        single = definition.get("kind") != "load" and definition.get("access") != "create"
         clients = int(path.coordinates.get("clients", "1"))  # commits that come together may share a sync
         if durability == "full" and each < SYNCS_FULL / clients:
             told = "not every commit reaches the disk"
-        elif durability == "none" and each > SYNCS_NONE:
+        elif durability == "none" and single and each > SYNCS_NONE and has_choice(path.coordinates.get("engine", "")):
             told = "commits reach the disk although they need not"
         else:
             continue
@@ -79,8 +118,12 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A transaction contract that the server's commit counter disproves: one commit per operation, no more, no less."""
     for proof, path in _proofs(evidence):
         commits = proof.each("commits")
-        connects = evidence.definition(proof.workload, proof.phase).get("kind") == "connect"
-        if commits is None or proof.commits is None or connects:
+        defined = evidence.definition(proof.workload, proof.phase)
+        kind = defined.get("kind")
+        without = kind == "connect" or (kind == "execute" and not evidence.writes(proof.workload, proof.phase))
+        # Servers make a table in transactions of their own; each of HANDLER's reads is one.
+        without |= defined.get("access") == "create" or path.coordinates.get("access") == "handler"
+        if commits is None or proof.commits is None or without:
             continue
         if abs(proof.commits - proof.operations) <= max(COMMITS_LAG, COMMITS_SLACK * proof.operations):
             continue

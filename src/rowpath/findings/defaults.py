@@ -1,4 +1,4 @@
-"""What drivers do though nobody asked for it: transactions of their own, preparing anew, encrypting."""
+"""What one gets though nobody asked for it: transactions of a driver's own, preparing anew, TLS, the main thread."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from rowpath.findings.where import phase_text, phases_text
 from rowpath.journal_reader import InvocationRecord, ProofRecord
 from rowpath.model import Finding
 from rowpath.report import format as text
+from rowpath.statistics.intervals import Interval
 
 TRAVELS = 0.5  # texts per operation, from which on a statement that was prepared once is one no more
 ANEW = 0.95  # texts per operation of a statement that is prepared on each execution
 OFF = ("off", "false", "0", "no")
+STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's stack: open, stat, read, close
 
 
 def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
@@ -75,11 +77,11 @@ def prepared_anew(evidence: Evidence) -> Iterator[Finding]:
 
 def _dearer_than_prepared(evidence: Evidence, proof: ProofRecord, counted: str) -> Iterator[Finding]:
     cell = evidence.cells.get(*proof.where, "steady")
-    twin = _prepared_twin(evidence, cell) if cell is not None else None
+    twin = _twin(evidence, cell, statement="prepared") if cell is not None else None
     interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
     if cell is None or twin is None or interval is None:
         return
-    ratio = f"{text.ratio(interval.ratio)} ({text.interval(interval.ratio_low, interval.ratio_high)})"
+    ratio = _ratio_text(interval)
     yield Finding(
         "prepared-anew",
         "note",
@@ -92,9 +94,13 @@ def _dearer_than_prepared(evidence: Evidence, proof: ProofRecord, counted: str) 
     )
 
 
-def _prepared_twin(evidence: Evidence, cell: Cell) -> Cell | None:
-    """The ranked path of the same ranking that differs in its statement mode alone, if both have a rank."""
-    wanted = {**cell.path.coordinates, "statement": "prepared"}
+def _ratio_text(interval: Interval) -> str:
+    return f"{text.ratio(interval.ratio)} ({text.interval(interval.ratio_low, interval.ratio_high)})"
+
+
+def _twin(evidence: Evidence, cell: Cell, **changed: str) -> Cell | None:
+    """The ranked path of the same ranking that differs in these coordinates alone, if both have a rank."""
+    wanted = {**cell.path.coordinates, **changed}
     for ranking in evidence.rankings:
         if (ranking.workload, ranking.phase, ranking.regime) != cell.key[1:]:
             continue
@@ -104,6 +110,37 @@ def _prepared_twin(evidence: Evidence, cell: Cell) -> Cell | None:
             if path is not None and path.coordinates == wanted:
                 return evidence.cells.get(path_id, *cell.key[1:])
     return None
+
+
+def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
+    """An engine in the client's process that costs more system calls, and time, when the main thread calls it."""
+    for cell in evidence.sound():
+        main = cell.path.coordinates.get("thread") == "main" and cell.path.coordinates.get("deployment") == "embedded"
+        twin = _twin(evidence, cell, thread="worker") if main and cell.regime == "steady" else None
+        interval = evidence.cells.interval(cell, twin) if twin is not None else None
+        if twin is None or interval is None or interval.low <= 0:
+            continue
+        calls, fewer = _system_calls(evidence, cell), _system_calls(evidence, twin)
+        if calls is None or fewer is None or calls - fewer < STACK_LOOKUP_CALLS:
+            continue
+        yield Finding(
+            "main-thread-stack",
+            "warning",
+            f"{cell.path.name} pays for being called from the main thread in {phase_text(cell)}: "
+            f"{_ratio_text(interval)} the cost of {twin.path.name}",
+            f"{text.count(calls)} system calls an operation on the main thread, {text.count(fewer)} on a thread of its "
+            f"own; {text.duration(cell.median)} against {text.duration(twin.median)}",
+            "the library asks where its thread's stack is (pthread_getattr_np) on every call; of the main thread the C "
+            "library knows it only from /proc/self/maps, which it opens, reads and parses each time",
+            evidence.rerun("thread=worker,main"),
+            (cell.path.name, twin.path.name),
+        )
+
+
+def _system_calls(evidence: Evidence, cell: Cell) -> float | None:
+    """Per operation, by the cell's proof."""
+    proof = evidence.proofs.get(cell.key[:3])
+    return proof.each("system_calls") if proof is not None else None
 
 
 def tls_not_asked_for(evidence: Evidence) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from rowpath.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.statistics.periodic import Excess, Load, excess
 
 UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
-SMALLEST_NS = {"c": 2_000, "rust": 3_000, "java": 3_500, "node": 3_500, "go": 5_000, "python": 13_000}
+SMALLEST_NS = {"c": 2_000, "rust": 3_000, "java": 3_500, "node": 3_500, "go": 5_000, "csharp": 6_000, "python": 13_000}
 
 
 def provisional(evidence: Evidence) -> Iterator[Finding]:

@@ -9,12 +9,14 @@ from rowpath.cells import Cell
 from rowpath.evidence import Evidence
 from rowpath.findings.where import phase_text
 from rowpath.journal_reader import NoiseRecord, SampleRecord
+from rowpath.link_model import across_links
 from rowpath.model import Finding
 from rowpath.report import format as text
 
 ACKNOWLEDGEMENT_NS = (38_000_000, 48_000_000)  # Linux delays one by 40 ms, in steps of its clock
 MULTIPLES = (1, 2, 3)  # of it, before one range runs into the next
 IDLE_LEAST = 0.9  # of a window, with neither side computing
+LINK_WITHIN = 0.10  # of the predicted time over a link
 SYNCS_LEAST = 0.95  # per operation
 SYNC_CPU_MOST = 0.5  # of the time, by both sides
 SYNC_SHARE_LEAST = 0.5  # of the time, that the syncs' measured cost explains
@@ -27,7 +29,9 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
     """Operations over TCP that take a delayed acknowledgement's 40 ms, or a multiple, while neither side computes."""
     for cell in evidence.sound():
         samples = [sample for sample in cell.every_sample() if sample.operations and sample.window_ns]
-        if cell.path.coordinates.get("transport") != "tcp" or cell.regime != "steady" or not samples:
+        get = cell.path.coordinates.get
+        # Over an emulated link the waiting is what was asked for.
+        if get("transport") != "tcp" or get("link", "none") != "none" or cell.regime != "steady" or not samples:
             continue
         late = [sample for sample in samples if _acknowledged_late(sample) and _idle(sample) >= IDLE_LEAST]
         if len(late) * 2 < len(samples):
@@ -45,6 +49,31 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
             "acknowledged, and the server delays that by 40 ms",
             evidence.rerun("transport=unix"),
             (cell.path.name,),
+        )
+
+
+def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
+    """A path whose time over an emulated link is not its time without it and its round trips' time."""
+    for each in across_links(evidence):
+        slower = each.ratio > 1
+        surely = each.low if slower else each.high
+        if surely is None or (surely <= 1 + LINK_WITHIN if slower else surely >= 1 - LINK_WITHIN):
+            continue
+        off = f"{text.ratio(each.ratio)} ({text.interval(each.low, each.high)})"
+        yield Finding(
+            "link-not-as-predicted",
+            "warning",
+            f"{each.name} is {'slower' if slower else 'faster'} over the link in {each.workload}.{each.phase}, "
+            f"{each.regime}, than its round trips say",
+            f"{text.duration(each.measured_ns)} measured, {text.duration(each.predicted_ns)} predicted, {off}: "
+            f"{text.duration(each.without_ns)} without the link + {text.count(each.round_trips)} round trips of "
+            f"{text.duration(each.added_ns)} more",
+            "waits that only a longer way makes (small writes that wait for acknowledgements), or a busy first core, "
+            "where the link runs"
+            if slower
+            else "requests sent without waiting for the answers before, so that their round trips overlap",
+            evidence.rerun(),
+            (each.name,),
         )
 
 

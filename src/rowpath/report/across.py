@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowpath.model import Analysis, Coefficient, CostModel
+from rowpath.model import AcrossLink, Analysis, Coefficient, CostModel
 from rowpath.report import format as fmt
 from rowpath.report.figures import Figure
 from rowpath.report.grid import Column, Grid, Row, without_empty
@@ -69,6 +69,48 @@ def _families(names: list[str], lookup: Lookup) -> list[list[tuple[int, str]]]:
 def _without_clients(name: str, clients: int) -> str:
     ending = f" {clients} client{'s' if clients > 1 else ''}"
     return fmt.clean(name).removesuffix(ending)
+
+
+def link_grid(found: tuple[AcrossLink, ...]) -> Grid:
+    """Each path over an emulated link beside the same path without it; no rows where no such pair was measured."""
+    rows = tuple(
+        Row(
+            (
+                fmt.clean(each.name),
+                f"{each.workload} · {each.phase}",
+                each.regime,
+                fmt.duration(each.without_ns),
+                fmt.count(each.round_trips),
+                fmt.duration(each.predicted_ns),
+                fmt.duration(each.measured_ns),
+                fmt.ratio(each.ratio),
+                fmt.interval(each.low, each.high),
+            )
+        )
+        for each in found
+    )
+    columns = (
+        Column("path"),
+        Column("phase"),
+        Column("regime", weight=1),
+        *(
+            Column(title, number=True, weight=weight)
+            for title, weight in (
+                ("without the link", 1),
+                ("round trips", 0),
+                ("predicted", 0),
+                ("measured", 0),
+                ("measured ÷ predicted", 0),
+                ("interval", 1),
+            )
+        ),
+    )
+    added = ", ".join(dict.fromkeys(f"{each.link}: {fmt.duration(each.added_ns)}" for each in found))
+    note = (
+        "Predicted: the time without the link + round trips per operation × what the link was measured to add to each "
+        f"({added})."
+    )
+    return Grid("Across a link, time per operation", columns, rows, note)
 
 
 def cost_model_grid(models: tuple[CostModel, ...]) -> Grid:

@@ -10,9 +10,10 @@ import msgspec
 from rowpath.model import Analysis, Finding, Frozen, Ranking
 from rowpath.report import format as fmt
 from rowpath.report import grid as tables
-from rowpath.report.across import clients_figure, clients_grid, cost_model_grid, loading_grid
+from rowpath.report.across import clients_figure, clients_grid, cost_model_grid, link_grid, loading_grid
 from rowpath.report.figures import Figure, cpu_figure, order_blocks, order_figure, order_grid, ranking_figure
 from rowpath.report.grid import Column, Grid, Row
+from rowpath.report.growth import many_grid, sweep_grid
 from rowpath.report.lookup import Lookup
 from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
@@ -106,10 +107,17 @@ def _facts(analysis: Analysis) -> tuple[str, ...]:
         str(environment.get("processor", "")),
         str(environment.get("distribution", "")),
         f"{len(ranked)} paths ranked",
+        *(f"scale {scale:g}" for scale in sorted(_scales(run))),
         f"seed {run['seed']}" if "seed" in run else "",
         f"Rowpath {run['rowpath']}" if "rowpath" in run else "",
     )
     return tuple(fmt.clean(fact) for fact in found if fact)
+
+
+def _scales(run: dict[str, Any]) -> set[float]:
+    """The scales of those workloads that have one."""
+    workloads = run.get("workloads") or {}
+    return {float(workload["scale"]) for workload in workloads.values() if workload.get("scale")}
 
 
 def _cleaned(finding: Finding) -> Finding:
@@ -172,6 +180,19 @@ def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
     sections = [
         Section(_key(workload, "loading"), loading_grid(analysis, workload, lookup), leading=True)
         for workload in workloads
+    ]
+    sections.append(Section("links", link_grid(analysis.across_links), leading=True))
+    many = int(_experiment(analysis).get("per_operations") or 0)
+    for workload, phase in dict.fromkeys((each.workload, each.phase) for each in analysis.rankings) if many else ():
+        rankings = [each for each in analysis.rankings if (each.workload, each.phase) == (workload, phase)]
+        # Published figures are of fresh programs: the cold ones are what stands beside them.
+        regime = "cold" if any(each.regime == "cold" for each in rankings) else "steady"
+        names = dict.fromkeys(row.name for each in rankings for row in each.rows if is_ranked(row))
+        grid = many_grid(lookup.measured(workload, phase, regime), names, lookup, many)
+        sections.append(Section(_key(workload, phase, "many"), grid, leading=True))
+    sections += [
+        Section(_key("sweep", str(number)), sweep_grid(sweep), leading=True)
+        for number, sweep in enumerate(analysis.sweeps)
     ]
     sections.append(Section("cost-model", cost_model_grid(analysis.cost_models), leading=True))
     return tuple(section for section in sections if section.grid.rows)
@@ -268,6 +289,7 @@ def _trust(analysis: Analysis) -> tuple[Section, ...]:
         "unfiltered": "Ratios with the disturbed blocks left in",
         "noise": "Noise of this machine",
         "floors": "Floors",
+        "links": "Emulated links: a round trip of the ping-pong",
         "warm_up": "Warm-up",
         "intervals": "Intervals",
         "journal": "The journal",

@@ -38,6 +38,7 @@ TESTS = {
     "lazy-driver": "lazy_driver",
     "periodic-pause": "periodic_pause",
     "block-length": "block_length",
+    "link": "linked",
 }
 
 

@@ -8,7 +8,7 @@ import statistics
 from rowpath.selftest.bench import Bench, Verdict
 from rowpath.workloads import load_workload
 
-CHOICES = {"c": "sqlite", "python": "sqlite3", "java": "sqlite-jdbc"}
+CHOICES = {"c": "sqlite", "csharp": "mono-data-sqlite", "python": "sqlite3", "java": "sqlite-jdbc"}
 TOLERANCE = 0.02
 
 

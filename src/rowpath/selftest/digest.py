@@ -7,7 +7,7 @@ import sqlite3
 from rowpath.selftest.bench import Bench, Verdict
 from rowpath.workloads import load_workload
 
-CHOICES = {"c": "sqlite", "python": "sqlite3", "java": "sqlite-jdbc"}
+CHOICES = {"c": "sqlite", "csharp": "mono-data-sqlite", "python": "sqlite3", "java": "sqlite-jdbc"}
 TWO = "(SELECT rowid FROM hits LIMIT 2 OFFSET 3000)"
 HARMS = {
     "nothing": [],

@@ -6,7 +6,7 @@ from rowpath.selftest.bench import Bench, Verdict
 from rowpath.workloads import load_workload
 
 THERE_ALREADY = 500
-CHOICES = (("c", "sqlite"), ("python", "sqlite3"), ("java", "sqlite-jdbc"))
+CHOICES = (("c", "sqlite"), ("csharp", "mono-data-sqlite"), ("python", "sqlite3"), ("java", "sqlite-jdbc"))
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:

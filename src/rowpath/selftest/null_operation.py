@@ -5,7 +5,7 @@ from __future__ import annotations
 from rowpath.selftest.bench import Bench, Verdict
 from rowpath.workloads import load_workload
 
-BUDGET_NS = {"c": 60.0, "java": 90.0, "python": 350.0}
+BUDGET_NS = {"c": 60.0, "csharp": 150.0, "java": 90.0, "python": 350.0}
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:

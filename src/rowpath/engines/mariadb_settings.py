@@ -1,0 +1,106 @@
+"""How servers of the MySQL family are set: the same for a server and for the library that holds one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Flavour = Literal["mariadb", "mysql"]
+ENGINE_NAMES = {"innodb": "InnoDB", "myisam": "MyISAM", "aria": "Aria"}
+
+SETTINGS = {
+    "character-set-server": "utf8mb4",
+    "collation-server": "utf8mb4_bin",
+    "default-time-zone": "+00:00",
+    "sql-mode": "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+    "performance-schema": "OFF",
+    "max-allowed-packet": "64M",
+    "innodb-buffer-pool-size": "256M",
+    # Every embedded path has a copy of these files.
+    "innodb-log-file-size": "48M",
+    # A server that was just started knows nothing of what it had in memory: cold is cold.
+    "innodb-buffer-pool-dump-at-shutdown": "OFF",
+    "innodb-buffer-pool-load-at-startup": "OFF",
+    # Statistics are made once, after loading: plans stay, and no transaction of the server's own is counted.
+    "innodb-stats-auto-recalc": "OFF",
+    "key-buffer-size": "64M",
+}
+COMMITS = ("trx_rw_commits", "trx_ro_commits", "trx_nl_ro_commits")  # InnoDB's counters, off unless asked for
+OWN: dict[Flavour, dict[str, str]] = {
+    "mariadb": {"query-cache-type": "OFF", "query-cache-size": "0", "aria-pagecache-buffer-size": "128M"},
+    # Each log file of two. Earlier protocols know only this way to log in.
+    "mysql": {"innodb-log-file-size": "24M", "default-authentication-plugin": "mysql_native_password"},
+}
+SERVER_ONLY: dict[Flavour, tuple[str, ...]] = {
+    "mariadb": ("--bind-address=127.0.0.1", "--skip-name-resolve", "--max-connections=400", "--skip-ssl"),
+    "mysql": (
+        "--bind-address=127.0.0.1",
+        "--skip-name-resolve",
+        "--max-connections=400",
+        "--skip-ssl",
+        "--mysqlx=OFF",
+        "--auto-generate-certs=OFF",
+        "--sha256-password-auto-generate-rsa-keys=OFF",
+        "--caching-sha2-password-auto-generate-rsa-keys=OFF",
+        "--local-infile=ON",
+    ),
+}
+
+
+def settings(flavour: Flavour, storage: str, durability: str) -> dict[str, str]:
+    """Every option that both deployments get, by name, without the dashes."""
+    full = durability == "full"
+    found = SETTINGS | OWN[flavour]
+    found["default-storage-engine"] = ENGINE_NAMES[storage]
+    found["innodb-flush-log-at-trx-commit"] = "1" if full else "0"
+    if storage == "innodb" and flavour == "mariadb":
+        found["innodb-monitor-enable"] = ",".join(COMMITS)
+    if storage == "aria" and not full:
+        found["aria-sync-log-dir"] = "NEVER"
+    return found
+
+
+def arguments(flavour: Flavour, storage: str, durability: str) -> list[str]:
+    """The same as arguments of a server; `--skip-log-bin` is one without a value."""
+    return ["--skip-log-bin", *(f"--{name}={value}" for name, value in settings(flavour, storage, durability).items())]
+
+
+def first_statements(storage: str, durability: str) -> list[str]:
+    """What has no effect as an argument and must be executed before anybody connects."""
+    # Aria's tables stay transactional: their log is written, nobody waits for it, and without an interval nobody syncs.
+    return ["SET GLOBAL aria_group_commit = 'soft'"] if storage == "aria" and durability == "none" else []
+
+
+# What else is worth knowing of a live server.
+SHOWN = (
+    "version",
+    "version_comment",
+    "version_compile_machine",
+    "version_compile_os",
+    "version_malloc_library",
+    "log_bin",
+    "time_zone",
+    "aria_group_commit",
+    "innodb_flush_method",
+    "innodb_doublewrite",
+    "innodb_page_size",
+    "have_ssl",
+    "transaction_isolation",
+    "tx_isolation",
+)
+
+
+def meaning(storage: str, durability: str) -> str:
+    """What that durability is, with that storage, in words."""
+    if storage == "innodb":
+        return "each commit waits for its log" if durability == "full" else "the log is written once a second"
+    if storage == "aria":
+        return "each statement waits for its log" if durability == "full" else "the log is written, nobody waits for it"
+    return "nothing is ever waited for"
+
+
+def reason_in(log: str) -> str:
+    """What a server that did not start said last, without its time stamps; `nothing` when it said nothing."""
+    lines = [line for line in log.splitlines() if line.strip()]
+    errors = [line for line in lines if "[ERROR]" in line]
+    chosen = errors[0] if errors else lines[-1] if lines else "nothing"
+    return chosen.partition("[ERROR]")[2].strip() or chosen.strip()
