@@ -233,8 +233,9 @@ def _open_questions(evidence: Evidence) -> Iterator[str]:
             f"no difference is claimed for {words(_few(few))}."
         )
     out: dict[tuple[str, str], None] = {}
+    ranked = {row.name for row, _ranking in rows if row.rank}
     for row, ranking in rows:
-        if not row.rank:
+        if not row.rank and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]
             out[f"{row.name} in {ranking.workload}.{ranking.phase}", kind] = None
     if out:

@@ -138,6 +138,26 @@ def test_round_trips_not_as_declared(tmp_path: Path, trips: float, severity: str
 
 
 @pytest.mark.parametrize(
+    ("statement", "prepares", "executes", "told"),
+    [
+        ("prepared", 0, 100, False),
+        ("prepared", 0, 0, True),  # emulated by the driver
+        ("text", 0, 0, False),
+        ("text", 100, 100, True),
+        ("bound", 0, 0, False),  # the driver's own way
+        ("bound", 100, 100, False),
+    ],
+)
+def test_statement_not_as_declared(tmp_path: Path, statement: str, prepares: int, executes: int, told: bool) -> None:
+    paths = [factory.path("p", f"mariadb server c libpq transport=tcp statement={statement}", {"keyed.read": 9_000})]
+
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "proof", "libpq")[0] |= {"prepares": prepares, "executes": executes, "operations": 100}
+
+    assert ("statement-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+
+
+@pytest.mark.parametrize(
     ("engine", "durability", "syncs", "told"),
     [
         ("postgresql", "full", 3, True),

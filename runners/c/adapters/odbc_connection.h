@@ -4,9 +4,11 @@
 #define RP_ODBC_CONNECTION_H
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <odbcinst.h>
 #include <sql.h>
@@ -28,6 +30,7 @@ typedef struct odbc_driver {
     const char *no_binary_arrays; /* why bulk=array cannot hold binary values */
     const char *text_since;       /* its first version whose queries travel as text when they are given as text */
     const char *settings;         /* a query of (name, value); `version` is the engine's */
+    const char *farewells;        /* files that it leaves on disconnecting whatever it is told: a pattern, %d the pid */
 } odbc_driver;
 
 /* `NAME=value;` of a connection string, in braces where the value could be taken for more than it is. */
@@ -94,11 +97,23 @@ static inline SQLHENV odbc_environment(void) {
     return environment;
 }
 
+static inline void remove_farewells(void) {
+    char pattern[64];
+    glob_t found;
+    if (here.farewells == NULL) return;
+    snprintf(pattern, sizeof pattern, here.farewells, (int)getpid());
+    if (glob(pattern, 0, NULL, &found) != 0) return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        unlink(found.gl_pathv[i]);
+    globfree(&found);
+}
+
 static inline void odbc_close(void *opened) {
     odbc_connection *connection = opened;
     if (connection->run != NULL) SQLFreeHandle(SQL_HANDLE_STMT, connection->run);
     SQLDisconnect(connection->handle);
     SQLFreeHandle(SQL_HANDLE_DBC, connection->handle);
+    remove_farewells();
     free(connection);
 }
 

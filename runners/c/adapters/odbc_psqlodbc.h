@@ -11,6 +11,7 @@ static const odbc_driver here = {
                 " 'max_parallel_workers_per_gather', 'client_encoding', 'application_name', 'statement_timeout')"
                 " UNION ALL SELECT 'tls', CASE WHEN ssl THEN 'on' ELSE 'off' END FROM pg_stat_ssl"
                 " WHERE pid = pg_backend_pid()",
+    .farewells = "/tmp/psqlodbc_*%d.log",
 };
 
 /* Its own defaults, but: no savepoint around each statement of a transaction, booleans and bytes as such. */

@@ -54,8 +54,10 @@ def prepared_anew(evidence: Evidence) -> Iterator[Finding]:
     """Statements whose text travels with each execution: as a broken promise, or as what `bound` costs."""
     for proof in evidence.proofs.values():
         path, sent = evidence.path(proof.path_id), proof.each("texts_sent")
-        kind = evidence.definition(proof.workload, proof.phase).get("kind", "query")
-        if path is None or sent is None or kind not in ("query", "execute"):
+        definition = evidence.definition(proof.workload, proof.phase)
+        kind = definition.get("kind", "query")
+        made_once = kind == "execute" and definition and not definition.get("parameters")  # making a table, say
+        if path is None or sent is None or kind not in ("query", "execute") or made_once:
             continue
         statement = path.coordinates.get("statement")
         counted = (
