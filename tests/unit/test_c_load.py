@@ -90,11 +90,17 @@ def test_bulk(driver: str, statement: str, bulk: str, instances: dict[str, Insta
             assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, operations)
 
 
-@pytest.mark.parametrize("statement", ["prepared", "bound", "text"])
-@pytest.mark.parametrize("driver", DRIVERS)
+# What was stored is read on the same connection: with odbc-mariadb a query cannot travel as text there.
+TRANSACTIONS = [
+    (driver, statement)
+    for driver in DRIVERS
+    for statement in ("prepared", "bound", "text")
+    if (driver, statement) != ("odbc-mariadb", "text")
+]
+
+
+@pytest.mark.parametrize(("driver", "statement"), TRANSACTIONS)
 def test_transaction(driver: str, statement: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
-    if (driver, statement) == ("odbc-mariadb", "text"):
-        pytest.skip("what was stored is read on the same connection, and a query cannot travel as text there")
     instance = instance_of(driver, instances)
     with Talk(driver, instance, statement=statement) as talk:
         truth = truth_of("load", talk.engine)

@@ -10,6 +10,7 @@ from typing import Literal
 from rowpath import languages
 from rowpath.conformance.cases import cases, phase_name, workloads
 from rowpath.engines import ENGINES
+from rowpath.engines.given_engine import GivenEngine
 from rowpath.fleet import key_of
 from rowpath.languages import Adapter
 from rowpath.lattice import lattice, pruned, unavailable, unserved_reason
@@ -42,8 +43,17 @@ def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> lis
 
 @cache
 def of_the_project() -> tuple[PlannedPath, ...]:
-    """Those of all adapters, grouped by the instance of an engine that they share."""
-    every = [path for adapter in languages.every_adapter() for path in planned(adapter, "pairs")]
+    """Those of all adapters, grouped by the instance of an engine that they share.
+
+    An adapter's further engines are held to fewer values: what combinations do is seen on its first. Engines whose
+    servers can only be given by URL are in where one is given.
+    """
+    every = []
+    for adapter in languages.every_adapter():
+        for engine in adapter.engines:
+            if not isinstance(ENGINES[engine], GivenEngine) or ENGINES[engine].availability().ok:
+                reach: Reach = "pairs" if engine == adapter.engines[0] else "values"
+                every += planned(adapter, reach, {"engine": (engine,)})
     order = list(dict.fromkeys(key_of(each.path) for each in every))
     return tuple(sorted(every, key=lambda each: order.index(key_of(each.path))))
 
