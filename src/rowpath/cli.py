@@ -76,6 +76,7 @@ def _not_raised(lost: sys.UnraisableHookArgs) -> None:
 def run(options: argparse.Namespace) -> int:
     """`rowpath run`."""
     from rowpath import session
+    from rowpath.plan import estimate_s
 
     filters = _filters(options)
     if options.resume:
@@ -99,6 +100,8 @@ def run(options: argparse.Namespace) -> int:
         if options.plan:
             session.print_plan(plan, _console(options.color))
             return 0
+        if options.all and not options.quiet:
+            print(f"{len(plan.paths)} paths, about {estimate_s(plan) / 60:.0f} minutes", file=sys.stderr)
         exports = _open_exports(options)
         outcome = session.run_plan(
             plan,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass
 
@@ -122,5 +123,6 @@ def coefficient(values: list[float]) -> Coefficient:
     """The mean over the sets with its interval; not `known` where it may as well be 0."""
     interval = student(values)
     mean = statistics.fmean(values)
-    low, high = (interval.low, interval.high) if interval else (None, None)
+    told = interval is not None and math.isfinite(interval.low)  # one set has no interval
+    low, high = (interval.low, interval.high) if interval and told else (None, None)
     return Coefficient(mean, low, high, known=mean > 0 and (low is None or low > 0))

@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rowpath import codec, cores, generators, protocol
+from rowpath.collect.proxy import Proxy
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine, Instance, Place
 from rowpath.invocation import column_specs
@@ -138,6 +139,22 @@ class Talk:
             protocol.Verify, protocol.VerifyReply, phase="after", first=0, count=1
         )
         return verified.digest
+
+    def statements_seen(self, truth: Truth, folder: FilePath, mark: str) -> tuple[int, int]:
+        """Round trips and texts with the mark that 20 reads send to a server reached over TCP, seen from between."""
+        proxy = Proxy(int(self.options["port"]))
+        try:
+            self.ask(protocol.Close, protocol.CloseReply)
+            self.open(self.options | {"port": proxy.port})
+            self.prepare(truth, truth.workload.phase("read"), folder)
+            self.sample("read", operations=1, first=0)
+            proxy.watch(mark)
+            proxy.reset()
+            assert self.sample("read", operations=20, first=0).failed == 0
+            seen = proxy.read()
+        finally:
+            proxy.stop()
+        return seen.round_trips, seen.texts_sent
 
     def facts(self) -> protocol.FactsReply:
         """What the live connection says."""

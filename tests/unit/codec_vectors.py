@@ -11,6 +11,18 @@ from uuid import UUID
 
 VECTORS = json.loads((Path(__file__).parents[1] / "conformance" / "codec_vectors.json").read_text())
 
+NO_DATE_OR_TIME = (  # what a reader of ISO 8601 must not take
+    "date 2000-13-01",
+    "date 2000-01-01 00:00:00",
+    "date 2000-1-01",
+    "date ",
+    "time 25:00:00",
+    "time 10:00",
+    "time 10:00:00,5",
+    "timestamp 2000-01-01",
+    "timestamp 2000-01-01 00:00:0x",
+)
+
 
 def natural(value: Any, kind: str) -> Any:
     """A vector's JSON value as the natural Python value of its type."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path as FilePath
 from typing import Any
 
 from rowpath import languages
@@ -13,11 +15,29 @@ from rowpath.languages import Adapter, load_manifest
 from rowpath.model import Path
 
 NOTHING = {"name": "null.nothing", "kind": "null"}
+K = {"name": "k", "type": "integer"}
+V = {"name": "v", "type": "text", "nullable": True}
 Start = Callable[..., "Talk"]
+Ask = Callable[[str], str]
 
 
 def adapter(language: str, driver: str) -> Adapter:
     return next(adapter for adapter in load_manifest(language).adapter if adapter.driver == driver)
+
+
+def sqlite_file(folder: FilePath) -> FilePath:
+    """A database of ten rows, its name one that a careless driver takes apart."""
+    file = folder / "a b é%20.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT, d TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, '2000-01-02')", [(k, "é" * k) for k in range(1, 11)])
+    connection.close()
+    return file
+
+
+def on_sqlite(file: FilePath, **changed: str) -> dict[str, Any]:
+    """What opens the database."""
+    return {"path": str(file), "statement": "prepared", "durability": "none"} | changed
 
 
 class Talk:
@@ -85,3 +105,20 @@ def talks(language: str) -> Iterator[Start]:
         for stream in (talk.process.stdin, talk.process.stdout, talk.process.stderr):
             assert stream is not None
             stream.close()
+
+
+def answers(command: list[str]) -> Iterator[Ask]:
+    """What gives a program a line and returns the line it answers; the program must end well."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        requests, replies = process.stdin, process.stdout
+
+        def ask(request: str) -> str:
+            requests.write(request + "\n")
+            requests.flush()
+            return replies.readline().strip()
+
+        yield ask
+        requests.close()
+        assert process.wait(timeout=10) == 0

@@ -9,7 +9,6 @@ from pathlib import Path as FilePath
 import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
-from rowpath.collect.proxy import Proxy
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.languages import c, ecpg
@@ -68,20 +67,8 @@ def test_a_failed_insert_is_told_and_the_next_goes_on(instance: Instance, tmp_pa
 def test_how_a_read_travels(statement: str, texts: int, instance: Instance, tmp_path: FilePath) -> None:
     """Seen from between: one round trip each, with or without the statement's text (as the precompiler writes it)."""
     with Talk("ecpg", instance, statement=statement, transport="tcp") as talk:
-        proxy = Proxy(int(talk.options["port"]))
-        try:
-            talk.ask(Close, CloseReply)
-            talk.open(talk.options | {"port": proxy.port})
-            truth = truth_of("keyed", talk.engine)
-            talk.prepare(truth, truth.workload.phase("read"), tmp_path)
-            talk.sample("read", operations=1, first=0)
-            proxy.watch("from mydata2")
-            proxy.reset()
-            assert talk.sample("read", operations=20, first=0).failed == 0
-            seen = proxy.read()
-        finally:
-            proxy.stop()
-        assert (seen.round_trips, seen.texts_sent) == (20, texts)
+        seen = talk.statements_seen(truth_of("keyed", talk.engine), tmp_path, "from mydata2")
+        assert seen == (20, texts)
 
 
 def test_what_it_was_not_written_for(instance: Instance, tmp_path: FilePath) -> None:

@@ -10,7 +10,6 @@ import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
 from rowpath import codec, launch
-from rowpath.collect.proxy import Proxy
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.invocation import column_specs
@@ -157,20 +156,8 @@ def test_how_postgresql_is_asked(
 ) -> None:
     """Seen from between: one round trip each, with or without the statement's text."""
     with Talk("psqlodbc", instance_of("psqlodbc", instances), statement=statement, transport="tcp") as talk:
-        proxy = Proxy(int(talk.options["port"]))
-        try:
-            talk.ask(Close, CloseReply)
-            talk.open(talk.options | {"port": proxy.port})
-            truth = truth_of("keyed", talk.engine)
-            talk.prepare(truth, truth.workload.phase("read"), tmp_path)
-            talk.sample("read", operations=1, first=0)
-            proxy.watch("FROM mydata2")
-            proxy.reset()
-            assert talk.sample("read", operations=20, first=0).failed == 0
-            seen = proxy.read()
-        finally:
-            proxy.stop()
-        assert (seen.round_trips, seen.texts_sent) == (20, texts)
+        seen = talk.statements_seen(truth_of("keyed", talk.engine), tmp_path, "FROM mydata2")
+        assert seen == (20, texts)
 
 
 def test_a_file_that_is_no_library(instances: dict[str, Instance], tmp_path: FilePath) -> None:

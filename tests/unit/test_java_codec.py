@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from codec_vectors import VECTORS
+from codec_vectors import NO_DATE_OR_TIME, VECTORS
+from line_talk import Ask, answers
 
 from rowpath.languages import java
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
-
-Ask = Callable[[str], str]
 
 
 @pytest.fixture(scope="module")
@@ -22,20 +20,7 @@ def ask() -> Iterator[Ask]:
     core = java._compile("core", java._sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
     trial = java._compile("trial", java._sources("src/test/java/rowpath/*.java"), [core])
     command = [java.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-
-        def answer(request: str) -> str:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(request + "\n")
-            process.stdin.flush()
-            return process.stdout.readline().strip()
-
-        yield answer
-        process.stdin.close()
-        assert process.wait(timeout=10) == 0
+    yield from answers(command)
 
 
 def name(vector: dict[str, Any]) -> str:
@@ -91,16 +76,8 @@ def test_text_of_dates_and_times(ask: Ask, request_line: str, answer: str) -> No
 @pytest.mark.parametrize(
     "request_line",
     [
-        "date 2000-13-01",
-        "date 2000-01-01 00:00:00",
-        "date 2000-1-01",
-        "date ",
-        "time 25:00:00",
-        "time 10:00",
-        "time 10:00:00,5",
-        "timestamp 2000-01-01",
+        *NO_DATE_OR_TIME,
         "timestamp 2000-01-01 00:00:00.1234567890",
-        "timestamp 2000-01-01 00:00:0x",
     ],
 )
 def test_text_that_is_no_date_or_time(ask: Ask, request_line: str) -> None:

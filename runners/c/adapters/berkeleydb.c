@@ -6,7 +6,7 @@
 #include <db.h>
 
 #define RECORD_HANDLE DB *
-#include "record.h"
+#define RECORD_ERROR_TEXT db_strerror
 #include "record_tables.h"
 
 #define CACHE_BYTES (64u << 20)
@@ -14,30 +14,15 @@
 #define LEAST_BLOCK_BYTES 16384
 #define ENTRY_BYTES 16 /* of what a bulk buffer holds beside key and record */
 
-typedef struct bdb_connection {
+typedef struct record_connection {
     DB_ENV *environment;
     DB_TXN *transaction; /* between BEGIN and COMMIT */
     bool transactional;
     uint32_t block_records; /* 0: record by record */
     record_table *tables;
-} bdb_connection;
+} record_connection;
 
-typedef struct bdb_operation {
-    bdb_connection *connection;
-    record_table *table;
-    record_layout layout;
-    DBT block;
-} bdb_operation;
-
-static bool fail_as(rp_error_kind kind, const char *name, int result) {
-    char code[16];
-    snprintf(code, sizeof code, "%d", result);
-    return rp_fail(kind, code, "%s: %s", name, db_strerror(result));
-}
-
-static bool fail(const char *name, int result) {
-    return fail_as(RP_SQL_ERROR, name, result);
-}
+#include "record_adapter.h"
 
 static const char *file_of(const record_table *table, char file[RECORD_NAME_BYTES + 4]) {
     snprintf(file, RECORD_NAME_BYTES + 4, "%s.db", table->name);
@@ -50,70 +35,63 @@ static void close_table(record_table *table) {
 }
 
 /* `type` DB_UNKNOWN: as the file is. */
-static bool open_table(bdb_connection *connection, record_table *table, DBTYPE type, uint32_t flags) {
+static bool open_table(record_connection *connection, record_table *table, DBTYPE type, uint32_t flags) {
     char file[RECORD_NAME_BYTES + 4];
     if (connection->transactional) flags |= DB_AUTO_COMMIT;
     int result = db_create(&table->handle, connection->environment, 0);
-    if (result != 0) return fail(table->name, result);
+    if (result != 0) return record_fail(table->name, result);
     table->open = true;
     result = table->handle->open(table->handle, NULL, file_of(table, file), NULL, type, flags, 0600);
     if (result == 0) return true;
     close_table(table);
-    return fail(table->name, result);
+    return record_fail(table->name, result);
 }
 
-static bool ready(bdb_connection *connection, record_table *table) {
+static bool ready(record_connection *connection, record_table *table) {
     return table->open || open_table(connection, table, DB_UNKNOWN, 0);
 }
 
-static bool create_table(bdb_connection *connection, record_table *table, bool keyed) {
+static bool create_table(record_connection *connection, record_table *table, bool keyed) {
     close_table(table);
     return open_table(connection, table, keyed ? DB_BTREE : DB_HEAP, DB_CREATE | DB_EXCL);
 }
 
-static bool drop_table(bdb_connection *connection, record_table *table) {
+static bool drop_table(record_connection *connection, record_table *table) {
     char file[RECORD_NAME_BYTES + 4];
     DB_ENV *environment = connection->environment;
     close_table(table);
     uint32_t flags = connection->transactional ? DB_AUTO_COMMIT : 0;
     int result = environment->dbremove(environment, NULL, file_of(table, file), NULL, flags);
-    return result == 0 || fail(table->name, result);
+    return result == 0 || record_fail(table->name, result);
 }
 
-static bool end_transaction(bdb_connection *connection, bool commit) {
+static bool end_transaction(record_connection *connection, bool commit) {
     DB_TXN *transaction = connection->transaction;
     if (transaction == NULL) return rp_fail(RP_SQL_ERROR, "none", "no transaction has begun");
     connection->transaction = NULL;
     int result = commit ? transaction->commit(transaction, 0) : transaction->abort(transaction);
-    return result == 0 || fail(commit ? "COMMIT" : "ROLLBACK", result);
+    return result == 0 || record_fail(commit ? "COMMIT" : "ROLLBACK", result);
 }
 
 /* Everything reaches the disk; what the log had for a recovery is not needed any more. */
-static bool settle(bdb_connection *connection) {
+static bool settle(record_connection *connection) {
     DB_ENV *environment = connection->environment;
     int result = connection->transactional ? environment->txn_checkpoint(environment, 0, 0, DB_FORCE)
                                            : environment->memp_sync(environment, NULL);
-    return result == 0 || fail("SYNC", result);
+    return result == 0 || record_fail("SYNC", result);
 }
 
-static bool bdb_run(void *opened, const char *text) {
-    bdb_connection *connection = opened;
+static bool run_word(record_connection *connection, record_word word, const char *text) {
     DB_ENV *environment = connection->environment;
-    char name[RECORD_NAME_BYTES];
-    record_word word;
-    bool keyed;
-    if (!record_read_word(text, &word, name, &keyed)) return false;
-    if (word == RECORD_CREATE) return create_table(connection, record_find_table(&connection->tables, name), keyed);
-    if (word == RECORD_DROP) return drop_table(connection, record_find_table(&connection->tables, name));
     if (word == RECORD_SYNC) return settle(connection);
     if (!connection->transactional) return rp_fail(RP_UNSUPPORTED, "", "%s: there are no transactions", text);
     if (word != RECORD_BEGIN) return end_transaction(connection, word == RECORD_COMMIT);
     int result = environment->txn_begin(environment, NULL, &connection->transaction, 0);
-    return result == 0 || fail(text, result);
+    return result == 0 || record_fail(text, result);
 }
 
 static void bdb_close(void *opened) {
-    bdb_connection *connection = opened;
+    record_connection *connection = opened;
     if (connection->transaction != NULL) end_transaction(connection, false);
     while (connection->tables != NULL) {
         record_table *table = connection->tables;
@@ -132,7 +110,7 @@ static int no_sync(int descriptor) {
 
 static void *bdb_open(const rp_options *options, int64_t *server_pid) {
     (void)server_pid;
-    bdb_connection *connection = calloc(1, sizeof *connection);
+    record_connection *connection = calloc(1, sizeof *connection);
     connection->transactional = !rp_option_is(options, "durability", "none");
     const char *path = rp_option(options, "path", ""), *fetch = rp_option(options, "fetch", "row");
     if (strncmp(fetch, "block:", 6) == 0) connection->block_records = (uint32_t)strtoul(fetch + 6, NULL, 10);
@@ -150,47 +128,32 @@ static void *bdb_open(const rp_options *options, int64_t *server_pid) {
         environment->close(environment, 0);
     }
     free(connection);
-    fail_as(RP_CONNECT_ERROR, path, result);
+    record_fail_as(RP_CONNECT_ERROR, path, result);
     return NULL;
 }
 
-static void bdb_release(void *statement) {
-    bdb_operation *operation = statement;
-    record_release(&operation->layout);
-    free(operation->block.data);
-    free(operation);
-}
-
-static void size_block(DBT *block, size_t bytes) {
+static void size_block(record_operation *operation, size_t bytes) {
     if (bytes < LEAST_BLOCK_BYTES) bytes = LEAST_BLOCK_BYTES;
-    block->ulen = (uint32_t)(bytes + BLOCK_STEP_BYTES - 1) / BLOCK_STEP_BYTES * BLOCK_STEP_BYTES;
-    block->flags = DB_DBT_USERMEM;
-    block->data = realloc(block->data, block->ulen);
-    if (block->data == NULL) abort();
+    operation->block_bytes = (uint32_t)(bytes + BLOCK_STEP_BYTES - 1) / BLOCK_STEP_BYTES * BLOCK_STEP_BYTES;
+    operation->block = realloc(operation->block, operation->block_bytes);
+    if (operation->block == NULL) abort();
 }
 
 static void *bdb_prepare(void *opened, rp_phase *phase) {
-    bdb_connection *connection = opened;
+    record_connection *connection = opened;
     if (!connection->transactional && (phase->kind == RP_LOAD || phase->transaction)) {
         rp_fail(RP_UNSUPPORTED, "", "with durability=none the files are plain: there are no transactions");
         return NULL;
     }
-    bdb_operation *operation = calloc(1, sizeof *operation);
-    operation->connection = connection;
-    operation->table = record_find_table(&connection->tables, phase->table);
-    bool good = record_lay_out(&operation->layout, phase) &&
-                (phase->access == RP_CREATE || ready(connection, operation->table));
-    if (good && phase->access == RP_SCAN && connection->block_records > 0) {
+    record_operation *operation = record_prepare(opened, phase);
+    if (operation != NULL && phase->access == RP_SCAN && connection->block_records > 0) {
         size_t each = operation->layout.fixed_bytes + operation->layout.key_bytes + ENTRY_BYTES;
-        size_block(&operation->block, connection->block_records * each);
+        size_block(operation, connection->block_records * each);
     }
-    if (good) return operation;
-    bdb_release(operation);
-    return NULL;
+    return operation;
 }
 
-static void take_block(const bdb_operation *operation, const rp_phase *phase, rp_sink *sink) {
-    const DBT *block = &operation->block;
+static void take_block(const record_operation *operation, const DBT *block, const rp_phase *phase, rp_sink *sink) {
     void *at, *key, *record;
     size_t key_length, length;
     DB_MULTIPLE_INIT(at, block);
@@ -202,31 +165,35 @@ static void take_block(const bdb_operation *operation, const rp_phase *phase, rp
     }
 }
 
-static bool scan(bdb_operation *operation, const rp_phase *phase, rp_sink *sink) {
+static bool scan(record_operation *operation, const rp_phase *phase, rp_sink *sink) {
     DB *database = operation->table->handle;
     DBC *cursor;
     DBT key = {0}, record = {0};
-    bool blocks = operation->connection->block_records > 0;
+    bool blocks = operation->block != NULL;
+    uint32_t next = blocks ? DB_NEXT | DB_MULTIPLE_KEY : DB_NEXT;
+    if (blocks) record = (DBT){.data = operation->block, .ulen = operation->block_bytes, .flags = DB_DBT_USERMEM};
     int result = database->cursor(database, operation->connection->transaction, &cursor, 0);
-    if (result != 0) return fail(phase->table, result);
+    if (result != 0) return record_fail(phase->table, result);
     rp_executed(sink);
     while (!sink->broken) {
-        result = cursor->get(cursor, &key, blocks ? &operation->block : &record,
-                             blocks ? DB_NEXT | DB_MULTIPLE_KEY : DB_NEXT);
-        if (result == DB_BUFFER_SMALL && blocks)
-            size_block(&operation->block, 2 * (size_t)operation->block.ulen);
-        else if (result != 0)
+        result = cursor->get(cursor, &key, &record, next);
+        if (result == DB_BUFFER_SMALL && blocks) {
+            size_block(operation, 2 * (size_t)operation->block_bytes);
+            record.data = operation->block;
+            record.ulen = operation->block_bytes;
+        } else if (result != 0) {
             break;
-        else if (blocks)
-            take_block(operation, phase, sink);
-        else
+        } else if (blocks) {
+            take_block(operation, &record, phase, sink);
+        } else {
             record_take(&operation->layout, phase, record.data, record.size, sink);
+        }
     }
     cursor->close(cursor);
-    return result == 0 || result == DB_NOTFOUND || fail(phase->table, result);
+    return result == 0 || result == DB_NOTFOUND || record_fail(phase->table, result);
 }
 
-static bool read_key(bdb_operation *operation, const rp_phase *phase, const rp_value *values, rp_sink *sink) {
+static bool read_key(record_operation *operation, const rp_phase *phase, const rp_value *values, rp_sink *sink) {
     DB *database = operation->table->handle;
     record_layout *layout = &operation->layout;
     if (!record_put_key(layout, values, false)) return false;
@@ -234,10 +201,10 @@ static bool read_key(bdb_operation *operation, const rp_phase *phase, const rp_v
     int result = database->get(database, operation->connection->transaction, &key, &record, 0);
     rp_executed(sink);
     if (result == 0) record_take(layout, phase, record.data, record.size, sink);
-    return result == 0 || result == DB_NOTFOUND || fail(phase->table, result);
+    return result == 0 || result == DB_NOTFOUND || record_fail(phase->table, result);
 }
 
-static bool insert(bdb_operation *operation, const rp_phase *phase, const rp_value *values) {
+static bool insert(record_operation *operation, const rp_phase *phase, const rp_value *values) {
     DB *database = operation->table->handle;
     record_layout *layout = &operation->layout;
     size_t length;
@@ -249,21 +216,16 @@ static bool insert(bdb_operation *operation, const rp_phase *phase, const rp_val
     DBT record = {.data = layout->record, .size = (uint32_t)length};
     int result =
         database->put(database, operation->connection->transaction, &key, &record, keyed ? DB_NOOVERWRITE : DB_APPEND);
-    return result == 0 || fail(phase->table, result);
+    return result == 0 || record_fail(phase->table, result);
 }
 
-static bool bdb_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
-    bdb_operation *operation = statement;
-    if (phase->access == RP_CREATE)
-        return create_table(operation->connection, operation->table, phase->key_column_count > 0);
-    if (!ready(operation->connection, operation->table)) return false;
+static bool serve(record_operation *operation, const rp_phase *phase, const rp_value *values, rp_sink *sink) {
     if (phase->access == RP_SCAN) return scan(operation, phase, sink);
-    const rp_value *values = rp_parameters(phase, row);
     return phase->access == RP_READ ? read_key(operation, phase, values, sink) : insert(operation, phase, values);
 }
 
 static void bdb_facts(void *opened, rp_facts *facts) {
-    bdb_connection *connection = opened;
+    record_connection *connection = opened;
     DB_ENV *environment = connection->environment;
     uint32_t flags = 0, gigabytes, bytes;
     int caches, major, minor, patch;
@@ -282,14 +244,5 @@ static void bdb_facts(void *opened, rp_facts *facts) {
     rp_setting(facts, "cache_bytes", text);
 }
 
-const rp_adapter rp_adapter_here = {
-    .driver = "berkeleydb",
-    .open = bdb_open,
-    .close = bdb_close,
-    .prepare = bdb_prepare,
-    .execute = bdb_execute,
-    .release = bdb_release,
-    .run = bdb_run,
-    .facts = bdb_facts,
-    .no_timeout = "Berkeley DB runs no statements: each call is over when it returns",
-};
+const rp_adapter rp_adapter_here =
+    RECORD_ADAPTER("berkeleydb", "Berkeley DB", bdb_open, bdb_close, bdb_prepare, bdb_facts);

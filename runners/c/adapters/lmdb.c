@@ -5,38 +5,24 @@
 #include <lmdb.h>
 
 #define RECORD_HANDLE MDB_dbi
-#include "record.h"
+#define RECORD_ERROR_TEXT mdb_strerror
 #include "record_tables.h"
 
 #define MAP_BYTES ((size_t)4 << 30) /* of address space: the file is as large as its pages in use */
 #define MOST_TABLES 64
 
-typedef struct lmdb_connection {
+typedef struct record_connection {
     MDB_env *environment;
     MDB_txn *transaction; /* between BEGIN and COMMIT */
     MDB_txn *kept;        /* for reading, at rest between operations; NULL: each operation begins its own */
     bool renews;
     record_table *tables;
-} lmdb_connection;
+} record_connection;
 
-typedef struct lmdb_operation {
-    lmdb_connection *connection;
-    record_table *table;
-    record_layout layout;
-} lmdb_operation;
-
-static bool fail_as(rp_error_kind kind, const char *name, int result) {
-    char code[16];
-    snprintf(code, sizeof code, "%d", result);
-    return rp_fail(kind, code, "%s: %s", name, mdb_strerror(result));
-}
-
-static bool fail(const char *name, int result) {
-    return fail_as(RP_SQL_ERROR, name, result);
-}
+#include "record_adapter.h"
 
 /* Opens the named database in a transaction of its own: a handle is good once that has committed. */
-static int open_table(lmdb_connection *connection, record_table *table, unsigned flags) {
+static int open_table(record_connection *connection, record_table *table, unsigned flags) {
     MDB_txn *transaction;
     int result = mdb_txn_begin(connection->environment, NULL, flags & MDB_CREATE ? 0 : MDB_RDONLY, &transaction);
     if (result != 0) return result;
@@ -50,34 +36,34 @@ static int open_table(lmdb_connection *connection, record_table *table, unsigned
     return result;
 }
 
-static bool ready(lmdb_connection *connection, record_table *table) {
+static bool ready(record_connection *connection, record_table *table) {
     if (table->open) return true;
     int result = open_table(connection, table, 0);
-    return result == 0 || fail(table->name, result);
+    return result == 0 || record_fail(table->name, result);
 }
 
-static bool create_table(lmdb_connection *connection, record_table *table, bool keyed) {
+static bool create_table(record_connection *connection, record_table *table, bool keyed) {
     if (table->open || open_table(connection, table, 0) == 0)
         return rp_fail(RP_SQL_ERROR, "exists", "%s: the table is there already", table->name);
     int result = open_table(connection, table, MDB_CREATE | (keyed ? 0 : MDB_INTEGERKEY));
-    return result == 0 || fail(table->name, result);
+    return result == 0 || record_fail(table->name, result);
 }
 
-static bool drop_table(lmdb_connection *connection, record_table *table) {
+static bool drop_table(record_connection *connection, record_table *table) {
     MDB_txn *transaction;
     if (!ready(connection, table)) return false;
     int result = mdb_txn_begin(connection->environment, NULL, 0, &transaction);
-    if (result != 0) return fail(table->name, result);
+    if (result != 0) return record_fail(table->name, result);
     result = mdb_drop(transaction, table->handle, 1);
     table->open = false;
     if (result == 0)
         result = mdb_txn_commit(transaction);
     else
         mdb_txn_abort(transaction);
-    return result == 0 || fail(table->name, result);
+    return result == 0 || record_fail(table->name, result);
 }
 
-static bool end_transaction(lmdb_connection *connection, bool commit) {
+static bool end_transaction(record_connection *connection, bool commit) {
     MDB_txn *transaction = connection->transaction;
     if (transaction == NULL) return rp_fail(RP_SQL_ERROR, "none", "no transaction has begun");
     connection->transaction = NULL;
@@ -86,25 +72,18 @@ static bool end_transaction(lmdb_connection *connection, bool commit) {
         result = mdb_txn_commit(transaction);
     else
         mdb_txn_abort(transaction);
-    return result == 0 || fail("COMMIT", result);
+    return result == 0 || record_fail("COMMIT", result);
 }
 
-static bool lmdb_run(void *opened, const char *text) {
-    lmdb_connection *connection = opened;
-    char name[RECORD_NAME_BYTES];
-    record_word word;
-    bool keyed;
-    if (!record_read_word(text, &word, name, &keyed)) return false;
-    if (word == RECORD_CREATE) return create_table(connection, record_find_table(&connection->tables, name), keyed);
-    if (word == RECORD_DROP) return drop_table(connection, record_find_table(&connection->tables, name));
+static bool run_word(record_connection *connection, record_word word, const char *text) {
     if (word == RECORD_COMMIT || word == RECORD_ROLLBACK) return end_transaction(connection, word == RECORD_COMMIT);
     int result = word == RECORD_SYNC ? mdb_env_sync(connection->environment, 1)
                                      : mdb_txn_begin(connection->environment, NULL, 0, &connection->transaction);
-    return result == 0 || fail(text, result);
+    return result == 0 || record_fail(text, result);
 }
 
 static void lmdb_close(void *opened) {
-    lmdb_connection *connection = opened;
+    record_connection *connection = opened;
     if (connection->transaction != NULL) mdb_txn_abort(connection->transaction);
     if (connection->kept != NULL) mdb_txn_abort(connection->kept);
     while (connection->tables != NULL) {
@@ -118,7 +97,7 @@ static void lmdb_close(void *opened) {
 
 static void *lmdb_open(const rp_options *options, int64_t *server_pid) {
     (void)server_pid;
-    lmdb_connection *connection = calloc(1, sizeof *connection);
+    record_connection *connection = calloc(1, sizeof *connection);
     const char *path = rp_option(options, "path", "");
     connection->renews = !rp_option_is(options, "read_transaction", "new");
     unsigned flags = rp_option_is(options, "durability", "none") ? MDB_NOSYNC : 0;
@@ -135,29 +114,11 @@ static void *lmdb_open(const rp_options *options, int64_t *server_pid) {
         mdb_env_close(connection->environment);
     }
     free(connection);
-    fail_as(RP_CONNECT_ERROR, path, result);
+    record_fail_as(RP_CONNECT_ERROR, path, result);
     return NULL;
 }
 
-static void lmdb_release(void *statement) {
-    lmdb_operation *operation = statement;
-    record_release(&operation->layout);
-    free(operation);
-}
-
-static void *lmdb_prepare(void *opened, rp_phase *phase) {
-    lmdb_connection *connection = opened;
-    lmdb_operation *operation = calloc(1, sizeof *operation);
-    operation->connection = connection;
-    operation->table = record_find_table(&connection->tables, phase->table);
-    if (record_lay_out(&operation->layout, phase) &&
-        (phase->access == RP_CREATE || ready(connection, operation->table)))
-        return operation;
-    lmdb_release(operation);
-    return NULL;
-}
-
-static int scan(const lmdb_operation *operation, MDB_txn *transaction, const rp_phase *phase, rp_sink *sink) {
+static int scan(const record_operation *operation, MDB_txn *transaction, const rp_phase *phase, rp_sink *sink) {
     MDB_cursor *cursor;
     MDB_val key, record;
     int result = mdb_cursor_open(transaction, operation->table->handle, &cursor);
@@ -169,7 +130,7 @@ static int scan(const lmdb_operation *operation, MDB_txn *transaction, const rp_
     return result;
 }
 
-static int read_key(const lmdb_operation *operation, MDB_txn *transaction, const rp_phase *phase, rp_sink *sink) {
+static int read_key(const record_operation *operation, MDB_txn *transaction, const rp_phase *phase, rp_sink *sink) {
     const record_layout *layout = &operation->layout;
     MDB_val key = {layout->key_bytes, layout->key}, record;
     int result = mdb_get(transaction, operation->table->handle, &key, &record);
@@ -179,8 +140,8 @@ static int read_key(const lmdb_operation *operation, MDB_txn *transaction, const
 }
 
 /* What is read lies in the map and is good until the read transaction ends. */
-static bool read_records(lmdb_operation *operation, const rp_phase *phase, const rp_value *values, rp_sink *sink) {
-    lmdb_connection *connection = operation->connection;
+static bool read_records(record_operation *operation, const rp_phase *phase, const rp_value *values, rp_sink *sink) {
+    record_connection *connection = operation->connection;
     MDB_txn *transaction = connection->transaction != NULL ? connection->transaction : connection->kept;
     if (phase->access == RP_READ && !record_put_key(&operation->layout, values, false)) return false;
     int result = 0;
@@ -188,14 +149,14 @@ static bool read_records(lmdb_operation *operation, const rp_phase *phase, const
         result = mdb_txn_begin(connection->environment, NULL, MDB_RDONLY, &transaction);
     else if (transaction == connection->kept)
         result = mdb_txn_renew(transaction);
-    if (result != 0) return fail(phase->table, result);
+    if (result != 0) return record_fail(phase->table, result);
     result = phase->access == RP_READ ? read_key(operation, transaction, phase, sink)
                                       : scan(operation, transaction, phase, sink);
     if (transaction == connection->kept)
         mdb_txn_reset(transaction);
     else if (transaction != connection->transaction)
         mdb_txn_abort(transaction);
-    return result == 0 || result == MDB_NOTFOUND || fail(phase->table, result);
+    return result == 0 || result == MDB_NOTFOUND || record_fail(phase->table, result);
 }
 
 /* Behind the last record of a table without a key. */
@@ -216,14 +177,14 @@ static int append(MDB_txn *transaction, MDB_dbi database, MDB_val *record) {
     return result;
 }
 
-static bool insert(lmdb_operation *operation, const rp_phase *phase, const rp_value *values) {
-    lmdb_connection *connection = operation->connection;
+static bool insert(record_operation *operation, const rp_phase *phase, const rp_value *values) {
+    record_connection *connection = operation->connection;
     record_layout *layout = &operation->layout;
     MDB_txn *transaction = connection->transaction;
     size_t length;
     if (!record_put(layout, values, &length) || !record_put_key(layout, values, true)) return false;
     int result = transaction == NULL ? mdb_txn_begin(connection->environment, NULL, 0, &transaction) : 0;
-    if (result != 0) return fail(phase->table, result);
+    if (result != 0) return record_fail(phase->table, result);
     MDB_val key = {layout->key_bytes, layout->key}, record = {length, layout->record};
     if (phase->key_column_count > 0)
         result = mdb_put(transaction, operation->table->handle, &key, &record, MDB_NOOVERWRITE);
@@ -235,20 +196,15 @@ static bool insert(lmdb_operation *operation, const rp_phase *phase, const rp_va
         else
             mdb_txn_abort(transaction);
     }
-    return result == 0 || fail(phase->table, result);
+    return result == 0 || record_fail(phase->table, result);
 }
 
-static bool lmdb_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
-    lmdb_operation *operation = statement;
-    if (phase->access == RP_CREATE)
-        return create_table(operation->connection, operation->table, phase->key_column_count > 0);
-    if (!ready(operation->connection, operation->table)) return false;
-    const rp_value *values = phase->parameters != NULL ? rp_parameters(phase, row) : NULL;
+static bool serve(record_operation *operation, const rp_phase *phase, const rp_value *values, rp_sink *sink) {
     return phase->access == RP_INSERT ? insert(operation, phase, values) : read_records(operation, phase, values, sink);
 }
 
 static void lmdb_facts(void *opened, rp_facts *facts) {
-    lmdb_connection *connection = opened;
+    record_connection *connection = opened;
     MDB_envinfo info;
     MDB_stat pages;
     unsigned flags = 0;
@@ -268,14 +224,4 @@ static void lmdb_facts(void *opened, rp_facts *facts) {
     rp_setting(facts, "page_bytes", text);
 }
 
-const rp_adapter rp_adapter_here = {
-    .driver = "lmdb",
-    .open = lmdb_open,
-    .close = lmdb_close,
-    .prepare = lmdb_prepare,
-    .execute = lmdb_execute,
-    .release = lmdb_release,
-    .run = lmdb_run,
-    .facts = lmdb_facts,
-    .no_timeout = "LMDB runs no statements: each call is over when it returns",
-};
+const rp_adapter rp_adapter_here = RECORD_ADAPTER("lmdb", "LMDB", lmdb_open, lmdb_close, record_prepare, lmdb_facts);

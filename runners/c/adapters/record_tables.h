@@ -1,6 +1,7 @@
 /* The tables of a connection to an engine that keeps records, and the words that `run` takes there:
    CREATE name KEYED, CREATE name NUMBERED, DROP name, BEGIN, COMMIT, ROLLBACK, SYNC.
-   Who includes this defines RECORD_HANDLE, the type by which a table is reached while it is open. */
+   Who includes this defines RECORD_HANDLE, the type by which a table is reached while it is open, and
+   RECORD_ERROR_TEXT, the function that has the library's words for an error. */
 #ifndef ROWPATH_RECORD_TABLES_H
 #define ROWPATH_RECORD_TABLES_H
 
@@ -27,6 +28,16 @@ static inline record_table *record_find_table(record_table **tables, const char 
     snprintf(table->name, sizeof table->name, "%s", name);
     table->next = *tables;
     return *tables = table;
+}
+
+static inline bool record_fail_as(rp_error_kind kind, const char *name, int result) {
+    char code[16];
+    snprintf(code, sizeof code, "%d", result);
+    return rp_fail(kind, code, "%s: %s", name, RECORD_ERROR_TEXT(result));
+}
+
+static inline bool record_fail(const char *name, int result) {
+    return record_fail_as(RP_SQL_ERROR, name, result);
 }
 
 typedef enum record_word {

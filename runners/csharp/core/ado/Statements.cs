@@ -158,20 +158,16 @@ namespace Rowpath.Ado
     }
 
     /// <summary>Kind <c>connect</c>: a fresh connection, its first query, its end.</summary>
-    sealed class Connecting : Operation
+    sealed class Connecting : Statement
     {
         readonly Adapter adapter;
         readonly string sql;
-        readonly RowLoop loop;
 
-        internal Connecting(Adapter adapter, string sql, RowLoop loop)
+        internal Connecting(Adapter adapter, string sql, RowLoop loop) : base(loop)
         {
             this.adapter = adapter;
             this.sql = sql;
-            this.loop = loop;
         }
-
-        public override Getter[] Getters => loop.Getters;
 
         public override void Run(int row, Tally tally)
         {
@@ -182,11 +178,7 @@ namespace Rowpath.Ado
                 using (DbCommand command = fresh.CreateCommand())
                 {
                     command.CommandText = sql;
-                    using (DbDataReader rows = command.ExecuteReader())
-                    {
-                        tally.Executed();
-                        loop.Take(rows, tally);
-                    }
+                    Execute(command, tally);
                 }
             }
         }
