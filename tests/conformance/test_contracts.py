@@ -10,6 +10,7 @@ import pytest
 from rowpath import cores
 from rowpath.collect import syncs
 from rowpath.conformance.cases import case_named
+from rowpath.conformance.checks import serves
 from rowpath.conformance.house import House
 from rowpath.conformance.paths import of_the_project, reason_against
 from rowpath.engines import ENGINES
@@ -42,8 +43,10 @@ COUNTED = [path for path in PATHS if path.path.get("deployment") != "server" or 
 WRITERS = [(path, full) for path in COUNTED if plain(path) for full in ENGINES[path.path.get("engine")].durabilities]
 
 
-@pytest.mark.parametrize("planned", POSTGRESQL, indirect=True, ids=lambda path: path.name)
-@pytest.mark.parametrize("case", ["by-key", "in-transaction"])
+TURNS = [(path, case) for case in ("by-key", "in-transaction") for path in POSTGRESQL if serves(case_named(case), path)]
+
+
+@pytest.mark.parametrize(("planned", "case"), TURNS, indirect=["planned"], ids=lambda each: getattr(each, "name", each))
 def test_a_transaction_each_and_none_left_open(
     planned: PlannedPath, living: Invocation, house: House, case: str
 ) -> None:

@@ -197,7 +197,7 @@ def write_experiment(directory: Path, paths: Sequence[str], **measure: object) -
     return file
 
 
-SQLITE_C = 'engine = "sqlite", language = "c"'
+SQLITE_C = 'engine = "sqlite", driver = "sqlite"'
 SQLITE_PYTHON = 'engine = "sqlite", language = "python", driver = "sqlite3"'
 POSTGRESQL_C = 'engine = "postgresql", language = "c", driver = "libpq", transport = "unix"'
 POSTGRESQL_TCP = 'engine = "postgresql", language = "c", driver = "libpq", transport = "tcp"'

@@ -139,7 +139,7 @@ def test_a_program_is_tested_like_an_adapter() -> None:
         (["new", "cobol", "mydb"], "there is no runner for the language 'cobol'"),
         (["new", "python", "sqlite3"], "there is a python adapter 'sqlite3' already"),
         (["new", "python", "My Driver"], "is no name for a driver"),
-        (["new", "python", "mydb", "engine=oracle"], "engine 'oracle' is not known"),
+        (["new", "python", "mydb", "engine=informix"], "engine 'informix' is not known"),
         (["test"], "which adapter?"),
         (["test", "nowhere"], "'nowhere' is neither an adapter nor a program"),
         (["test", "sqlite3", "statement=none"], "sqlite3 has no path with statement=none"),

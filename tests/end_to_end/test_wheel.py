@@ -77,7 +77,7 @@ def test_a_run(installed: Path, tmp_path: Path) -> None:
 
 
 def test_every_language(installed: Path, tmp_path: Path) -> None:
-    paths = [SQLITE_PYTHON, 'engine = "sqlite", language = "c"', 'engine = "sqlite", language = "java"']
+    paths = [SQLITE_PYTHON, 'engine = "sqlite", driver = "sqlite"', 'engine = "sqlite", language = "java"']
     experiment = write_experiment(tmp_path, paths, sets=1, rounds=1)
     program = (str(installed),)
     done = rowpath("run", experiment, "-o", "run", "--gate", program=program, cwd=tmp_path, added={"PYTHONPATH": ""})
