@@ -41,7 +41,9 @@ def planned(request: pytest.FixtureRequest) -> PlannedPath:
 @pytest.fixture
 def seen(planned: PlannedPath, observed: Observed) -> dict[str, Any]:
     """What the suite saw on this path so far."""
-    adapter = f"{planned.adapter.language} {planned.adapter.driver} {planned.path.get('deployment')}"
+    engine = [planned.path.get("engine")] if len(planned.adapter.engines) > 1 else []
+    words = [planned.adapter.language, planned.adapter.driver, *engine, planned.path.get("deployment")]
+    adapter = " ".join(words)
     return observed.setdefault(planned.name, {"adapter": adapter, "checks": {}, "behaviours": {}, "syncs": {}})
 
 

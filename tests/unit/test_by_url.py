@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,15 @@ def test_mysql_by_url_comes_first_when_it_is_given(monkeypatch: pytest.MonkeyPat
     assert "us@er@db.example:3307" in engine.availability().what
 
 
+@pytest.fixture
+def fresh_lattice() -> Iterator[None]:
+    """The environment is looked at once in a process."""
+    lattice._axes.cache_clear()
+    yield
+    lattice._axes.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh_lattice")
 def test_paths_to_it_know_no_placement_and_no_socket_that_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROWPATH_MYSQL_URL", URL)
     adapter = next(one for one in load_manifest("python").adapter if one.driver == "pymysql")
