@@ -80,7 +80,8 @@ def test_ways_to_load(instances: Instances, tmp_path: FilePath) -> None:
     assert copy.round_trips == operations * 2
     batch = load("bulk", "batch", instances, tmp_path)
     rewritten = load("bulk", "rewritten-batch", instances, tmp_path)
-    assert operations * 2 <= rewritten.round_trips <= batch.round_trips <= operations * 4
+    for sent in (batch, rewritten):  # long ones travel in pieces, answers in between
+        assert operations * 2 <= sent.round_trips <= operations * 4
     assert copy.bytes_sent < rewritten.bytes_sent < batch.bytes_sent <= 1.1 * single.bytes_sent
 
 

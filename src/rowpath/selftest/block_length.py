@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-import math
-import statistics
+from dataclasses import dataclass
 
+from rowpath.protocol import SampleReply
 from rowpath.selftest.bench import Bench, Verdict
 from rowpath.workloads import load_workload
 
 CHOICES = {"c": "sqlite", "csharp": "mono-data-sqlite", "python": "sqlite3", "java": "sqlite-jdbc"}
 TOLERANCE = 0.02
+
+
+@dataclass
+class Total:
+    """Time and operations of many blocks."""
+
+    ns: int = 0
+    operations: int = 0
+
+    def add(self, reply: SampleReply) -> None:
+        """One more block."""
+        self.ns += reply.ns
+        self.operations += reply.operations
+
+    @property
+    def each_ns(self) -> float:
+        """Time of an operation."""
+        return self.ns / self.operations
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
@@ -25,19 +43,17 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         invocations[name] = bench.invocation(planned, instance)
         invocations[name].prepare(work)
         invocations[name].sample(work, "warm", duration_ns=1_000_000_000)
-    short: dict[str, list[float]] = {name: [] for name in invocations}
-    ratios: dict[str, list[float]] = {name: [] for name in invocations}
+    # All of the time over all of the operations: a collector that comes every few blocks belongs to both figures.
+    short, long = ({name: Total() for name in invocations} for _ in range(2))
     for _ in range(20 if full else 7):
         for _ in range(10):
             for name, invocation in invocations.items():
-                reply = invocation.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=10_000_000).reply
-                short[name].append(reply.ns / reply.operations)
+                short[name].add(invocation.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=10_000_000).reply)
         for name, invocation in invocations.items():
-            reply = invocation.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=500_000_000).reply
-            ratios[name].append(math.log(statistics.median(short[name][-10:]) / (reply.ns / reply.operations)))
+            long[name].add(invocation.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=500_000_000).reply)
     verdicts = []
-    for name, logs in ratios.items():
-        ratio = math.exp(statistics.median(logs))
+    for name in invocations:
+        ratio = short[name].each_ns / long[name].each_ns
         verdicts.append(
             Verdict(
                 abs(ratio - 1) <= TOLERANCE,
