@@ -206,6 +206,8 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
     def means(planned: PlannedPath, key: str) -> bool:
         # An engine that has no durability but `none` stands apart where something is written, and only there.
         writes = not {"execute", "records"}.isdisjoint(planned.adapter.phases)
+        if key == "link":
+            return True  # without one is a way as well: nothing that crosses a link is ranked with what does not
         only_none = key == "durability" and writing and writes
         return only_none or applies(planned.path, key)
 

@@ -50,7 +50,7 @@ def cpu_exceeds_wall(evidence: Evidence) -> Iterator[Finding]:
                     violations += 1
                     worst = max(worst, spent / sample.window_ns)
                     break
-        if violations > SUSPICIOUS_SHARE * counted:
+        if violations > max(1, SUSPICIOUS_SHARE * counted):  # one sample may be an accident
             yield Finding(
                 "cpu-exceeds-wall",
                 "error",

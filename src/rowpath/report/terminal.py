@@ -1,4 +1,4 @@
-"""The end of a run in a terminal: rankings, findings, verdict, and where the page is."""
+"""The end of a run in a terminal: rankings, published figures, claims, findings, verdict, and where the page is."""
 
 from __future__ import annotations
 
@@ -49,6 +49,8 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
                 left_out |= dict.fromkeys(_section(section, console))
     for section in shown.across:
         left_out |= dict.fromkeys(_section(section, console))
+    for number, published in enumerate(shown.published):
+        left_out |= dict.fromkeys(_section(Section(f"published-{number}", published), console))
     for mark in shown.marks:
         console.print(Text(mark, style="dim"))
     if left_out:
@@ -59,6 +61,7 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
         count = len(shown.dropped.rows)
         console.print(Text(f"{count} path{'s' if count > 1 else ''} did not run:", style="bold"))
         _hanging(console, ((Text(row.cells[0]), _joined(row.cells[2], row.cells[3])) for row in shown.dropped.rows))
+    _claims(shown.claims, console)
     _findings(shown.findings, console)
     _verdict(shown, console)
     if report_path:
@@ -160,6 +163,16 @@ def _hanging(console: Console, lines: Iterable[tuple[Text, Text]], marker: str =
 def _joined(reason: str, remedy: str) -> Text:
     text = Text(reason)
     return text.append(f" → {remedy}", style="cyan") if remedy else text
+
+
+def _claims(claims: Grid | None, console: Console) -> None:
+    """Every claim with what became of it here."""
+    if claims is None:
+        return
+    console.print()
+    console.print(Text(claims.caption, style="bold"))
+    told = ((Text(row.cells[1]), Text(row.cells[0]).append(f"\n{row.cells[2]}", style="dim")) for row in claims.rows)
+    _hanging(console, told)
 
 
 def _findings(findings: tuple[Finding, ...], console: Console) -> None:
