@@ -23,6 +23,7 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # combinations would be tens of thousands of paths.
 BESIDE = ("version", "engine_version", "tls", "clients", "concurrency", "threads", "bulk")
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
+RANGES = ("bounds", "count")  # how a retrieval is parted: by quantiles of the key, or as if keys were dense
 ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row",), "decode": ("natural",)}
 
 
@@ -103,13 +104,20 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
         axes = _axes((adapter.language, adapter.driver), engine_name, deployment)
         if "link" in wanted:
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
+        if "ranges" in wanted:
+            axes = axes | {"ranges": RANGES if len(axes["clients"]) > 1 else ("none",)}
         shipped = wanted.get("profile") == ("shipped",)
         choices: dict[str, tuple[str, ...]] = {}
         for key, values in axes.items():
             if key in wanted:
                 asked = wanted[key]
                 open_ended = key == "version" or (key not in COORDINATES and key in adapter.build.get("open_ended", ()))
-                choices[key] = values if asked == ("*",) else tuple(v for v in asked if v in values or open_ended)
+                open_ended = open_ended or (key == "clients" and len(values) > 1 and all(map(str.isdigit, asked)))
+                choices[key] = (
+                    values
+                    if asked == ("*",)
+                    else tuple(v for v in asked if v in values or open_ended or _sized_like(v, values))
+                )
             elif complete and key not in ("profile", "durability", *BESIDE):
                 choices[key] = values
             elif shipped and key in adapter.shipped:
@@ -135,6 +143,12 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 coordinates["placement"] = "none"  # nobody knows where such a server runs
             for label in wanted.get("label", ("",)):
                 yield Path.of(coordinates, label)
+
+
+def _sized_like(value: str, values: tuple[str, ...]) -> bool:
+    """Whether the value is one of these but for its number: `block:500` where `block:100` is there."""
+    kind, colon, number = value.partition(":")
+    return bool(colon) and number.isdigit() and int(number) > 0 and any(v.startswith(kind + colon) for v in values)
 
 
 def _with_tls(engine_name: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
@@ -185,6 +199,8 @@ def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase)
         return " "
     if phase.kind == "null":
         return ""
+    if (path.get("ranges") != "none") != phase.union:
+        return " "
     if phase.engines and path.get("engine") not in phase.engines:
         return f"{phase_name}: a statement that only {' and '.join(phase.engines)} have"
     if adapter.serves and not any(fnmatchcase(phase_name, pattern) for pattern in adapter.serves):
@@ -193,8 +209,11 @@ def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase)
         asked = dict(rule.when)
         if fnmatchcase(phase_name, asked.pop("phase", "")) and all(path.get(key) == asked[key] for key in asked):
             return f"{phase_name}: {rule.reason}"
+    if adapter.floor:
+        return "" if phase.scan else " "
     if "scan" in adapter.phases and phase.kind == "query":
-        return "" if phase.scan else f"{phase_name}: a delimited file has no index and no query language"
+        served = phase.scan or phase.union or (phase.access == "aggregate" and "aggregate" in adapter.phases)
+        return "" if served else f"{phase_name}: a delimited file has no index and no query language"
     records = "records" in adapter.phases or path.get("access") == "handler"
     if records and not (phase.scan or phase.access):
         return f"{phase_name}: {adapter.driver} reaches records here, it has no query language"

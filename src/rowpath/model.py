@@ -50,6 +50,7 @@ COORDINATES = (
     "link",
     "placement",
     "clients",
+    "ranges",
     "threads",
     "durability",
     "storage",
@@ -96,13 +97,14 @@ class Table(Frozen, frozen=True):
 class Parameters(Frozen, frozen=True):
     """Where the parameters of a phase come from: a key sequence of CODEC's, or the rows of a table."""
 
-    generator: Literal["uniform", "halves", "stride", "sequence", "rows"]
+    generator: Literal["uniform", "halves", "stride", "sequence", "rows", "ranges"]
     count: int
     n: int = 0
     k: int = 0
     seed: int = 42
     columns: tuple[str, ...] = ()  # the columns that the placeholders take, in order
     table: str = ""
+    key: str = ""  # `ranges`: the column whose values are parted, one range (low, high] for each client
 
 
 class Phase(Frozen, frozen=True):
@@ -124,8 +126,11 @@ class Phase(Frozen, frozen=True):
     way: Literal["", "transaction", "bulk"] = ""  # kind `load`: executed one by one in one transaction, or the bulk way
     columns: tuple[Column, ...] = ()  # of the result; empty: those of `table`
     # What the operation is to an interface that reaches records without SQL: `read` takes the records of one key,
-    # `insert` stores one record, `create` makes the empty table. A `scan` needs no word here.
-    access: Literal["", "read", "insert", "create"] = ""
+    # `insert` stores one record, `create` makes the empty table; `aggregate` is what a file's reader can compute by
+    # the names of the result's columns. A `scan` needs no word here.
+    access: Literal["", "read", "insert", "create", "aggregate"] = ""
+    # Its operations are parts of one retrieval, done by so many clients at once: parameters `ranges` over `key`.
+    union: bool = False
     only: tuple[str, ...] = ()  # of the table's columns those whose names fit one of these patterns (`u1_*`)
     parameters: Parameters | None = None
     rows_per_operation: int = 1

@@ -123,6 +123,12 @@ class Behave(Message, tag_field="type", tag="behave"):
     most_ms: int
 
 
+class Describe(Message, tag_field="type", tag="describe"):
+    id: int
+    deadline_ms: int
+    sql: str
+
+
 class Facts(Message, tag_field="type", tag="facts"):
     id: int
     deadline_ms: int
@@ -138,7 +144,7 @@ class Bye(Message, tag_field="type", tag="bye"):
     deadline_ms: int
 
 
-Request = Hello | Open | Prepare | Sample | Verify | RunStatements | Load | Behave | Facts | Close | Bye
+Request = Hello | Open | Prepare | Sample | Verify | RunStatements | Load | Behave | Describe | Facts | Close | Bye
 
 
 class Reply(Message):
@@ -202,6 +208,7 @@ class SampleReply(Reply, kw_only=True):
     connect_ns: int = 0
     collector_ns: int = 0
     collections: int = 0
+    bytes: int = 0
     clients: list[ClientSample] = []
 
 
@@ -230,6 +237,17 @@ class BehaveReply(Reply, kw_only=True):
     text: str = ""
 
 
+class DescribedColumn(ColumnSpec):
+    """A column of a query's result as the engine declares it; `unsupported` says why no adapter could take it."""
+
+    engine_type: str = ""
+    unsupported: str = ""
+
+
+class DescribeReply(Reply, kw_only=True):
+    columns: list[DescribedColumn] = []
+
+
 class FactsReply(Reply, kw_only=True):
     driver_version: str = ""
     engine_version: str = ""
@@ -252,6 +270,7 @@ REPLIES: dict[type, type] = {
     RunStatements: RunReply,
     Load: LoadReply,
     Behave: BehaveReply,
+    Describe: DescribeReply,
     Facts: FactsReply,
     Close: CloseReply,
     Bye: Reply,
