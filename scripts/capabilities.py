@@ -148,6 +148,15 @@ def behaviours(observed: Observed) -> str:
     return table(["adapter", *names], rows)
 
 
+def told_behaviours() -> dict[str, dict[str, str]]:
+    """What the page says of drivers' behaviours: by adapter, by name."""
+    words = {"yes": "yes", "no": "no", "–": "unsupported"}
+    section = PAGE.read_text().partition("\n## Behaviours of drivers\n")[2].partition("\n## ")[0]
+    lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    names = lines[0][1:]
+    return {line[0]: dict(zip(names, (words[cell] for cell in line[1:]), strict=True)) for line in lines[2:]}
+
+
 def types(observed: Observed) -> str:
     """Adapters down, columns of the workload `types` across."""
     handed: dict[str, dict[str, set[str]]] = {}

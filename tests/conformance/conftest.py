@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from rowpath.invocation import Invocation
 from rowpath.plan import PlannedPath
 
 Observed = dict[str, dict[str, Any]]
+SCRIPT = Path(__file__).parents[2] / "scripts" / "capabilities.py"
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +30,17 @@ def house() -> Iterator[House]:
 def observed() -> Observed:
     """What the suite saw, by path: what docs/capabilities.md is made of."""
     return {}
+
+
+@pytest.fixture(scope="session")
+def capabilities() -> Any:
+    """The script that writes docs/capabilities.md, as a module."""
+    spec = importlib.util.spec_from_file_location("capabilities", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from rowpath.plan import PlannedPath
 PATHS = of_the_project()
 DEFAULTS = defaults(PATHS)
 BEHAVIOURS = "behaviours"
+OBSERVATIONS = 3  # a request to stop races with the statement: what the page says must be seen once in so many
 
 
 def checks() -> Iterator[tuple[PlannedPath, str]]:
@@ -35,11 +37,17 @@ CHECKS = list(checks())
 @pytest.mark.parametrize(
     ("planned", "check"), CHECKS, indirect=["planned"], ids=[f"{path.name}-{check}" for path, check in CHECKS]
 )
-def test_path(planned: PlannedPath, check: str, house: House, seen: dict[str, Any]) -> None:
+def test_path(planned: PlannedPath, check: str, house: House, seen: dict[str, Any], capabilities: Any) -> None:
     if check == BEHAVIOURS:
-        behaviours = observe(planned, house)
-        assert all(each.words for each in behaviours if each.seen != "yes"), behaviours
-        seen["behaviours"] = {each.name: each.seen for each in behaviours}
+        told = capabilities.told_behaviours().get(seen["adapter"])
+        for _observation in range(OBSERVATIONS):
+            behaviours = observe(planned, house)
+            assert all(each.words for each in behaviours if each.seen != "yes"), behaviours
+            seen["behaviours"] = {each.name: each.seen for each in behaviours}
+            if told is None or told == seen["behaviours"]:
+                return
+        if capabilities.VARIABLE not in os.environ:
+            assert told == seen["behaviours"], f"docs/capabilities.md says otherwise than {behaviours}"
         return
     if check in MANNERS:
         outcome = check_manner(check, planned, house)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import difflib
 import json
 import os
 from pathlib import Path
@@ -15,30 +15,20 @@ from rowpath.conformance.checks import serves
 from rowpath.conformance.paths import of_the_project
 from rowpath.drivers import drivers
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "capabilities.py"
 
-
-def capabilities() -> Any:
-    spec = importlib.util.spec_from_file_location("capabilities", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_page_is_current(observed: dict[str, dict[str, Any]]) -> None:
+def test_the_page_is_current(observed: dict[str, dict[str, Any]], capabilities: Any) -> None:
     expected = {(path.name, case.name) for path in of_the_project() for case in cases() if serves(case, path)}
     missing = expected - {(path, case) for path, seen in observed.items() for case in seen["checks"]}
     if missing:
         pytest.skip(f"not every case was run: {min(missing)}")
-    module = capabilities()
     plain = json.loads(json.dumps(observed))
-    if wanted := os.environ.get(module.VARIABLE):
+    if wanted := os.environ.get(capabilities.VARIABLE):
         Path(wanted).write_text(json.dumps(plain))
         return
     # What packages say of themselves differs from machine to machine; that each driver has its line does not.
-    page = module.PAGE.read_text()
-    assert module.without_facts(page) == module.without_facts(module.page(plain)), "run scripts/capabilities.py"
+    page = capabilities.PAGE.read_text()
+    says, saw = (capabilities.without_facts(text).splitlines() for text in (page, capabilities.page(plain)))
+    differing = list(difflib.unified_diff(says, saw, "the page", "seen", lineterm="", n=0))
+    assert not differing, "run scripts/capabilities.py:\n" + "\n".join(differing)
     for adapter, _version in drivers():
-        assert f"\n| {adapter.language} {adapter.driver} |" in page.partition(f"## {module.FACTS}")[2]
+        assert f"\n| {adapter.language} {adapter.driver} |" in page.partition(f"## {capabilities.FACTS}")[2]

@@ -14,11 +14,6 @@ from rowpath.runners import RunnerFailure
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 AFTER_MS, MOST_MS = 300, 6_000
-COLUMNS = "abcd"
-LONG_IN_DERBY = (
-    f"SELECT COUNT(*) FROM {', '.join(f'SYS.SYSCOLUMNS {name}' for name in COLUMNS)} "
-    f"WHERE {' + '.join(f'{name}.COLUMNNUMBER' for name in COLUMNS)} < 0"
-)
 YES, NO = True, False
 SEEN = [
     ("sqlite-jdbc", "embedded", "cancel", YES, "interrupt"),
@@ -48,8 +43,7 @@ def talk_on(driver: str, deployment: str, instances: Instances) -> Talk:
 
 
 def behave(talk: Talk, behaviour: str, sql: str = "") -> BehaveReply:
-    slow = LONG_IN_DERBY if talk.engine.name == "derby" else talk.engine.slow_query()
-    fields = {"behaviour": behaviour, "sql": sql or slow, "after_ms": AFTER_MS}
+    fields = {"behaviour": behaviour, "sql": sql or talk.engine.slow_query(), "after_ms": AFTER_MS}
     reply: BehaveReply = talk.ask(Behave, BehaveReply, most_ms=MOST_MS, **fields)
     return reply
 

@@ -16,9 +16,9 @@ from rowpath.plan import PlannedPath
 from rowpath.protocol import Behave, BehaveReply, Close, CloseReply
 from rowpath.runners import RunnerFailure
 
-# Drivers whose timeouts are whole seconds have none below 1. A cancellation that comes while a cold engine still
-# makes its plan may be lost: then a later one tells whether the driver can cancel at all.
-AFTER_MS = {"cancel": (300, 2000), "timeout": (1000,)}
+# Drivers whose timeouts are whole seconds have none below 1. A request that comes while a cold engine still makes its
+# plan may be lost: then a later one tells whether the driver can stop a statement at all.
+AFTER_MS = {"cancel": (300, 2000, 3000), "timeout": (1000, 3000)}
 CANCEL, TIMEOUT = "cancellation honoured", "statement timeout honoured"
 MOST_MS = 8000
 ON_TIME_MS = 4000  # an end later than this was not the request's doing

@@ -66,14 +66,21 @@ class Derby(JvmEngine):
         """DROP TABLE in its dialect; fails when there is no such table."""
         return f"DROP TABLE {name}"
 
+    def imported(self, name: str, table: Table, file: FilePath) -> list[str]:
+        """Its own import, by whoever has the database open."""
+        quoted = str(file).replace("'", "''")
+        return [f"CALL SYSCS_UTIL.SYSCS_IMPORT_TABLE(NULL, '{name.upper()}', '{quoted}', '|', NULL, 'UTF-8', 0)"]
+
     def settle_statements(self) -> list[str]:
         """A checkpoint, by whoever is connected: the embedded runner, or any client of the server."""
         return ["CALL SYSCS_UTIL.SYSCS_CHECKPOINT_DATABASE()"]
 
     def slow_query(self) -> str:
         """A query that runs for minutes and needs no table of ours."""
-        tables = ", ".join(f"SYS.SYSCOLUMNS {name}" for name in "abcd")
-        return f"SELECT COUNT(*) FROM {tables} WHERE a.COLUMNNUMBER + b.COLUMNNUMBER + c.COLUMNNUMBER < 0"
+        names = "abcde"
+        tables = ", ".join(f"SYS.SYSCOLUMNS {name}" for name in names)
+        # Of every one, for a condition on some is tried before the others are joined.
+        return f"SELECT COUNT(*) FROM {tables} WHERE {' + '.join(f'{name}.COLUMNNUMBER' for name in names)} < 0"
 
     def once(self, durability: str) -> list[str]:
         """Index statistics are made when a table is filled and then left alone: the daemon would work beside us."""
