@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 
 # What the system, SQLite, Derby and others say in their own words when they cannot write for want of room.
 _WORDS = ("no space left on device", "disk is full", "disk full", "disk quota exceeded", "enospc")
+SPARE_BYTES = 200e6  # left for everything else
+CACHE_VARIABLE = "ROWPATH_CACHE"
 
 
 def is_full(failure: Exception | str) -> bool:
@@ -25,3 +28,19 @@ def error(directory: Path, said: str = "") -> EnvironmentMissing:
         f"no space left on the disk of {directory}{more}",
         f"what was measured is kept: make room, then rowpath run --resume {directory}; or another disk with -o DIR",
     )
+
+
+def existing(directory: Path) -> Path:
+    """The folder, or the nearest above it that is there."""
+    return next(folder for folder in (directory.absolute(), *directory.absolute().parents) if folder.exists())
+
+
+def require(directory: Path, needed_bytes: float, what: str) -> None:
+    """Refuse what would fill a disk, before it begins. `directory` need not exist. Errors: EnvironmentMissing."""
+    free_bytes = shutil.disk_usage(existing(directory)).free
+    if free_bytes < needed_bytes + SPARE_BYTES:
+        raise EnvironmentMissing(
+            f"{what} needs about {needed_bytes / 1e9:.1f} GB on the disk of {directory}, which has "
+            f"{free_bytes / 1e9:.1f} GB free",
+            f"a smaller --scale; room on that disk; or another disk: -o DIR for a run, {CACHE_VARIABLE}=DIR for tables",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from rowpath import tpch
 from rowpath.codec import MASK64, plain_decimal
 from rowpath.errors import UsageError
 from rowpath.model import Column, Parameters, Phase, Table, Workload
@@ -221,14 +223,25 @@ WIDE_COLUMNS = (
     *(f"t{text}" for text in range(1, WIDE_TEXTS + 1)),
 )
 
-GENERATORS: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
+
+def _offsets(seed: int, index: int) -> Row:
+    return (index,)
+
+
+_MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
     "hits": (HITS_COLUMNS, _hits),
     "hits-numbered": (("ID", *HITS_COLUMNS), _hits_numbered),
     "mydata2": (("KEY1", "DATA1"), _mydata2),
+    "offsets": (("offset",), _offsets),
     "tab1": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1),
     "tab1-changed": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1_changed),
     "types": (tuple(_EVERY_TYPE), _types),
     "wide": (WIDE_COLUMNS, _wide),
+}
+
+# The columns that each makes; those of tpch.py read them from files.
+GENERATORS: dict[str, tuple[str, ...]] = {name: columns for name, (columns, _make) in _MADE.items()} | {
+    name: tuple(source.columns) for name, source in tpch.SOURCES.items()
 }
 
 # What a table's rows were before the operations of a write phase turned them into these.
@@ -237,16 +250,19 @@ CHANGED_FROM = {"tab1-changed": "tab1"}
 
 def row_maker(table: Table, columns: tuple[str, ...] = ()) -> Callable[[int], Row]:
     """A function from an index to that row of the table, or to these columns of it."""
-    names, make = GENERATORS[table.generator]
+    names = GENERATORS[table.generator]
     wanted = columns or tuple(column.name for column in table.columns)
-    seed = table.seed
-    if wanted == names:
-        return lambda index: make(seed, index)
     missing = [name for name in wanted if name not in names]
     if missing:
         raise UsageError(
             f"generator {table.generator!r} makes no column {missing[0]!r}", f"it makes {', '.join(names)}"
         )
+    if table.generator in tpch.SOURCES:
+        return tpch.row_maker(table, wanted)
+    make = _MADE[table.generator][1]
+    seed = table.seed
+    if wanted == names:
+        return lambda index: make(seed, index)
     if len(wanted) == 1:
         only = names.index(wanted[0])
         return lambda index: (make(seed, index)[only],)
@@ -256,6 +272,8 @@ def row_maker(table: Table, columns: tuple[str, ...] = ()) -> Callable[[int], Ro
 
 def rows(table: Table, count: int | None = None) -> Iterator[Row]:
     """The table's rows as natural Python values, in the order of the table's columns; `count` overrides its number."""
+    if table.generator in tpch.SOURCES:
+        return tpch.rows(table, count)
     return map(row_maker(table), range(table.rows if count is None else count))
 
 
@@ -320,6 +338,25 @@ def delimited_value(value: Any) -> str:
     if isinstance(value, list):
         return "{" + ",".join("NULL" if element is None else str(element) for element in value) + "}"
     return str(value)  # int, float (shortest round trip), date, time, UUID
+
+
+def kept_file(table: Table) -> Path | None:
+    """The file that holds exactly the table's rows as TABLE.tbl, nobody's to change; None where none is kept."""
+    if table.generator not in tpch.SOURCES or tuple(c.name for c in table.columns) != GENERATORS[table.generator]:
+        return None
+    return tpch.file_of(table)
+
+
+@contextlib.contextmanager
+def delimited_file(folder: Path, name: str, table: Table) -> Iterator[Path]:
+    """The table's rows as a delimited file to load from: the one that is kept, else one in `folder` for the while."""
+    if kept := kept_file(table):
+        yield kept
+        return
+    file = folder / f"{name}.tbl"
+    write_delimited(file, table)
+    yield file
+    file.unlink()
 
 
 def write_delimited(path: Path, table: Table, count: int | None = None) -> int:

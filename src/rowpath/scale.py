@@ -35,10 +35,18 @@ def _phase(phase: Phase, factor: float) -> Phase:
     parameters = phase.parameters
     if parameters is not None:
         parameters = _parameters(parameters, factor)
-    return msgspec.structs.replace(phase, operations=_times(phase.operations, factor), parameters=parameters)
+    whole = phase.truth == "whole-table"
+    return msgspec.structs.replace(
+        phase,
+        operations=_times(phase.operations, factor),
+        rows_per_operation=_times(phase.rows_per_operation, factor) if whole else phase.rows_per_operation,
+        parameters=parameters,
+    )
 
 
 def _parameters(parameters: Parameters, factor: float) -> Parameters:
+    if parameters.generator == "ranges":
+        return parameters
     n = _times(parameters.n, factor)
     k = parameters.k
     while parameters.generator == "stride" and gcd(k, n) != 1:

@@ -6,15 +6,14 @@ Rows, hashes and prefix sums are computed once and kept, so that asking about on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date, time
-from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from typing import TYPE_CHECKING
 
 from rowpath import codec, generators
 from rowpath.codec import MASK64
 from rowpath.model import Column, Phase, Table, Workload
+from rowpath.payload import payload_of
+from rowpath.whole_table import WholeTable, aggregated, variants, whole_table
 from rowpath.workloads import for_engine, result_columns
 
 if TYPE_CHECKING:
@@ -22,16 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Sums = NDArray[np.uint64]
-
-# Every way in which a string may be counted: CHAR stripped or padded, in the units of Python, Java and C.
-VARIANTS: tuple[tuple[bool, codec.LengthUnit], ...] = (
-    (False, "characters"),
-    (True, "characters"),
-    (False, "utf-16"),
-    (True, "utf-16"),
-    (False, "bytes"),
-    (True, "bytes"),
-)
 
 
 def _prefix_sums(values: Sequence[int]) -> Sums:
@@ -70,27 +59,21 @@ class Touches:
         return frozenset(sum(_between(sums, *span) for span in spans) & MASK64 for sums in self._sums)
 
 
-def payload_of(value: Any) -> int:
-    """A lower bound on the bytes that a value takes in any encoding, binary or text."""
-    if value is None:
-        return 0
-    if isinstance(value, bool):
-        return 1
-    if isinstance(value, int):
-        return min(len(str(value)), 2)
-    if isinstance(value, str):
-        return len(value.rstrip(" ").encode())
-    if isinstance(value, bytes):
-        return len(value)
-    if isinstance(value, Decimal):
-        return len(value.as_tuple().digits) // 2 if value else 1
-    if isinstance(value, float):
-        return min(len(repr(value)) - 2, 4)
-    if isinstance(value, UUID):
-        return 16
-    if isinstance(value, list):
-        return sum(payload_of(element) for element in value)
-    return 4 if isinstance(value, date | time) else 0
+class _Scans:
+    """What operations deliver that each take the same whole table."""
+
+    def __init__(self, whole: WholeTable) -> None:
+        self.row_sums = _prefix_sums([whole.rows])
+        self._whole = whole
+
+    def touches(self) -> Touches:
+        return Touches(tuple(_prefix_sums([touch]) for touch in self._whole.touches))
+
+    def payload(self) -> Sums:
+        return _prefix_sums([self._whole.payload_bytes])
+
+    def digest(self, first: int, count: int, max_rows: int) -> str:
+        return self._whole.digest(count, max_rows)
 
 
 class _Delivery:
@@ -106,9 +89,6 @@ class _Delivery:
 
     def touches(self) -> Touches:
         if self._touches is None:
-            variants = VARIANTS if not _ascii(self.groups) else VARIANTS[:2]
-            if all(column.type != "char" for column in self.columns):
-                variants = variants[::2]
             self._touches = Touches(
                 tuple(
                     _prefix_sums(
@@ -117,7 +97,7 @@ class _Delivery:
                             for group in self.groups
                         ]
                     )
-                    for padded, unit in variants
+                    for padded, unit in variants(self.columns, _ascii(self.groups))
                 )
             )
         return self._touches
@@ -151,18 +131,21 @@ class Truth:
 
     def __init__(self, workload: Workload, engine_supports: Callable[[str], str] | None = None) -> None:
         self.workload = for_engine(workload, engine_supports)[0] if engine_supports else workload
-        self._deliveries: dict[str, _Delivery | None] = {}
+        self._deliveries: dict[str, _Delivery | _Scans | None] = {}
         self._sent: dict[str, Sums] = {}
         self._after: dict[tuple[str, int], str] = {}
 
     def _phase(self, phase: Phase | str) -> Phase:
         return self.workload.phase(phase) if isinstance(phase, str) else phase
 
-    def _delivery(self, phase: Phase) -> _Delivery | None:
+    def _delivery(self, phase: Phase) -> _Delivery | _Scans | None:
         if phase.name not in self._deliveries:
-            groups = self._groups(phase)
             columns = result_columns(self.workload, phase)
-            self._deliveries[phase.name] = None if groups is None else _Delivery(groups, columns)
+            if phase.truth == "whole-table":
+                self._deliveries[phase.name] = _Scans(whole_table(self.workload.tables[phase.table], columns))
+            else:
+                groups = self._groups(phase)
+                self._deliveries[phase.name] = None if groups is None else _Delivery(groups, columns)
         return self._deliveries[phase.name]
 
     def _groups(self, phase: Phase) -> list[list[generators.Row]] | None:
@@ -175,9 +158,8 @@ class Truth:
             return [[row] for row in _aggregates(table, phase)]
         names = tuple(column.name for column in result_columns(self.workload, phase))
         make = generators.row_maker(table, names)
-        if phase.truth in ("whole-table", "first-rows"):
-            rows = table.rows if phase.truth == "whole-table" else phase.rows_per_operation
-            return [[make(index) for index in range(rows)]]
+        if phase.truth == "first-rows":
+            return [[make(index) for index in range(phase.rows_per_operation)]]
         assert phase.parameters is not None
         made: dict[int, list[generators.Row]] = {}
         groups = []
@@ -263,26 +245,12 @@ class Truth:
 
 def _aggregates(table: Table, phase: Phase) -> list[generators.Row]:
     """The one row that each operation delivers: over the whole table, or over a range from its parameter's row on."""
-    rows = list(generators.rows(table))
     if phase.parameters is None:
-        return [_aggregate(rows, table, phase)]
+        return [whole_table(table, table.columns).aggregate(phase.columns)]
+    rows = list(generators.rows(table))
+    names = [column.name for column in table.columns]
     made: dict[int, generators.Row] = {}
     for first in (indexes := list(generators.parameter_indexes(phase.parameters))):
         if first not in made:
-            made[first] = _aggregate(rows[first : first + phase.range_rows], table, phase)
+            made[first] = aggregated(rows[first : first + phase.range_rows], names, phase.columns)
     return [made[first] for first in indexes]
-
-
-def _aggregate(rows: list[generators.Row], table: Table, phase: Phase) -> generators.Row:
-    """The row of an aggregate whose columns are called `count`, `sum_X`, `min_X`, `max_X`."""
-    names = [column.name for column in table.columns]
-    answer: list[Any] = []
-    for column in phase.columns:
-        function, _, of = column.name.partition("_")
-        if function == "count":
-            answer.append(len(rows))
-            continue
-        at = names.index(of)
-        values = [row[at] for row in rows if row[at] is not None]
-        answer.append({"sum": sum, "min": min, "max": max}[function](values) if values else None)  # type: ignore[operator]
-    return tuple(answer)

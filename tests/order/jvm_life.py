@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -137,7 +138,10 @@ def use(engine: JvmEngine, options: dict[str, object], statement: str = "UPDATE 
 
 def listens_on(pid: int) -> set[tuple[str, int]]:
     """Every address and port that a process listens on, from /proc; `0.0.0.0` or `::` would be everywhere."""
-    sockets = {str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+    sockets = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            sockets.add(str(entry.readlink()))
     found = set()
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:

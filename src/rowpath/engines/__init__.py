@@ -23,7 +23,10 @@ NAMES = (
     "cobol",
     "parquet",
     "arrow",
+    "spl",
     "file",
+    "jdbc",
+    "odbc",
     "null",
 )
 

@@ -146,6 +146,17 @@ class Stored(Protocol):
 
 
 @runtime_checkable
+class Imports(Protocol):
+    """An engine that reads a delimited text file itself, faster than any driver brings it rows."""
+
+    def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
+        """Statements that fill the empty table from a file of numbers, dates and plain texts without quotes, no NULL.
+
+        `folder` may hold what they need for the while.
+        """
+
+
+@runtime_checkable
 class CountsStatements(Protocol):
     """An instance whose server counts what kinds of statements it was asked for."""
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from rowpath import launch
+from rowpath import launch, loading
 from rowpath.codec import write_rows
 from rowpath.engines.base import Availability, Place
 from rowpath.engines.file import File, Folder
 from rowpath.errors import RowpathError
-from rowpath.generators import rows
+from rowpath.generators import kept_file, rows
 from rowpath.languages import Adapter, load_manifest
 from rowpath.model import Path, Table
 
@@ -62,7 +62,8 @@ class ColumnarFolder(Folder):
         """Write TABLE.SUFFIX of each table, synced. Errors: EnvironmentMissing, RowpathError."""
         for name, table in tables.items():
             file = self._folder / f"{name}.{self._engine.format}"
-            self._write(file, table)
+            with loading.reported(f"{self._engine.name} {name}", table.rows):
+                self._write(file, table)
             with file.open("rb") as handle:
                 os.fsync(handle.fileno())
 
@@ -86,11 +87,13 @@ class ColumnarFolder(Folder):
         python.build([(writer, writer.versions[0])])
         runner = python.command(writer, writer.versions[0], Path.of({}))
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._folder) as folder:
-            source = FilePath(folder) / "rows"
+            kept = kept_file(table)
+            source = kept or FilePath(folder) / "rows"
             asked = {
                 "format": self._engine.format,
+                "delimited": kept is not None,
                 "rows": str(source),
-                "count": write_rows(source, rows(table), table.columns),
+                "count": table.rows if kept else write_rows(source, rows(table), table.columns),
                 "columns": msgspec.to_builtins(table.columns),
                 "file": str(file),
                 "compression": self._engine.compression,

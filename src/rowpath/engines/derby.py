@@ -66,10 +66,13 @@ class Derby(JvmEngine):
         """DROP TABLE in its dialect; fails when there is no such table."""
         return f"DROP TABLE {name}"
 
-    def imported(self, name: str, table: Table, file: FilePath) -> list[str]:
-        """Its own import, by whoever has the database open."""
-        quoted = str(file).replace("'", "''")
-        return [f"CALL SYSCS_UTIL.SYSCS_IMPORT_TABLE(NULL, '{name.upper()}', '{quoted}', '|', NULL, 'UTF-8', 0)"]
+    def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
+        """Its own import, of a copy with every value in quotes: blanks at the ends of others would be lost."""
+        copy = folder / f"{name}.quoted"
+        with file.open("rb") as lines, copy.open("wb") as target:
+            target.writelines(b'"' + line[:-1].replace(b"|", b'"|"') + b'"\n' for line in lines)
+        quoted = str(copy).replace("'", "''")
+        return [f"CALL SYSCS_UTIL.SYSCS_IMPORT_TABLE(NULL, '{name.upper()}', '{quoted}', '|', '\"', 'UTF-8', 0)"]
 
     def settle_statements(self) -> list[str]:
         """A checkpoint, by whoever is connected: the embedded runner, or any client of the server."""

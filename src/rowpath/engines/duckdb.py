@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path as FilePath
 from typing import Any
 
 from rowpath.engines import homes, through_runner
@@ -73,6 +74,12 @@ class DuckDb:
     def supports(self, logical_type: str) -> str:
         """Empty: it has every logical type."""
         return ""
+
+    def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
+        """COPY from the file; nothing in it is quoted."""
+        quoted = str(file).replace("'", "''")
+        told = r"FORMAT csv, AUTO_DETECT false, HEADER false, DELIMITER '|', QUOTE '', ESCAPE '', NULLSTR '\N'"
+        return [f"COPY {name} FROM '{quoted}' ({told})"]
 
     def settle_statements(self) -> list[str]:
         """What the runner executes on its own connection: the log goes into the file."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
+from pathlib import Path as FilePath
 from typing import Any
 
+from rowpath import loading
 from rowpath.engines import homes
 from rowpath.engines.base import Availability, Place, Settled
-from rowpath.generators import write_delimited
+from rowpath.generators import kept_file, write_delimited
 from rowpath.model import Path, Table
 
 DELIMITER = "|"
@@ -77,10 +80,15 @@ class Folder:
         return []
 
     def load(self, tables: dict[str, Table]) -> None:
-        """Write TABLE.tbl of each table, synced."""
+        """Write TABLE.tbl of each table, synced; one that is kept in the cache is linked, or copied."""
         for name, table in tables.items():
             file = self._folder / f"{name}.tbl"
-            write_delimited(file, table)
+            file.unlink(missing_ok=True)
+            with loading.reported(f"file {name}", table.rows):
+                if kept := kept_file(table):
+                    _link(kept, file)
+                else:
+                    write_delimited(file, table)
             with file.open("rb") as handle:
                 os.fsync(handle.fileno())
 
@@ -111,6 +119,13 @@ class Folder:
     def secrets(self) -> list[str]:
         """None."""
         return []
+
+
+def _link(kept: FilePath, file: FilePath) -> None:
+    try:
+        file.hardlink_to(kept)
+    except OSError:  # another file system, or one that links nothing
+        shutil.copyfile(kept, file)
 
 
 ENGINE = File()

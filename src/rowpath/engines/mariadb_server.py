@@ -11,14 +11,14 @@ import time
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from rowpath import launch
+from rowpath import launch, loading
 from rowpath.collect import disk
 from rowpath.engines import homes, mariadb_logins, mariadb_seed, mariadb_settings, ports
 from rowpath.engines.base import Place, Settled
 from rowpath.engines.mariadb_console import Console, script
 from rowpath.engines.mariadb_logins import DATABASE, ROLE, SUPERUSER
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
-from rowpath.generators import write_delimited
+from rowpath.generators import delimited_file
 from rowpath.model import Path, Table
 
 if TYPE_CHECKING:
@@ -268,12 +268,14 @@ class Server:
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
             for name, table in tables.items():
                 statements = [f"USE {DATABASE}", self._engine.drop(name), self._engine.create(name, table)]
-                if table.rows:
-                    file = FilePath(folder) / f"{name}.tbl"
-                    write_delimited(file, table)
-                    statements.append(self._engine.fill(name, table, file))
-                statements.append(f"ANALYZE TABLE {name}")
-                self._ask(script(statements), LOAD_TIMEOUT_S)
+                with (
+                    loading.reported(f"{self._engine.name} {name}", table.rows),
+                    delimited_file(FilePath(folder), name, table) as file,
+                ):
+                    if table.rows:
+                        statements.append(self._engine.fill(name, table, file))
+                    statements.append(f"ANALYZE TABLE {name}")
+                    self._ask(script(statements), LOAD_TIMEOUT_S)
         self._settle()
 
     def _settle(self) -> None:

@@ -13,12 +13,12 @@ import time
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from rowpath import launch
+from rowpath import launch, loading
 from rowpath.collect import disk
 from rowpath.engines import certificates, homes, postgresql_binaries
 from rowpath.engines.base import Place, Settled
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.generators import write_delimited
+from rowpath.generators import delimited_file
 from rowpath.model import Path, Table
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
 STOP_STEPS: launch.Steps = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
 START_TIMEOUT_S = 60.0
 PORT_TRIES = 5
+LOAD_TIMEOUT_S = 3600.0
 SETTINGS = {
     "shared_buffers": "256MB",
     "max_connections": "400",
@@ -132,20 +133,23 @@ class Server:
     def load(self, tables: dict[str, Table]) -> None:
         """Make these tables anew, fill them from the generators, then vacuum, analyze and settle."""
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
-            script = []
             for name, table in tables.items():
-                script += [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
-                if table.rows:
-                    file = FilePath(folder) / f"{name}.tbl"
-                    write_delimited(file, table)
-                    quoted = str(file).replace("'", "''")
-                    script.append(rf"\copy {name} FROM '{quoted}' WITH (FORMAT text, DELIMITER '|', NULL '\N')")
-                    if table.identity:
-                        place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
-                        script.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}));")
-                script.append(f"VACUUM ANALYZE {name};")
-            self._psql("\n".join(script), timeout_s=3600)
+                with (
+                    loading.reported(f"postgresql {name}", table.rows),
+                    delimited_file(FilePath(folder), name, table) as file,
+                ):
+                    self._psql("\n".join(self._filling(name, table, file)), timeout_s=LOAD_TIMEOUT_S)
         self._checkpoint()
+
+    def _filling(self, name: str, table: Table, file: FilePath) -> list[str]:
+        script = [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
+        if table.rows:
+            quoted = str(file).replace("'", "''")
+            script.append(rf"\copy {name} FROM '{quoted}' WITH (FORMAT text, DELIMITER '|', NULL '\N')")
+            if table.identity:
+                place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
+                script.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}));")
+        return [*script, f"VACUUM ANALYZE {name};"]
 
     def options(self, path: Path) -> dict[str, Any]:
         """Where it listens and the runners' own login."""

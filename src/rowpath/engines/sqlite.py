@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path as FilePath
 from typing import Any
 
+from rowpath import loading
 from rowpath.engines import homes
 from rowpath.engines.base import Availability, Place
 from rowpath.engines.embedded import Copies
@@ -106,7 +107,8 @@ class File(Copies):
                 connection.execute(self._engine.drop(name))
                 connection.execute(self._engine.create(name, table))
                 marks = ", ".join("?" * len(table.columns))
-                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", map(_natural, rows(table)))
+                made = loading.counted(f"sqlite {name}", rows(table), table.rows)
+                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", map(_natural, made))
             connection.execute("COMMIT")
             connection.execute("ANALYZE")
             connection.execute(f"PRAGMA journal_mode={'WAL' if self.durability == 'full' else 'DELETE'}")

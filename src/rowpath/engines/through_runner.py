@@ -6,15 +6,17 @@ import contextlib
 import importlib
 import tempfile
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
 import msgspec
 
+from rowpath import loading
 from rowpath.codec import write_rows
-from rowpath.engines.base import Engine
+from rowpath.engines.base import Engine, Imports
 from rowpath.errors import RowpathError
-from rowpath.generators import rows
+from rowpath.generators import kept_file, rows
 from rowpath.languages import load_manifest
 from rowpath.model import Path, Table
 from rowpath.protocol import (
@@ -37,6 +39,7 @@ from rowpath.protocol import (
 from rowpath.runners import Runner, RunnerFailure
 
 TIMEOUT_S = 600.0
+SLICE_ROWS = 50_000  # brought at a time, so that memory does not grow with the table
 
 
 @contextlib.contextmanager
@@ -81,8 +84,15 @@ def make_tables(
 
 
 def fill(runner: Runner, engine: Engine, name: str, table: Table, file: FilePath, by_sample: bool = False) -> None:
-    """Store the table's rows, by way of a parameter file. Errors: RunnerFailure, RowpathError when rows are missing."""
-    write_rows(file, rows(table), table.columns)
+    """Store the table's rows: the engine reads a kept file, or the rows come by way of parameter files.
+
+    Errors: RunnerFailure, RowpathError when rows are missing.
+    """
+    kept = kept_file(table) if isinstance(engine, Imports) else None
+    if kept is not None and isinstance(engine, Imports):
+        with loading.reported(f"{engine.name} {name}", table.rows):
+            run(runner, engine.imported(name, table, kept, file.parent))
+        return
     marks = ", ".join("?" * len(table.columns))
     names = ", ".join(column.name for column in table.columns)
     columns = [ColumnSpec(**msgspec.structs.asdict(column)) for column in table.columns]
@@ -96,9 +106,13 @@ def fill(runner: Runner, engine: Engine, name: str, table: Table, file: FilePath
         table_columns=columns,
         key_columns=list(table.primary_key),
     )
-    parameters = ParameterSlice(file=str(file), first=0, count=table.rows)
-    runner.request(Prepare, TIMEOUT_S, phase=phase, parameters=parameters, expect=PrepareReply)
-    stored = (_sampled if by_sample else _loaded)(runner, phase.name, table.rows)
+    made = loading.counted(f"{engine.name} {name}", rows(table), table.rows)
+    stored = 0
+    for _ in range(0, table.rows, SLICE_ROWS):
+        count = write_rows(file, islice(made, SLICE_ROWS), table.columns)
+        parameters = ParameterSlice(file=str(file), first=0, count=count)
+        runner.request(Prepare, TIMEOUT_S, phase=phase, parameters=parameters, expect=PrepareReply)
+        stored += (_sampled if by_sample else _loaded)(runner, phase.name, count)
     if stored != table.rows:
         raise RowpathError(
             f"{stored} of {table.rows} rows arrived in {name} of {engine.name}",

@@ -1,0 +1,14 @@
+"""The base of every noun, and the words that nouns of several files share."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Regime = Literal["cold", "warm", "steady"]
+Status = Literal["ok", "tied", "wrong", "failed", "unsupported", "disturbed"]
+
+
+class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of every noun: immutable, and an unknown field in a file is an error."""
