@@ -80,8 +80,8 @@ def test_what_it_was_not_written_for(instance: Instance, tmp_path: FilePath) -> 
 
 
 def test_more_rows_than_the_host_arrays_hold(instance: Instance) -> None:
-    with pytest.raises(RunnerFailure, match="1 to 1000 rows, not 5000"):
-        Talk("ecpg", instance, result="cursor:5000")
+    with pytest.raises(RunnerFailure, match="1 to 100000 rows, not 200000"):
+        Talk("ecpg", instance, result="cursor:200000")
 
 
 @pytest.mark.parametrize("transport", ["unix", "tcp"])

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
 from pathlib import Path as FilePath
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
@@ -14,12 +18,15 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.invocation import column_specs
 from rowpath.languages import c, odbc
-from rowpath.model import Column
+from rowpath.model import Column, Path
 from rowpath.protocol import (
     Behave,
     BehaveReply,
     Close,
     CloseReply,
+    Describe,
+    DescribedColumn,
+    DescribeReply,
     PhaseSpec,
     Prepare,
     PrepareReply,
@@ -217,3 +224,67 @@ def test_version_names_a_file(tmp_path: FilePath, instances: dict[str, Instance]
     shutil.copy(found, copy)
     with Talk("libsqliteodbc", instance_of("libsqliteodbc", instances), version=str(copy)) as talk:
         assert str(copy) in launch.run(["cat", f"/proc/{talk.runner.pid}/maps"], timeout_s=10).stdout
+
+
+def any_driver(file: FilePath, connection: str, user: str = "", password: str = "", **coordinates: str) -> Talk:
+    """A runner that is told its ODBC driver when it connects."""
+    login = {"driver_file": str(file), "connection": connection, "user": user, "password": password}
+    place: Any = SimpleNamespace(options=lambda _path: login, own_copy=lambda _path: None)
+    return Talk("odbc", place, engine="sqlite", **coordinates)
+
+
+def described(talk: Talk, sql: str) -> list[DescribedColumn]:
+    reply: DescribeReply = talk.ask(Describe, DescribeReply, sql=sql)
+    return reply.columns
+
+
+@pytest.mark.parametrize("fetch", ["row", "get-data", "block:100"])
+def test_a_driver_named_by_its_file(fetch: str, instances: dict[str, Instance]) -> None:
+    instance = instance_of("psqlodbc", instances)
+    login = instance.options(Path.of({"transport": "tcp"}))
+    file = odbc.driver_file(ADAPTERS["psqlodbc"], "system")
+    assert file is not None
+    where = f"SERVER=127.0.0.1;PORT={login['port']};DATABASE={login['database']};BoolsAsChar=0;ByteaAsLongVarBinary=1;"
+    sql = (
+        "SELECT 1 AS \"é€\", 'aé😀'::text AS twice, 1.5::numeric(9,2) AS twice, DATE '2000-02-29' AS d, true AS b,"
+        " '\\x00ff'::bytea AS y, NULL::bigint AS n, '1 day'::interval AS i"
+    )
+    with any_driver(file, where, login["user"], login["password"], fetch=fetch) as talk:
+        found = described(talk, sql)
+        assert [column.name for column in found] == ["é€", "twice", "twice", "d", "b", "y", "n", "i"]
+        assert [column.type for column in found[:7]] == [
+            "integer",
+            "text",
+            "decimal",
+            "date",
+            "boolean",
+            "binary",
+            "integer",
+        ]
+        assert (found[2].precision, found[2].scale, found[6].bits) == (9, 2, 64)
+        assert [column.unsupported for column in found[:7]] == [""] * 7
+        columns = tuple(
+            Column(**{key: getattr(column, key) for key in Column.__struct_fields__}) for column in found[:7]
+        )
+        row = (1, "aé😀", Decimal("1.5"), date(2000, 2, 29), True, b"\0\xff", None)
+        assert verified(talk, sql.replace(", '1 day'::interval AS i", ""), columns).digest == codec.digest(
+            [row], columns
+        )
+        with pytest.raises(RunnerFailure, match="nowhere"):
+            described(talk, "SELECT nowhere")
+
+
+def test_a_driver_that_is_none() -> None:
+    with pytest.raises(RunnerFailure, match="does not load") as refused:
+        any_driver(FilePath("/nowhere/libnone.so"), "")
+    assert refused.value.kind == "connect"
+
+
+def test_a_block_has_its_bounds(instances: dict[str, Instance]) -> None:
+    with Talk("psqlodbc", instance_of("psqlodbc", instances), fetch="block:100000") as talk:
+        narrow = (Column(name="n", type="integer"), Column(name="s", type="varchar", length=20))
+        sql = "SELECT n, 'x' || n FROM generate_series(1, 1000) AS n"
+        assert verified(talk, sql, narrow).digest == codec.digest([(n, f"x{n}") for n in range(1, 1001)], narrow)
+        with pytest.raises(RunnerFailure, match="100000 rows of up to") as refused:
+            verified(talk, "SELECT 'x'::text AS t", (Column(name="t", type="text"),))
+        assert refused.value.kind == "unsupported"

@@ -1,12 +1,5 @@
-/* A delimited text file (runners/PROTOCOL.md, "Delimited text files"), read whole in each operation. */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "rowpath.h"
-
-#define BLOCK_BYTES (256 * 1024)
+/* A delimited text file, read whole or a segment of it in each operation, or added up. */
+#include "file_aggregate.h"
 
 typedef struct file_connection {
     char *directory;
@@ -14,11 +7,10 @@ typedef struct file_connection {
 } file_connection;
 
 typedef struct file_scan {
-    char *name, *buffer, *plain; /* `plain`: a value without its escapes, as large as the buffer */
-    size_t capacity;
-    char delimiter;
+    file_lines lines;
     rp_column *columns;
     int column_count;
+    file_aggregate *aggregate; /* NULL: the rows themselves */
 } file_scan;
 
 static void *file_open(const rp_options *options, int64_t *server_pid) {
@@ -35,102 +27,64 @@ static void file_close(void *opened) {
     free(connection);
 }
 
-static void *file_prepare(void *opened, rp_phase *phase) {
-    file_connection *connection = opened;
-    if (phase->kind != RP_QUERY || !phase->scan) {
-        rp_fail(RP_UNSUPPORTED, "", "a file delivers whole tables only");
-        return NULL;
-    }
-    file_scan *scan = calloc(1, sizeof *scan);
-    if (asprintf(&scan->name, "%s/%s.tbl", connection->directory, phase->table) < 0) abort();
-    scan->capacity = BLOCK_BYTES;
-    scan->buffer = malloc(scan->capacity);
-    scan->plain = malloc(scan->capacity);
-    scan->delimiter = connection->delimiter;
-    scan->columns = phase->columns;
-    scan->column_count = phase->column_count;
-    return scan;
-}
-
 static void file_release(void *statement) {
     file_scan *scan = statement;
-    free(scan->name);
-    free(scan->buffer);
-    free(scan->plain);
+    release_lines(&scan->lines);
+    release_aggregate(scan->aggregate);
     free(scan);
 }
 
-static size_t without_escapes(const char *value, size_t length, char *plain) {
-    char *to = plain;
-    for (const char *end = value + length; value < end; value++) {
-        if (*value == '\\' && value + 1 < end) {
-            value++;
-            *to++ = *value == 'n' ? '\n' : *value == 'r' ? '\r' : *value;
-        } else {
-            *to++ = *value;
-        }
+static void *file_prepare(void *opened, rp_phase *phase) {
+    file_connection *connection = opened;
+    bool aggregate = phase->access == RP_AGGREGATE, segment = phase->access == RP_SEGMENT;
+    if (phase->kind != RP_QUERY || !(phase->scan || aggregate || (segment && phase->parameter_column_count == 2))) {
+        rp_fail(RP_UNSUPPORTED, "", "a file delivers whole tables, segments of them and their sums only");
+        return NULL;
     }
-    return (size_t)(to - plain);
+    file_scan *scan = calloc(1, sizeof *scan);
+    make_lines(&scan->lines, connection->directory, phase->table, connection->delimiter);
+    scan->columns = phase->columns;
+    scan->column_count = phase->column_count;
+    if (aggregate) scan->aggregate = aggregate_of(phase);
+    if (!aggregate || scan->aggregate != NULL) return scan;
+    file_release(scan);
+    return NULL;
 }
 
-/* Where the value that begins at `at` ends: at a delimiter that is not escaped, or at the line's end. */
-static const char *value_end(const char *at, const char *end, char delimiter) {
-    while (at < end && *at != delimiter)
-        at += *at == '\\' && at + 1 < end ? 2 : 1;
-    return at;
-}
-
-static void take_line(file_scan *scan, const char *at, const char *end, rp_sink *sink) {
-    bool escapes = memchr(at, '\\', (size_t)(end - at)) != NULL;
+static inline void take_line(void *taker, const char *at, const char *end, rp_sink *sink) {
+    file_scan *scan = taker;
+    bool escapes = has_escapes(at, end);
     int last = scan->column_count - 1;
     for (int i = 0; i <= last; i++) {
         rp_column *column = &scan->columns[i];
-        const char *stop =
-            escapes ? value_end(at, end, scan->delimiter) : memchr(at, scan->delimiter, (size_t)(end - at));
-        if (stop == NULL) stop = end;
+        const char *stop = value_end(&scan->lines, at, end, escapes);
         if ((stop == end) != (i == last)) {
             rp_misfit(sink, column, "the line has another number of values");
             return;
         }
         if (!escapes)
             rp_text_as(sink, column, at, (size_t)(stop - at));
-        else if (stop - at == 2 && at[0] == '\\' && at[1] == 'N')
+        else if (is_null(at, stop))
             rp_null(sink, column);
-        else
-            rp_text_as(sink, column, scan->plain, without_escapes(at, (size_t)(stop - at), scan->plain));
+        else {
+            size_t length = without_escapes(&scan->lines, at, stop);
+            rp_text_as(sink, column, scan->lines.plain, length);
+        }
         at = stop + 1;
     }
     rp_row(sink);
 }
 
-static void grow(file_scan *scan) {
-    scan->capacity *= 2;
-    scan->buffer = realloc(scan->buffer, scan->capacity);
-    scan->plain = realloc(scan->plain, scan->capacity);
-    if (scan->buffer == NULL || scan->plain == NULL) abort();
-}
-
 static bool file_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
     file_scan *scan = statement;
-    (void)phase, (void)row;
-    int file = open(scan->name, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return rp_fail_errno(RP_CONNECT_ERROR, scan->name);
-    rp_executed(sink);
-    size_t kept = 0; /* bytes of a line whose end was not read yet */
-    ssize_t count;
-    while ((count = read(file, scan->buffer + kept, scan->capacity - kept)) > 0 && !sink->broken) {
-        const char *line = scan->buffer, *end = scan->buffer + kept + count, *newline;
-        const char *from = scan->buffer + kept;
-        for (; (newline = memchr(from, '\n', (size_t)(end - from))) != NULL; line = from = newline + 1)
-            take_line(scan, line, newline, sink);
-        kept = (size_t)(end - line);
-        memmove(scan->buffer, line, kept);
-        if (kept == scan->capacity) grow(scan);
+    if (phase->access == RP_SEGMENT) {
+        const rp_value *part = rp_parameters(phase, row);
+        return take_lines(&scan->lines, part[0].integer, part[1].integer, take_line, scan, sink);
     }
-    if (count < 0) rp_fail_errno(RP_SQL_ERROR, scan->name);
-    close(file);
-    if (count < 0) return false;
-    if (kept > 0 && !sink->broken) return rp_fail(RP_VERIFY, "", "%s: the last line does not end", scan->name);
+    if (scan->aggregate == NULL) return take_lines(&scan->lines, 0, INT64_MAX, take_line, scan, sink);
+    begin_aggregate(scan->aggregate, &scan->lines);
+    if (!take_lines(&scan->lines, 0, INT64_MAX, add_line, scan->aggregate, sink)) return false;
+    deliver_aggregate(scan->aggregate, phase, sink);
     return true;
 }
 

@@ -1,7 +1,9 @@
 /* PostgreSQL through libpq. Statement modes: PQprepare once, PQexecParams, or a simple query with literals. Results
-   whole, row by row or in chunks. Text values of other types are converted inside the clock; binary ones are decoded.
-   Bulk ways: COPY … FROM STDIN, or one INSERT with as many rows of placeholders as the protocol allows. */
+   whole, row by row, in chunks, by a server's cursor, or as a COPY. Text values of other types are converted inside the
+   clock; binary ones are decoded. Bulk ways: COPY … FROM STDIN, or one INSERT with as many rows of placeholders as the
+   protocol allows. */
 #include "libpq_bulk.h"
+#include "libpq_copy_out.h"
 
 static void pq_close(void *opened) {
     pq_connection *connection = opened;
@@ -9,101 +11,48 @@ static void pq_close(void *opened) {
     free(connection);
 }
 
-static int chunk_rows(const char *result) {
-    if (strcmp(result, "single-row") == 0) return 1;
-    return strncmp(result, "chunked:", 8) == 0 ? atoi(result + 8) : 0;
+/* The number of rows behind `kind` in `chunked:n` or `cursor:n`; 0 when it is something else. */
+static int rows_of_result(const char *result, const char *kind) {
+    size_t length = strlen(kind);
+    return strncmp(result, kind, length) == 0 ? atoi(result + length) : 0;
 }
 
-/* The libpq default is not said at all. */
-static const char *ssl_mode(const rp_options *options) {
-    if (rp_option_is(options, "tls", "default")) return NULL;
-    return rp_option_is(options, "tls", "on") ? "require" : "disable";
+/* A COPY can be neither prepared nor given parameters; a simple query delivers text only. */
+static bool exists(const pq_connection *connection, const char *result) {
+    bool text = connection->mode == RP_LITERAL;
+    if (connection->copies_out && !text) return rp_fail(RP_UNSUPPORTED, "", "fetch=copy is statement=text");
+    if (connection->copies_out && strcmp(result, "whole") != 0)
+        return rp_fail(RP_UNSUPPORTED, "", "fetch=copy has no result=%s: its rows come as they are read", result);
+    return !connection->binary || !text || connection->copies_out ||
+           rp_fail(RP_UNSUPPORTED, "", "a simple query delivers text only");
 }
 
 static void *pq_open(const rp_options *options, int64_t *server_pid) {
-    bool local = rp_option_is(options, "transport", "unix");
-    const char *const names[] = {
-        "host",    "port", "user", "password", "dbname", "application_name", "sslmode", "gssencmode", "client_encoding",
-        "options", NULL};
-    const char *const values[] = {local ? rp_option(options, "socket_dir", "")
-                                        : rp_option(options, "host", "127.0.0.1"),
-                                  rp_option(options, "port", "5432"),
-                                  rp_option(options, "user", NULL),
-                                  rp_option(options, "password", NULL),
-                                  rp_option(options, "database", NULL),
-                                  "rowpath",
-                                  ssl_mode(options),
-                                  "disable",
-                                  "UTF8",
-                                  "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601",
-                                  NULL};
+    const char *result = rp_option(options, "result", "whole");
     pq_connection *connection = calloc(1, sizeof *connection);
     connection->mode = rp_option_statement(options);
     connection->binary = rp_option_is(options, "format", "binary");
-    connection->chunk_rows = chunk_rows(rp_option(options, "result", "whole"));
+    connection->copies_out = rp_option_is(options, "fetch", "copy");
+    connection->chunk_rows = strcmp(result, "single-row") == 0 ? 1 : rows_of_result(result, "chunked:");
+    connection->cursor_rows = rows_of_result(result, "cursor:");
+    snprintf(connection->fetch, sizeof connection->fetch, "FETCH FORWARD %d FROM " CURSOR, connection->cursor_rows);
     snprintf(connection->bulk, sizeof connection->bulk, "%s", rp_option(options, "bulk", "copy"));
-    if (connection->binary && connection->mode == RP_LITERAL) {
-        rp_fail(RP_UNSUPPORTED, "", "a simple query delivers text only");
-        free(connection);
-        return NULL;
-    }
-    connection->pg = PQconnectdbParams(names, values, 0);
-    *server_pid = PQbackendPID(connection->pg);
-    if (PQstatus(connection->pg) == CONNECTION_OK) return connection;
-    rp_fail(RP_CONNECT_ERROR, "", "%s", PQerrorMessage(connection->pg));
-    pq_close(connection);
+    if (exists(connection, result)) connection->pg = pq_connect(options, server_pid);
+    if (connection->pg != NULL) return connection;
+    free(connection);
     return NULL;
 }
 
 static void *pq_prepare(void *opened, rp_phase *phase) {
     pq_connection *connection = opened;
+    bool rows = phase->kind == RP_QUERY && phase->column_count > 0;
+    if (rows && connection->copies_out) return copy_out_of(connection, phase);
+    if (rows && connection->cursor_rows > 0) return cursor_of(connection, phase);
     if (!phase->bulk) return statement_of(connection, phase, phase->sql, 1);
     if (strncmp(connection->bulk, "copy", 4) == 0) return copy_of(connection, phase);
     if (strcmp(connection->bulk, "multi-row") == 0) return multi_row_of(connection, phase);
     rp_fail(RP_UNSUPPORTED, "", "libpq has no bulk way '%s'", connection->bulk);
     return NULL;
-}
-
-/* The result's types, looked at once. */
-static bool describe(pq_operation *operation, const rp_phase *phase, const PGresult *result) {
-    if (PQnfields(result) != phase->column_count)
-        return rp_fail(RP_VERIFY, "", "the result has %d columns, not %d", PQnfields(result), phase->column_count);
-    for (int i = 0; i < phase->column_count; i++) {
-        rp_column *column = &phase->columns[i];
-        const pg_type *type = pg_find_type(PQftype(result, i));
-        if (type == NULL || (type->declared >> column->type & 1) == 0)
-            return rp_fail(RP_VERIFY, "", "column %s: type %u (%s) does not fit the declared type", column->name,
-                           PQftype(result, i), type != NULL ? type->name : "unknown here");
-        column->code = (int)type->number;
-        column->element = type->element;
-        rp_deliver(column, type->name);
-    }
-    operation->described = true;
-    return true;
-}
-
-static bool take(pq_operation *operation, const rp_phase *phase, const PGresult *result, rp_sink *sink) {
-    ExecStatusType status = PQresultStatus(result);
-    if (status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY) return true;
-    if (status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE || result == NULL)
-        return fail(operation->connection->pg, result);
-    if (!operation->described && !describe(operation, phase, result)) return false;
-    int rows = PQntuples(result), columns = phase->column_count;
-    bool binary = operation->connection->binary;
-    for (int row = 0; row < rows; row++) {
-        for (int i = 0; i < columns; i++) {
-            rp_column *column = &phase->columns[i];
-            const char *value = PQgetvalue(result, row, i);
-            if (column->nullable || sink->digest ? PQgetisnull(result, row, i) : 0)
-                rp_null(sink, column);
-            else if (binary)
-                pg_take_binary(sink, column, value, (size_t)PQgetlength(result, row, i));
-            else
-                rp_text_as(sink, column, value, (size_t)PQgetlength(result, row, i));
-        }
-        rp_row(sink);
-    }
-    return true;
 }
 
 static bool send_streamed(const pq_operation *operation, const char *text) {
@@ -132,7 +81,9 @@ static bool pq_execute(void *statement, const rp_phase *phase, uint64_t row, rp_
     PGconn *pg = operation->connection->pg;
     const char *text = phase->texts != NULL ? phase->texts[row] : NULL;
     PGresult *result;
+    if (operation->copies_out) return execute_copy(operation, phase, text, sink);
     if (operation->mode != RP_LITERAL) bind(operation, phase, row);
+    if (operation->has_cursor) return execute_cursor(operation, phase, text, sink);
     if (operation->connection->chunk_rows == 0) {
         result = execute_whole(operation, text);
         rp_executed(sink);

@@ -1,12 +1,8 @@
-/* A connection of libpq's and an operation on it: parameters bound, executed in one of the statement modes. */
+/* An operation on a connection of libpq's: parameters bound, executed in one of the statement modes. */
 #ifndef RP_LIBPQ_OPERATION_H
 #define RP_LIBPQ_OPERATION_H
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <libpq-fe.h>
-
+#include "libpq_connection.h"
 #include "postgresql_copy.h"
 
 #define MOST_PARAMETERS 65535 /* of one statement: the protocol counts them in 16 bits */
@@ -14,8 +10,10 @@
 typedef struct pq_connection {
     PGconn *pg;
     rp_statement_mode mode;
-    bool binary;
-    int chunk_rows; /* 0: the result whole */
+    bool binary, copies_out; /* fetch=copy */
+    int chunk_rows;          /* 0: the result whole */
+    int cursor_rows;         /* 0: no cursor */
+    char fetch[64];          /* the cursor's next rows */
     int statements;
     char bulk[16];
 } pq_connection;
@@ -24,7 +22,7 @@ typedef struct pq_operation {
     pq_connection *connection;
     rp_statement_mode mode;
     char name[16], *sql; /* of the prepared statement; with $1, $2, … */
-    bool described;
+    bool described, has_cursor, copies_out;
     int parameter_count; /* of one execution: those of one row, or of many */
     Oid *types;
     const char **values;
@@ -35,12 +33,6 @@ typedef struct pq_operation {
     uint64_t rows;             /* bulk: of one execution */
     struct pq_operation *rest; /* bulk: for the rows that remain when `rows` do not divide an operation's */
 } pq_operation;
-
-static inline bool fail(PGconn *pg, const PGresult *result) {
-    bool lost = PQstatus(pg) == CONNECTION_BAD;
-    const char *code = result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
-    return rp_fail(lost ? RP_CONNECT_ERROR : RP_SQL_ERROR, code, "%s", PQerrorMessage(pg));
-}
 
 static inline void pq_release(void *statement) {
     pq_operation *operation = statement;
@@ -75,7 +67,7 @@ static inline pq_operation *statement_of(pq_connection *connection, const rp_pha
     pq_operation *operation = calloc(1, sizeof *operation);
     operation->connection = connection;
     operation->mode = connection->mode == RP_PREPARED && phase->kind == RP_CONNECT ? RP_BOUND : connection->mode;
-    operation->sql = rp_numbered_placeholders(sql);
+    operation->sql = count > 0 ? rp_numbered_placeholders(sql) : strdup(sql); /* ? is an operator, too */
     operation->rows = rows;
     operation->parameter_count = (int)count;
     operation->types = calloc(room, sizeof *operation->types);
@@ -120,13 +112,17 @@ static inline PGresult *execute_whole(const pq_operation *operation, const char 
 }
 
 static inline bool pq_run(void *opened, const char *sql) {
-    pq_connection *connection = opened;
-    PGresult *result = PQexec(connection->pg, sql);
-    ExecStatusType status = PQresultStatus(result);
-    bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY ||
-                fail(connection->pg, result);
-    PQclear(result);
-    return good;
+    return pq_execute_text(((pq_connection *)opened)->pg, sql);
+}
+
+/* A query between two texts; to be freed by the caller. A semicolon at its end would end the whole. */
+static inline char *pq_wrapped(const char *before, const char *query, const char *after) {
+    size_t length = strlen(query);
+    char *sql;
+    while (length > 0 && strchr("; \t\r\n", query[length - 1]) != NULL)
+        length--;
+    if (asprintf(&sql, "%s%.*s%s", before, (int)length, query, after) < 0) abort();
+    return sql;
 }
 
 #endif

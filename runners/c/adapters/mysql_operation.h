@@ -134,6 +134,11 @@ static inline bool describe(my_operation *operation, const rp_phase *phase, MYSQ
     return good;
 }
 
+static inline size_t text_room(const rp_column *column) {
+    if (column->length == 0) return USUAL_TEXT_BYTES;
+    return column->length < MOST_TEXT_BYTES / 4 ? 4 * (size_t)column->length + 1 : MOST_TEXT_BYTES;
+}
+
 /* Buffers for the columns that are wanted; the others (HANDLER) get none. */
 static inline void make_results(my_operation *operation, const rp_phase *phase) {
     operation->results = calloc((size_t)operation->result_count + 1, sizeof *operation->results);
@@ -144,7 +149,7 @@ static inline void make_results(my_operation *operation, const rp_phase *phase) 
         const rp_column *column = &phase->columns[i];
         my_value *value = &operation->results[operation->positions[i]];
         if (has_text((enum enum_field_types)column->code)) {
-            value->room = column->length > 0 ? 4 * (size_t)column->length + 1 : USUAL_TEXT_BYTES;
+            value->room = text_room(column);
             value->text = malloc(value->room);
         }
         bind_value(&operation->result_binds[operation->positions[i]], value, (enum enum_field_types)column->code);

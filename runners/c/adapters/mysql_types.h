@@ -32,6 +32,7 @@ static inline const my_type *type_of(const MYSQL_FIELD *field) {
         [MYSQL_TYPE_TIME] = {"TIME", AS(RP_TIME), MYSQL_TYPE_TIME},
         [MYSQL_TYPE_DATETIME] = {"DATETIME", AS(RP_TIMESTAMP), MYSQL_TYPE_DATETIME},
         [MYSQL_TYPE_TIMESTAMP] = {"TIMESTAMP", AS(RP_TIMESTAMP) | AS(RP_TIMESTAMPTZ), MYSQL_TYPE_DATETIME},
+        [MYSQL_TYPE_NULL] = {"NULL", AS_TEXT, MYSQL_TYPE_STRING},
         [MYSQL_TYPE_STRING] = {"CHAR", AS_TEXT, MYSQL_TYPE_STRING},
         [MYSQL_TYPE_VAR_STRING] = {"VARCHAR", AS_TEXT, MYSQL_TYPE_STRING},
         [MYSQL_TYPE_BLOB] = {"BLOB or TEXT", AS_TEXT, MYSQL_TYPE_STRING}, /* of a column; the others of expressions */
@@ -42,9 +43,9 @@ static inline const my_type *type_of(const MYSQL_FIELD *field) {
     };
     size_t number = (size_t)field->type;
     const my_type *type = number < sizeof types / sizeof *types ? &types[number] : NULL;
-    return type == NULL || type->name == NULL                                         ? NULL
-           : type->buffer == MYSQL_TYPE_STRING || (field->flags & UNSIGNED_FLAG) == 0 ? type
-                                                                                      : &types[MYSQL_TYPE_LONGLONG];
+    return type == NULL || type->name == NULL                                    ? NULL
+           : type->declared != AS_INTEGER || (field->flags & UNSIGNED_FLAG) == 0 ? type
+                                                                                 : &types[MYSQL_TYPE_LONGLONG];
 }
 
 /* The position of a phase's column among the result's: its own, or (HANDLER delivers whole records) by its name. */
@@ -60,8 +61,8 @@ static inline bool describe_column(rp_column *column, const MYSQL_FIELD *field) 
     const my_type *type = type_of(field);
     bool bytes = field->charsetnr == BINARY_CHARACTERS, fits = type != NULL && (type->declared & AS(column->type)) != 0;
     if (!fits || (column->type == RP_BINARY && !bytes))
-        return rp_fail(RP_VERIFY, "", "column %s: type %d (%s) does not fit the declared type", column->name,
-                       (int)field->type, type != NULL ? type->name : "unknown here");
+        return rp_fail(RP_UNSUPPORTED, "", "column %s: type %s (number %d) cannot be taken as %s", column->name,
+                       type != NULL ? type->name : "unknown here", (int)field->type, rp_type_name(column->type));
     bool text = type->buffer == MYSQL_TYPE_STRING;
     column->code = column->type == RP_DECIMAL           ? MYSQL_TYPE_STRING
                    : column->type == RP_INTEGER && text ? MYSQL_TYPE_LONGLONG

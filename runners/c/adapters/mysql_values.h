@@ -4,6 +4,7 @@
 
 #include "mysql_types.h"
 
+#define MOST_TEXT_BYTES (64 * 1024)
 #define USUAL_TEXT_BYTES 8192 /* of a text without a declared length; longer ones are fetched again */
 
 /* One parameter or one column of the result. */
@@ -132,10 +133,21 @@ static inline int64_t integer_of(const my_value *value, int type) {
     }
 }
 
+/* What no calendar and no clock has: 0000-00-00, and times of more than a day or before 0. */
+static inline bool is_strange(rp_type type, const MYSQL_TIME *moment) {
+    if (type == RP_TIME) return moment->neg || moment->hour > 23 || moment->day > 0;
+    return moment->month == 0 || moment->day == 0;
+}
+
 /* A value that is not NULL; `column->code` is the type it was bound as. */
 static inline void take_value(rp_sink *sink, rp_column *column, const my_value *value) {
     if (RP_UNLIKELY(value->error && !has_text((enum enum_field_types)column->code)))
         rp_misfit(sink, column, "the library had to cut it");
+    if (column->type >= RP_DATE && column->type <= RP_TIMESTAMPTZ &&
+        RP_UNLIKELY(is_strange(column->type, &value->moment))) {
+        rp_beyond(sink, column, "neither a date nor a time of day");
+        return;
+    }
     switch (column->type) {
     case RP_INTEGER:
     case RP_BOOLEAN: rp_integer(sink, column, integer_of(value, column->code)); return;

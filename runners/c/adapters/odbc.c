@@ -1,6 +1,7 @@
 /* Any engine through its ODBC driver, under unixODBC's driver manager. Statement modes: SQLPrepare once, SQLExecDirect
    with bound parameters, or SQLExecDirect of literals. Rows come one by one or a block at a time into bound columns, or
    each value by SQLGetData. Bulk way: one execution for an array of parameter rows. */
+#include "odbc_describe.h"
 #include "odbc_parameters.h"
 #include "odbc_result.h"
 
@@ -181,6 +182,7 @@ static bool odbc_set_timeout(void *opened, int64_t ms) {
 static void note_settings(odbc_connection *connection, rp_facts *facts) {
     SQLCHAR name[128], value[256];
     SQLLEN name_length, value_length;
+    if (here.settings == NULL) return;
     void *sql = odbc_sql(here.settings);
     SQLRETURN result = execute_direct(connection->run, sql);
     free(sql);
@@ -231,4 +233,5 @@ const rp_adapter rp_adapter_here = {
     .canceller = odbc_canceller,
     .cancel = odbc_cancel,
     .set_timeout = odbc_set_timeout,
+    .describe = odbc_describe,
 };

@@ -42,6 +42,16 @@ static inline void say(FILE *to, const char *name, const char *value) {
     fputs(plain ? ";" : "};", to);
 }
 
+/* The driver's file: the build's, or (any driver) the connection's. */
+static inline const char *odbc_library(const rp_options *options) {
+#ifdef ODBC_LIBRARY
+    (void)options;
+    return ODBC_LIBRARY;
+#else
+    return rp_option(options, "driver_file", "");
+#endif
+}
+
 #include ODBC_DRIVER
 
 typedef struct odbc_connection {
@@ -64,6 +74,16 @@ static inline bool odbc_fail(SQLSMALLINT type, SQLHANDLE handle, rp_error_kind k
 
 static inline bool statement_failed(SQLHSTMT handle) {
     return odbc_fail(SQL_HANDLE_STMT, handle, RP_SQL_ERROR);
+}
+
+/* A row that could not be taken: the driver has no room for a value (TIME of 100:00:00, the year 12000). */
+static inline bool fetch_failed(SQLHSTMT handle) {
+    SQLCHAR state[6] = "";
+    SQLINTEGER native;
+    SQLSMALLINT length;
+    SQLGetDiagRec(SQL_HANDLE_STMT, handle, 1, state, &native, NULL, 0, &length);
+    bool beyond = memcmp(state, "22007", 5) == 0 || memcmp(state, "22008", 5) == 0;
+    return odbc_fail(SQL_HANDLE_STMT, handle, beyond ? RP_UNSUPPORTED : RP_SQL_ERROR);
 }
 
 /* SQL as the driver takes it (`wide`: UTF-16); to be freed by the caller. */
@@ -118,8 +138,8 @@ static inline void odbc_close(void *opened) {
 }
 
 /* The manager says "file not found" of every library that does not load: the loader knows why. */
-static inline bool connect_failed(SQLHDBC handle) {
-    void *loaded = dlopen(ODBC_LIBRARY, RTLD_LAZY);
+static inline bool connect_failed(SQLHDBC handle, const char *library) {
+    void *loaded = dlopen(library, RTLD_LAZY);
     if (loaded == NULL) return rp_fail(RP_CONNECT_ERROR, "IM003", "the driver does not load: %s", dlerror());
     dlclose(loaded);
     return odbc_fail(SQL_HANDLE_DBC, handle, RP_CONNECT_ERROR);
@@ -129,7 +149,7 @@ static inline bool odbc_connect(odbc_connection *connection, const rp_options *o
     char *text;
     size_t size;
     FILE *to = open_memstream(&text, &size);
-    say(to, "DRIVER", ODBC_LIBRARY);
+    say(to, "DRIVER", odbc_library(options));
     odbc_login(to, options);
     fclose(to);
     void *login = odbc_sql(text);
@@ -138,7 +158,7 @@ static inline bool odbc_connect(odbc_connection *connection, const rp_options *o
                   : SQLDriverConnect(connection->handle, NULL, login, SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT);
     free(text);
     free(login);
-    return SQL_SUCCEEDED(result) || connect_failed(connection->handle);
+    return SQL_SUCCEEDED(result) || connect_failed(connection->handle, odbc_library(options));
 }
 
 static inline bool run_sql(odbc_connection *connection, const char *sql) {

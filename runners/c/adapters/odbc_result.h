@@ -4,6 +4,8 @@
 
 #include "odbc_connection.h"
 
+#define MOST_BOUND_BYTES (256LL * 1024 * 1024) /* of a block */
+#define MOST_VALUE_BYTES (64 * 1024)           /* of one bound value; longer ones are read in pieces */
 #define LONG_BYTES 4096 /* room for a value of a column without a declared length; longer ones are read in pieces */
 
 typedef struct odbc_column {
@@ -49,11 +51,13 @@ static inline SQLLEN width_of(const rp_column *column, SQLSMALLINT c_type) {
     case SQL_C_TYPE_DATE: return sizeof(SQL_DATE_STRUCT);
     case SQL_C_TYPE_TIME: return sizeof(SQL_TIME_STRUCT);
     case SQL_C_TYPE_TIMESTAMP: return sizeof(SQL_TIMESTAMP_STRUCT);
-    case SQL_C_BINARY: return column->length > 0 ? column->length : LONG_BYTES;
+    case SQL_C_BINARY:
+        return column->length == 0 ? LONG_BYTES : column->length < MOST_VALUE_BYTES ? column->length : MOST_VALUE_BYTES;
     default: break;
     }
     if (!rp_is_text(column->type)) return column->type == RP_ARRAY ? LONG_BYTES : 128;
-    return column->length > 0 ? 4 * (SQLLEN)column->length + 1 : LONG_BYTES;
+    if (column->length == 0) return LONG_BYTES;
+    return column->length < MOST_VALUE_BYTES / 4 ? 4 * (SQLLEN)column->length + 1 : MOST_VALUE_BYTES;
 }
 
 static inline void release_result(odbc_result *result) {
@@ -77,6 +81,25 @@ static inline SQLSMALLINT fraction_digits(SQLHSTMT handle, SQLUSMALLINT number, 
     return digits;
 }
 
+static inline void choose_types(odbc_result *result, const rp_phase *phase) {
+    for (int i = 0; i < result->column_count; i++) {
+        odbc_column *column = &result->columns[i];
+        SQLSMALLINT digits = fraction_digits(result->handle, (SQLUSMALLINT)(i + 1), &phase->columns[i]);
+        column->c_type = c_type_of(&phase->columns[i], digits);
+        column->width = width_of(&phase->columns[i], column->c_type);
+    }
+}
+
+/* A block is memory of as many rows as it may have, each as wide as it may be. */
+static inline bool has_room(const odbc_result *result) {
+    long long row_bytes = 0, rows = (long long)result->block_rows;
+    for (int i = 0; i < result->column_count; i++)
+        row_bytes += result->columns[i].width + (long long)sizeof(SQLLEN);
+    return rows * row_bytes <= MOST_BOUND_BYTES ||
+           rp_fail(RP_UNSUPPORTED, "", "blocks of %lld rows of up to %lld bytes; more than %lld MiB are not bound",
+                   rows, row_bytes, MOST_BOUND_BYTES >> 20);
+}
+
 /* Looked at once, and bound for good: what is bound outlives the cursor. */
 static inline bool bind_columns(odbc_result *result, const rp_phase *phase) {
     SQLSMALLINT count = 0;
@@ -85,11 +108,11 @@ static inline bool bind_columns(odbc_result *result, const rp_phase *phase) {
         return rp_fail(RP_VERIFY, "", "the result has %d columns, not %d", count, phase->column_count);
     result->columns = calloc((size_t)count, sizeof *result->columns);
     result->column_count = count;
+    choose_types(result, phase);
+    if (!has_room(result)) return false;
     for (int i = 0; i < count; i++) {
         odbc_column *column = &result->columns[i];
         SQLUSMALLINT number = (SQLUSMALLINT)(i + 1);
-        column->c_type = c_type_of(&phase->columns[i], fraction_digits(result->handle, number, &phase->columns[i]));
-        column->width = width_of(&phase->columns[i], column->c_type);
         column->data = calloc(result->block_rows, (size_t)column->width);
         column->lengths = calloc(result->block_rows, sizeof *column->lengths);
         if (!result->gets_data && !SQL_SUCCEEDED(SQLBindCol(result->handle, number, column->c_type, column->data,
@@ -181,7 +204,7 @@ static inline SQLLEN read_pieces(odbc_result *result, int i, char **buffer, SQLL
 static inline bool take_long(odbc_result *result, rp_sink *sink, rp_column *column, int i, SQLULEN row) {
     SQLSETPOSIROW number = (SQLSETPOSIROW)(row + 1);
     if (result->block_rows > 1 && !SQL_SUCCEEDED(SQLSetPos(result->handle, number, SQL_POSITION, SQL_LOCK_NO_CHANGE)))
-        return rp_fail(RP_VERIFY, "",
+        return rp_fail(RP_UNSUPPORTED, "",
                        "column %s: a value of %lld bytes; in a block it has %lld, and the driver cannot go back"
                        " to it: fetch=row",
                        column->name, (long long)result->columns[i].lengths[row], (long long)result->columns[i].width);
@@ -193,7 +216,7 @@ static inline bool take_long(odbc_result *result, rp_sink *sink, rp_column *colu
 
 static inline bool take_bound(odbc_result *result, const rp_phase *phase, rp_sink *sink, SQLULEN row, bool warned) {
     if (warned && result->statuses != NULL && result->statuses[row] == SQL_ROW_ERROR)
-        return statement_failed(result->handle);
+        return fetch_failed(result->handle);
     for (int i = 0; i < phase->column_count; i++) {
         const odbc_column *from = &result->columns[i];
         rp_column *column = &phase->columns[i];
@@ -217,7 +240,7 @@ static inline bool get_values(odbc_result *result, const rp_phase *phase, rp_sin
         SQLLEN length;
         SQLRETURN got =
             SQLGetData(result->handle, (SQLUSMALLINT)(i + 1), from->c_type, from->data, from->width, &length);
-        if (!SQL_SUCCEEDED(got)) return statement_failed(result->handle);
+        if (!SQL_SUCCEEDED(got)) return fetch_failed(result->handle);
         if (length == SQL_NULL_DATA) {
             rp_null(sink, column);
             continue;
@@ -246,7 +269,7 @@ static inline bool take_rows(odbc_result *result, const rp_phase *phase, rp_sink
         for (SQLULEN row = 0; row < result->fetched; row++)
             if (!take_bound(result, phase, sink, row, warned)) return false;
     }
-    return fetched == SQL_NO_DATA || statement_failed(result->handle);
+    return fetched == SQL_NO_DATA || fetch_failed(result->handle);
 }
 
 #endif

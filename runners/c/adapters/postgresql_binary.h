@@ -16,6 +16,7 @@ typedef struct pg_type {
     const char *name;
     uint32_t declared; /* bits 1 << rp_type: the column types that it can deliver */
     rp_type element;
+    bool text_only; /* its binary format is not known here */
 } pg_type;
 
 #define AS(type) (1u << (type))
@@ -27,6 +28,7 @@ enum {
     PG_INT8 = 20,
     PG_INT2 = 21,
     PG_INT4 = 23,
+    PG_OID = 26,
     PG_FLOAT4 = 700,
     PG_FLOAT8 = 701,
     PG_DATE = 1082,
@@ -40,34 +42,47 @@ enum {
 };
 
 static const pg_type pg_types[] = {
-    {PG_INT2, "int2", AS(RP_INTEGER) | AS(RP_DECIMAL) | AS(RP_BOOLEAN), 0},
-    {PG_INT4, "int4", AS(RP_INTEGER) | AS(RP_DECIMAL) | AS(RP_BOOLEAN), 0},
-    {PG_INT8, "int8", AS(RP_INTEGER) | AS(RP_DECIMAL) | AS(RP_BOOLEAN), 0},
-    {PG_NUMERIC, "numeric", AS(RP_INTEGER) | AS(RP_DECIMAL), 0},
-    {PG_BOOL, "bool", AS(RP_BOOLEAN), 0},
-    {PG_FLOAT4, "float4", AS(RP_FLOAT32), 0},
-    {PG_FLOAT8, "float8", AS(RP_FLOAT64) | AS(RP_FLOAT32), 0},
-    {18, "char", AS_TEXT, 0},
-    {19, "name", AS_TEXT, 0},
-    {25, "text", AS_TEXT, 0},
-    {114, "json", AS_TEXT, 0},
-    {PG_JSONB, "jsonb", AS_TEXT, 0},
-    {705, "unknown", AS_TEXT, 0},
-    {1042, "bpchar", AS_TEXT, 0},
-    {1043, "varchar", AS_TEXT, 0},
-    {PG_BYTEA, "bytea", AS(RP_BINARY), 0},
-    {PG_DATE, "date", AS(RP_DATE), 0},
-    {PG_TIME, "time", AS(RP_TIME), 0},
-    {PG_TIMESTAMP, "timestamp", AS(RP_TIMESTAMP), 0},
-    {PG_TIMESTAMPTZ, "timestamptz", AS(RP_TIMESTAMPTZ), 0},
-    {PG_INTERVAL, "interval", AS(RP_INTERVAL), 0},
-    {PG_UUID, "uuid", AS(RP_UUID), 0},
-    {1005, "int2[]", AS(RP_ARRAY), RP_INTEGER},
-    {1007, "int4[]", AS(RP_ARRAY), RP_INTEGER},
-    {1016, "int8[]", AS(RP_ARRAY), RP_INTEGER},
-    {1009, "text[]", AS(RP_ARRAY), RP_TEXT},
-    {1014, "bpchar[]", AS(RP_ARRAY), RP_TEXT},
-    {1015, "varchar[]", AS(RP_ARRAY), RP_TEXT},
+    {PG_INT2, "int2", AS(RP_INTEGER) | AS(RP_DECIMAL) | AS(RP_BOOLEAN), 0, false},
+    {PG_INT4, "int4", AS(RP_INTEGER) | AS(RP_DECIMAL) | AS(RP_BOOLEAN), 0, false},
+    {PG_INT8, "int8", AS(RP_INTEGER) | AS(RP_DECIMAL) | AS(RP_BOOLEAN), 0, false},
+    {PG_OID, "oid", AS(RP_INTEGER), 0, false},
+    {PG_NUMERIC, "numeric", AS(RP_INTEGER) | AS(RP_DECIMAL), 0, false},
+    {PG_BOOL, "bool", AS(RP_BOOLEAN), 0, false},
+    {PG_FLOAT4, "float4", AS(RP_FLOAT32), 0, false},
+    {PG_FLOAT8, "float8", AS(RP_FLOAT64) | AS(RP_FLOAT32), 0, false},
+    {18, "char", AS_TEXT, 0, false},
+    {19, "name", AS_TEXT, 0, false},
+    {25, "text", AS_TEXT, 0, false},
+    {114, "json", AS_TEXT, 0, false},
+    {PG_JSONB, "jsonb", AS_TEXT, 0, false},
+    {705, "unknown", AS_TEXT, 0, false},
+    {1042, "bpchar", AS_TEXT, 0, false},
+    {1043, "varchar", AS_TEXT, 0, false},
+    {PG_BYTEA, "bytea", AS(RP_BINARY), 0, false},
+    {PG_DATE, "date", AS(RP_DATE), 0, false},
+    {PG_TIME, "time", AS(RP_TIME), 0, false},
+    {PG_TIMESTAMP, "timestamp", AS(RP_TIMESTAMP), 0, false},
+    {PG_TIMESTAMPTZ, "timestamptz", AS(RP_TIMESTAMPTZ), 0, false},
+    {PG_INTERVAL, "interval", AS(RP_INTERVAL), 0, false},
+    {PG_UUID, "uuid", AS(RP_UUID), 0, false},
+    {1005, "int2[]", AS(RP_ARRAY), RP_INTEGER, false},
+    {1007, "int4[]", AS(RP_ARRAY), RP_INTEGER, false},
+    {1016, "int8[]", AS(RP_ARRAY), RP_INTEGER, false},
+    {1009, "text[]", AS(RP_ARRAY), RP_TEXT, false},
+    {1014, "bpchar[]", AS(RP_ARRAY), RP_TEXT, false},
+    {1015, "varchar[]", AS(RP_ARRAY), RP_TEXT, false},
+    {142, "xml", 0, 0, true},
+    {600, "point", 0, 0, true},
+    {650, "cidr", 0, 0, true},
+    {790, "money", 0, 0, true},
+    {829, "macaddr", 0, 0, true},
+    {869, "inet", 0, 0, true},
+    {1231, "numeric[]", 0, 0, true},
+    {1266, "timetz", 0, 0, true},
+    {1560, "bit", 0, 0, true},
+    {1562, "varbit", 0, 0, true},
+    {3614, "tsvector", 0, 0, true},
+    {3904, "int4range", 0, 0, true},
 };
 
 /* The type of that number; NULL when it is none of these. */
@@ -178,8 +193,8 @@ static inline void pg_take_numeric(rp_sink *sink, rp_column *column, const char 
     if (numeric.sign == 0xd000 || numeric.sign == 0xf000)
         rp_infinity(sink, column, numeric.sign == 0xf000);
     else if (numeric.sign == 0xc000)
-        rp_misfit(sink, column, "NaN is no decimal");
-    else if (column->type != RP_DECIMAL || column->precision == 0 || column->precision > 18)
+        rp_beyond(sink, column, "NaN is no decimal");
+    else if (column->type != RP_DECIMAL || column->wide)
         rp_decimal(sink, column, text, pg_numeric_text(&numeric, text));
     else if (pg_scaled(&numeric, column->scale, &scaled))
         rp_scaled(sink, column, scaled);
@@ -193,7 +208,7 @@ static inline void pg_take_interval(rp_sink *sink, rp_column *column, const char
     if ((us == INT64_MAX && days == INT32_MAX && months == INT32_MAX) || us == INT64_MIN)
         rp_infinity(sink, column, us == INT64_MIN);
     else if (us > INT64_MAX / 1000 || us < INT64_MIN / 1000)
-        rp_misfit(sink, column, "an interval of more than 292 years in hours");
+        rp_beyond(sink, column, "an interval of more than 292 years in hours");
     else
         rp_interval(sink, column, months, days, us * 1000);
 }
@@ -201,7 +216,7 @@ static inline void pg_take_interval(rp_sink *sink, rp_column *column, const char
 static inline void pg_take_array(rp_sink *sink, rp_column *column, const char *data) {
     int dimensions = pg_int4(data), count = dimensions == 0 ? 0 : pg_int4(data + 12);
     if (dimensions > 1) {
-        rp_misfit(sink, column, "an array of more than one dimension");
+        rp_beyond(sink, column, "an array of more than one dimension");
         return;
     }
     rp_array(sink, column, (uint32_t)count);
@@ -232,6 +247,7 @@ static inline void pg_take_binary(rp_sink *sink, rp_column *column, const char *
     case PG_INT2: rp_integer(sink, column, pg_int2(data)); break;
     case PG_INT4: rp_integer(sink, column, pg_int4(data)); break;
     case PG_INT8: rp_integer(sink, column, pg_int8(data)); break;
+    case PG_OID: rp_integer(sink, column, (uint32_t)pg_int4(data)); break;
     case PG_BOOL: rp_integer(sink, column, data[0]); break;
     case PG_FLOAT4: rp_float(sink, column, pg_float4(data)); break;
     case PG_FLOAT8: rp_float(sink, column, pg_float8(data)); break;

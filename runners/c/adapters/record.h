@@ -43,7 +43,7 @@ static inline uint32_t record_fixed_size(const rp_column *column) {
     case RP_TIME:
     case RP_TIMESTAMP:
     case RP_TIMESTAMPTZ: return 8;
-    case RP_DECIMAL: return column->precision <= 18 ? 8 : 0;
+    case RP_DECIMAL: return column->wide ? 0 : 8;
     case RP_CHAR: return (uint32_t)column->length;
     case RP_UUID: return 16;
     default: return 0;

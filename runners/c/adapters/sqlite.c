@@ -62,7 +62,8 @@ static void *sqlite_open(const rp_options *options, int64_t *server_pid) {
     }
     /* One thread at a time uses the connection, so it needs no mutex; a missing file is an error, not a new database.
      */
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    int mode = rp_option_is(options, "read_only", "yes") ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    int flags = mode | SQLITE_OPEN_NOMUTEX;
     const char *settings = rp_option_is(options, "durability", "none")
                                ? "PRAGMA synchronous=OFF"
                                : "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL";
@@ -159,7 +160,8 @@ static void take(sqlite3_stmt *statement, int i, rp_column *column, rp_sink *sin
         return;
     case RP_FLOAT32:
     case RP_FLOAT64:
-        if (sink->digest && type != SQLITE_FLOAT) rp_misfit(sink, column, "not a floating-point number");
+        if (sink->digest && type != SQLITE_FLOAT && type != SQLITE_INTEGER)
+            rp_misfit(sink, column, "not a floating-point number");
         rp_float(sink, column, sqlite3_column_double(statement, i));
         return;
     case RP_BINARY: {

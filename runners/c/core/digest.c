@@ -27,6 +27,11 @@ void rp_misfit(rp_sink *sink, const rp_column *column, const char *what) {
     sink->broken = true;
 }
 
+void rp_beyond(rp_sink *sink, const rp_column *column, const char *what) {
+    if (!sink->broken) rp_fail(RP_UNSUPPORTED, "", "column %s: %s", column->name, what);
+    sink->broken = true;
+}
+
 void rp_watched_row(rp_sink *sink) {
     if (sink->stamped && sink->first_row_at_ns == 0) sink->first_row_at_ns = rp_now_ns();
     rp_digest *digest = sink->digest;

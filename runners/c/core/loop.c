@@ -63,10 +63,11 @@ bool rp_operate(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink 
     return operate(client, phase, row, sink, span);
 }
 
-static void note_failure(rp_span *span, rp_sink *sink, uint64_t rows_before, uint64_t touch_before) {
+static void note_failure(rp_span *span, rp_sink *sink, const rp_sink *before) {
     if (span->failed++ == 0) span->failure = rp_last_error;
-    sink->rows = rows_before; /* what a failed operation delivered counts nowhere */
-    sink->touch = touch_before;
+    sink->rows = before->rows; /* what a failed operation delivered counts nowhere */
+    sink->touch = before->touch;
+    sink->bytes = before->bytes;
     sink->broken = false;
 }
 
@@ -81,7 +82,7 @@ void rp_run_span(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_spa
     uint64_t wrap = phase->wrap, row = phase->position % wrap, done = 0;
     uint64_t start = rp_now_ns(), previous = start;
     do {
-        uint64_t rows_before = sink->rows, touch_before = sink->touch;
+        const rp_sink before = {.rows = sink->rows, .touch = sink->touch, .bytes = sink->bytes};
         if (RP_UNLIKELY(phase->stamps)) {
             sink->stamped = sink->watched = true;
             sink->executed_at_ns = sink->first_row_at_ns = 0;
@@ -89,7 +90,7 @@ void rp_run_span(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_spa
         bool good = operate(client, phase, row, sink, span);
         uint64_t now = rp_now_ns(), took = now - previous;
         if (RP_UNLIKELY(!good)) {
-            note_failure(span, sink, rows_before, touch_before);
+            note_failure(span, sink, &before);
             if (atomic_fetch_add(failures, 1) + 1 >= RP_MOST_FAILURES) operations = done + 1;
         } else {
             span->operations++;
@@ -114,7 +115,7 @@ void rp_take_turn(const rp_client *client, rp_turn *turn, pthread_barrier_t *mee
     if (turn->lead_in_ns > 0 && !turn->idle)
         rp_run_span(client, phase, &sink, &turn->lead_in, turn->lead_in_ns, 0, turn->failures);
     if (turn->back) phase->position = begins;
-    sink.rows = sink.touch = 0;
+    sink.rows = sink.touch = sink.bytes = 0;
     turn->first = phase->position;
     if (meet != NULL) pthread_barrier_wait(meet);
     uint64_t cpu = thread_cpu_ns();
@@ -123,6 +124,7 @@ void rp_take_turn(const rp_client *client, rp_turn *turn, pthread_barrier_t *mee
     uint64_t cpu_end = thread_cpu_ns();
     turn->rows = sink.rows;
     turn->touch = sink.touch;
+    turn->bytes = sink.bytes;
     turn->cpu_ns = cpu_end - cpu;
     turn->window_cpu_ns = cpu_end - window_cpu;
 }

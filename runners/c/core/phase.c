@@ -20,7 +20,12 @@ static const char *const kind_names[] = {[RP_QUERY] = "query",
                                          [RP_LOAD] = "load"};
 
 static const char *const access_names[] = {
-    [RP_NO_ACCESS] = "", [RP_SCAN] = "scan", [RP_READ] = "read", [RP_INSERT] = "insert", [RP_CREATE] = "create"};
+    [RP_NO_ACCESS] = "",    [RP_SCAN] = "scan",           [RP_READ] = "read",      [RP_INSERT] = "insert",
+    [RP_CREATE] = "create", [RP_AGGREGATE] = "aggregate", [RP_SEGMENT] = "segment"};
+
+const char *rp_type_name(rp_type type) {
+    return type_names[type];
+}
 
 static int find(const char *const *names, int count, const char *name) {
     for (int i = 0; i < count; i++)
@@ -42,19 +47,19 @@ static bool read_columns(rp_phase *phase, const rp_json *list, rp_column **colum
     for (const rp_json *each = list->first; each != NULL; each = each->next, column++) {
         const char *type = rp_json_text(each, "type", "");
         int known = find(type_names, RP_ARRAY + 1, type);
+        int64_t length = rp_json_integer(each, "length", 0); /* a LONGBLOB's is beyond an int: as good as none */
         if (known < 0) return rp_fail(RP_UNSUPPORTED, "", "this runner knows no column type '%s'", type);
         *column = (rp_column){
             .name = copy_text(phase->arena, each, "name"),
             .type = (rp_type)known,
-            .length = (int)rp_json_integer(each, "length", 0),
+            .length = (int)(length > 0 && length <= INT32_MAX ? length : 0),
             .precision = (int)rp_json_integer(each, "precision", 0),
             .scale = (int)rp_json_integer(each, "scale", 0),
             .bits = (int)rp_json_integer(each, "bits", 32),
             .nullable = rp_json_true(each, "nullable"),
             .element = RP_INTEGER,
         };
-        if (column->scale < 0 || (column->precision <= 18 && column->scale > 18))
-            return rp_fail(RP_UNSUPPORTED, "", "column %s: a scale of %d", column->name, column->scale);
+        column->wide = column->precision < 1 || column->precision > 18 || column->scale < 0 || column->scale > 18;
     }
     return true;
 }
@@ -78,7 +83,7 @@ static bool read_key(rp_phase *phase, const rp_json *list) {
 
 static bool read_access(rp_phase *phase, const rp_json *request) {
     const char *access = rp_json_text(request, "access", "");
-    int known = find(access_names, RP_CREATE + 1, access);
+    int known = find(access_names, RP_SEGMENT + 1, access);
     if (known < 0) return rp_fail(RP_UNSUPPORTED, "", "this runner knows no access '%s'", access);
     phase->access = (rp_access)known;
     return read_columns(phase, rp_json_member(request, "table_columns"), &phase->table_columns,

@@ -20,8 +20,9 @@ static double clock_read_ns(void) {
     return (double)(last - start) / reads;
 }
 
-static bool is_served(const char *requirement) {
+static bool is_served(const rp_session *session, const char *requirement) {
     static const char *const served[] = {"touch", "digest", "clients", "behave"};
+    if (strcmp(requirement, "describe") == 0) return session->adapter->describe != NULL;
     for (size_t i = 0; i < sizeof served / sizeof *served; i++)
         if (strcmp(served[i], requirement) == 0) return true;
     return false;
@@ -35,7 +36,7 @@ static bool hello(rp_session *session, const rp_json *request, rp_writer *reply)
     if (rp_json_integer(request, "codec", 0) != RP_CODEC)
         return rp_fail(RP_UNSUPPORTED, "", "this runner knows codec %d", RP_CODEC);
     for (const rp_json *each = requires != NULL ? requires->first : NULL; each != NULL; each = each->next)
-        if (each->type != RP_JSON_STRING || !is_served(each->text))
+        if (each->type != RP_JSON_STRING || !is_served(session, each->text))
             return rp_fail(RP_UNSUPPORTED, "", "this runner does not know the requirement '%s'",
                            each->text != NULL ? each->text : "");
     const char *adapter = rp_json_text(request, "adapter", "");
@@ -200,6 +201,10 @@ static bool behave(rp_session *session, const rp_json *request, rp_writer *reply
     return connected(session) && rp_behave(session, request, reply);
 }
 
+static bool describe(rp_session *session, const rp_json *request, rp_writer *reply) {
+    return connected(session) && rp_describe_query(session, request, reply);
+}
+
 static bool facts(rp_session *session, const rp_json *request, rp_writer *reply) {
     (void)request;
     if (!connected(session)) return false;
@@ -243,8 +248,12 @@ static const struct {
     const char *type;
     handler *serve;
 } handlers[] = {
-    {"hello", hello}, {"open", open_connection}, {"prepare", prepare}, {"sample", sample},          {"verify", verify},
-    {"run", run},     {"behave", behave},        {"facts", facts},     {"close", close_connection}, {"bye", bye},
+    {"hello", hello},     {"open", open_connection},
+    {"prepare", prepare}, {"sample", sample},
+    {"verify", verify},   {"run", run},
+    {"behave", behave},   {"describe", describe},
+    {"facts", facts},     {"close", close_connection},
+    {"bye", bye},
 };
 
 static void write_error(rp_writer *reply, int64_t id) {

@@ -38,11 +38,14 @@ typedef enum rp_type {
     RP_NULL, /* a value's type only, never a column's */
 } rp_type;
 
+const char *rp_type_name(rp_type type);
+
 typedef struct rp_column {
     const char *name;
     rp_type type;
     int length, precision, scale, bits;
     bool nullable;
+    bool wide;             /* a decimal that int64 × 10^-scale cannot hold, or nobody knows: exact text */
     int code;              /* the adapter's own, for instance how to decode what the driver delivers */
     rp_type element;       /* of an array: RP_INTEGER or RP_TEXT */
     const char *delivered; /* what the driver handed over, for people */
@@ -61,7 +64,15 @@ typedef struct rp_value {
 } rp_value;
 
 typedef enum rp_kind { RP_QUERY, RP_EXECUTE, RP_NOTHING, RP_CONNECT, RP_LOAD } rp_kind;
-typedef enum rp_access { RP_NO_ACCESS, RP_SCAN, RP_READ, RP_INSERT, RP_CREATE } rp_access; /* without SQL */
+typedef enum rp_access { /* without SQL */
+                         RP_NO_ACCESS,
+                         RP_SCAN,
+                         RP_READ,
+                         RP_INSERT,
+                         RP_CREATE,
+                         RP_AGGREGATE,
+                         RP_SEGMENT
+} rp_access;
 typedef enum rp_statement_mode { RP_PREPARED, RP_BOUND, RP_LITERAL, RP_NO_STATEMENT } rp_statement_mode;
 
 typedef struct rp_phase {
@@ -115,12 +126,18 @@ void rp_setting(rp_facts *facts, const char *name, const char *value);
 typedef struct rp_digest rp_digest;
 typedef struct rp_sink {
     uint64_t touch, rows;
+    uint64_t bytes;    /* a floor's: taken, nothing of them parsed */
     rp_digest *digest; /* NULL inside the clock */
     bool broken;       /* a value did not fit its column */
     bool watched;      /* the next row is awaited by a stamp or belongs to the digest */
     bool stamped;
     uint64_t executed_at_ns, first_row_at_ns;
 } rp_sink;
+
+/* What a query delivers, column by column. */
+typedef struct rp_description rp_description;
+void rp_describe(rp_description *description, const rp_column *column, const char *engine_type,
+                 const char *unsupported);
 
 /* What an adapter offers; functions marked (optional) may be NULL. */
 typedef struct rp_adapter {
@@ -140,6 +157,8 @@ typedef struct rp_adapter {
     bool (*cancel)(void *canceller);
     bool (*set_timeout)(void *connection, int64_t ms); /* (optional) of every further statement; 0: none */
     const char *no_timeout;                            /* why there is no set_timeout */
+    /* (optional) What the query delivers, without executing it: `rp_describe` for each column. */
+    bool (*describe)(void *connection, const char *sql, rp_description *description);
     void (*end)(void); /* (optional) before the process ends in good order, every connection closed */
 } rp_adapter;
 
@@ -291,6 +310,9 @@ static inline void rp_text_as(rp_sink *sink, rp_column *column, const char *text
 
 /* The value does not fit its column's declared type. */
 void rp_misfit(rp_sink *sink, const rp_column *column, const char *what);
+
+/* A legal value of the engine that C's natural type of the column, or the codec, has no room for. */
+void rp_beyond(rp_sink *sink, const rp_column *column, const char *what);
 
 /* What a driver says when a column is delivered as one type in every row. */
 static inline void rp_deliver(rp_column *column, const char *what) {

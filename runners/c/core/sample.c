@@ -50,6 +50,7 @@ static rp_turn together(const rp_turn *turns, int count) {
         all.lead_in.operations += lead_in_operations(each);
         all.rows += each->rows;
         all.touch += each->touch;
+        all.bytes += each->bytes;
         all.cpu_ns += each->cpu_ns;
         all.window_cpu_ns += each->window_cpu_ns;
     }
@@ -130,6 +131,7 @@ bool rp_sample(rp_session *session, rp_phase *phase, const rp_json *request, rp_
     rp_write_integer(reply, "rows", (int64_t)all.rows);
     rp_write_integer(reply, "values", (int64_t)all.rows * phase->column_count);
     rp_write_hexadecimal(reply, "touch", all.touch);
+    rp_write_integer(reply, "bytes", (int64_t)all.bytes);
     rp_write_integer(reply, "first", (int64_t)all.first);
     rp_write_integer(reply, "lead_in_operations", (int64_t)lead_in_operations(&all));
     rp_write_integer(reply, "window_ns", (int64_t)(window_end - window));
@@ -158,6 +160,7 @@ bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_
     }
     free(digest.row.data);
     if (!good) return false;
+    if (sink.bytes > 0) return rp_fail(RP_UNSUPPORTED, "", "a floor delivers no rows that could be verified");
     char text[48];
     snprintf(text, sizeof text, "%llu:%016llx", (unsigned long long)digest.rows, (unsigned long long)digest.sum);
     rp_write_text(reply, "digest", text);

@@ -86,7 +86,7 @@ typedef struct rp_turn {
     bool back; /* the block begins where the lead-in began */
     rp_failures *failures;
     rp_span lead_in, block;
-    uint64_t first, rows, touch, cpu_ns, window_cpu_ns;
+    uint64_t first, rows, touch, bytes, cpu_ns, window_cpu_ns;
 } rp_turn;
 
 /* Lead-in, `meet` (NULL: there is nobody to wait for), block. */
@@ -103,6 +103,7 @@ void rp_clients_take_turns(rp_session *session, rp_turn *turns);
 bool rp_sample(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
 bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
 bool rp_behave(rp_session *session, const rp_json *request, rp_writer *reply);
+bool rp_describe_query(rp_session *session, const rp_json *request, rp_writer *reply);
 
 /* The reply line to one request line; `goodbye` is set by `bye`. The session lives as long as the process. */
 void rp_answer(rp_session *session, const char *line, size_t length, rp_writer *reply, bool *goodbye);

@@ -72,30 +72,10 @@ static bool take_integer(rp_sink *sink, rp_column *column, cursor *in) {
 static bool take_decimal(rp_sink *sink, rp_column *column, cursor *in) {
     const char *text = in->at;
     size_t length = (size_t)(in->end - in->at);
-    if (column->precision > 0 && column->precision <= 18) {
-        bool negative = skip(in, '-');
-        int64_t scaled = 0;
-        int fraction = -1, digits = 0;
-        for (; in->at < in->end && digits <= 18; in->at++) {
-            if (is_digit(*in->at)) {
-                if (fraction >= 0) fraction++;
-                if (fraction > column->scale && *in->at == '0') continue;
-                if (fraction > column->scale) return false;
-                scaled = 10 * scaled + (*in->at - '0');
-                digits++;
-            } else if (*in->at == '.' && fraction < 0) {
-                fraction = 0;
-            } else {
-                break;
-            }
-        }
-        if (in->at == in->end && digits > 0 && digits <= 18) {
-            int missing = column->scale - (fraction < 0 ? 0 : fraction < column->scale ? fraction : column->scale);
-            if (digits + missing > 18) return false;
-            scaled *= rp_power_of_ten[missing];
-            rp_scaled(sink, column, negative ? -scaled : scaled);
-            return true;
-        }
+    int64_t scaled;
+    if (!column->wide && read_scaled(in, column->scale, &scaled) && in->at == in->end) {
+        rp_scaled(sink, column, scaled);
+        return true;
     }
     if (length > 0 && (text[length - 1] | 32) == 'y') { /* Infinity */
         in->at = text;
@@ -141,7 +121,7 @@ static bool read_byte(cursor *in, uint8_t *byte) {
 }
 
 static bool take_binary(rp_sink *sink, rp_column *column, cursor *in) {
-    static rp_bytes decoded; /* one loop thread: kept, so that it grows once */
+    static _Thread_local rp_bytes decoded; /* kept, so that it grows once */
     if (!skip_word(in, "\\x")) return false;
     size_t length = (size_t)(in->end - in->at) / 2;
     if (decoded.capacity < length) {
@@ -242,6 +222,19 @@ static bool take_array(rp_sink *sink, rp_column *column, cursor *in) {
     return skip(in, '}');
 }
 
+/* NaN, {{1},{2}}, 0000-00-00, -100:00:00: legal in engines that say so in text. */
+static bool is_beyond(rp_type type, const char *text, size_t length) {
+    switch (type) {
+    case RP_DECIMAL: return length == 3 && memcmp(text, "NaN", 3) == 0;
+    case RP_ARRAY: return length > 1 && memchr(text + 1, '{', length - 1) != NULL;
+    case RP_DATE:
+    case RP_TIMESTAMP:
+    case RP_TIMESTAMPTZ: return length >= 10 && (memcmp(text + 5, "00", 2) == 0 || memcmp(text + 8, "00", 2) == 0);
+    case RP_TIME: return length > 8 && (text[0] == '-' || text[2] != ':' || memcmp(text, "24", 2) > 0);
+    default: return false;
+    }
+}
+
 void rp_convert(rp_sink *sink, rp_column *column, const char *text, size_t length) {
     static bool (*const takers[])(rp_sink *, rp_column *, cursor *) = {
         [RP_INTEGER] = take_integer,     [RP_DECIMAL] = take_decimal,
@@ -259,7 +252,8 @@ void rp_convert(rp_sink *sink, rp_column *column, const char *text, size_t lengt
     cursor in = {text, text + length};
     bool (*taker)(rp_sink *, rp_column *, cursor *) = takers[column->type];
     if (length == 0 || taker == NULL || !taker(sink, column, &in) || in.at != in.end)
-        rp_misfit(sink, column, "the text does not fit the declared type");
+        (is_beyond(column->type, text, length) ? rp_beyond : rp_misfit)(sink, column,
+                                                                        "the text does not fit the declared type");
 }
 
 /* With an exponent (1E+3) it is written out first. */
@@ -286,7 +280,7 @@ void rp_decimal(rp_sink *sink, rp_column *column, const char *text, size_t lengt
     if (i < length && digits && (text[i] | 32) == 'e') {
         take_exponent(sink, column, text, length);
     } else if (i < length || !digits) {
-        rp_misfit(sink, column, "not a decimal number");
+        (is_beyond(RP_DECIMAL, text, length) ? rp_beyond : rp_misfit)(sink, column, "not a decimal number");
     } else {
         sink->touch += negative ? 0 - whole : whole;
         RP_DIGEST(rp_digest_decimal(sink, column, text, length));

@@ -13,6 +13,12 @@ static inline bool is_digit(char byte) {
     return (unsigned char)(byte - '0') < 10;
 }
 
+static inline bool skip(cursor *in, char byte) {
+    if (in->at == in->end || *in->at != byte) return false;
+    in->at++;
+    return true;
+}
+
 static inline bool read_int64(cursor *in, int64_t *value) {
     bool negative = in->at < in->end && *in->at == '-';
     if (in->at < in->end && (*in->at == '-' || *in->at == '+')) in->at++;
@@ -28,6 +34,31 @@ static inline bool read_int64(cursor *in, int64_t *value) {
     return true;
 }
 
+/* A decimal of at most 18 digits as an integer × 10^-scale; false, anywhere in it, for what does not fit. */
+static inline bool read_scaled(cursor *in, int scale, int64_t *value) {
+    bool negative = skip(in, '-');
+    int64_t scaled = 0;
+    int fraction = -1, digits = 0;
+    for (; in->at < in->end && digits <= 18; in->at++) {
+        if (is_digit(*in->at)) {
+            if (fraction >= 0) fraction++;
+            if (fraction > scale && *in->at == '0') continue;
+            if (fraction > scale) return false;
+            scaled = 10 * scaled + (*in->at - '0');
+            digits++;
+        } else if (*in->at == '.' && fraction < 0) {
+            fraction = 0;
+        } else {
+            break;
+        }
+    }
+    int missing = scale - (fraction < 0 ? 0 : fraction < scale ? fraction : scale);
+    if (digits == 0 || digits + missing > 18) return false;
+    scaled *= rp_power_of_ten[missing];
+    *value = negative ? -scaled : scaled;
+    return true;
+}
+
 /* Exactly `count` digits. */
 static inline bool read_fixed(cursor *in, int count, unsigned *value) {
     if (in->end - in->at < count) return false;
@@ -36,12 +67,6 @@ static inline bool read_fixed(cursor *in, int count, unsigned *value) {
         if (!is_digit(*in->at)) return false;
         *value = 10 * *value + (unsigned)(*in->at - '0');
     }
-    return true;
-}
-
-static inline bool skip(cursor *in, char byte) {
-    if (in->at == in->end || *in->at != byte) return false;
-    in->at++;
     return true;
 }
 

@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path as FilePath
 
+from msgspec import structs
+
 from rowpath import launch
 from rowpath.engines import postgresql_binaries
 from rowpath.engines.base import Availability
@@ -31,6 +33,29 @@ _compiler = c_compiler.words
 
 def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
     """Whether this adapter can be built and run here; quick, builds nothing."""
+    each = [_built_here(one, version) for one in programs(adapter, path)]
+    return next((one for one in each if one.ok), each[0])
+
+
+def programs(adapter: Adapter, path: Path | None = None) -> list[Adapter]:
+    """The adapter as each of the programs that it is built as: one, or one for each client library of its engines.
+
+    `build.engine.NAME` holds what the build for that engine has instead of the adapter's own; with a path only the
+    program of the path's engine.
+    """
+    engines = adapter.build.get("engine", {})
+    if not engines:
+        return [adapter]
+    if path is not None and path.get("engine") in engines:
+        engines = {path.get("engine"): engines[path.get("engine")]}
+    common = {key: value for key, value in adapter.build.items() if key != "engine"}
+    return [
+        structs.replace(adapter, source=own.get("source", adapter.source), build=common | own)
+        for own in engines.values()
+    ]
+
+
+def _built_here(adapter: Adapter, version: str) -> Availability:
     what = f"C adapter {adapter.driver}"
     compiler = _compiler()
     if shutil.which(compiler[0]) is None:
@@ -53,14 +78,19 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> No
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
     for adapter, version in adapters:
         mine = [path for path in paths if path.get("driver") == adapter.driver]
-        for statement in dict.fromkeys(path.get("statement") for path in mine) or ("",):
-            executable(adapter, version, statement)
+        differing = {(path.get("engine"), path.get("statement")): path for path in mine}
+        for path in differing.values() or (Path.of({}),):
+            every = programs(adapter, path)
+            for program in every:
+                if len(every) == 1 or _built_here(program, version).ok:
+                    executable(program, version, path.get("statement"))
 
 
 def command(adapter: Adapter, version: str, path: Path) -> Command:
     """How to start the runner for this path."""
     thread = ("--thread", path.get("thread")) if path.get("thread") != "none" else ()
-    return Command((str(executable(adapter, version, path.get("statement"))), "--adapter", adapter.driver, *thread))
+    program = programs(adapter, path)[0]
+    return Command((str(executable(program, version, path.get("statement"))), "--adapter", adapter.driver, *thread))
 
 
 def executable(adapter: Adapter, version: str, statement: str = "") -> FilePath:
@@ -180,8 +210,10 @@ def _libpq(version: str) -> tuple[list[str], list[str]]:
 
 def driver_libraries(adapter: Adapter, version: str) -> list[FilePath]:
     """The shared libraries that are the driver, those that are there; fetches nothing."""
+    if "engine" in adapter.build:
+        return [file for program in programs(adapter) for file in driver_libraries(program, version)]
     found = [library_file(name) for name in adapter.build.get("libraries", {})]
-    if "odbc" in adapter.build:
+    if "file" in adapter.build.get("odbc", {}):
         found.insert(0, odbc.driver_file(adapter, version))
     if adapter.build.get("libpq"):
         tls = version == postgresql_binaries.VERSION_TLS

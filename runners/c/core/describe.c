@@ -1,0 +1,33 @@
+/* What a query delivers, for the `describe` request. */
+#include "session.h"
+
+struct rp_description {
+    rp_writer *reply;
+};
+
+void rp_describe(rp_description *description, const rp_column *column, const char *engine_type,
+                 const char *unsupported) {
+    rp_writer *reply = description->reply;
+    rp_write_open(reply, NULL, '{');
+    rp_write_text(reply, "name", column->name);
+    rp_write_text(reply, "type", rp_type_name(column->type));
+    rp_write_integer(reply, "length", column->length);
+    rp_write_integer(reply, "precision", column->precision);
+    rp_write_integer(reply, "scale", column->scale);
+    rp_write_integer(reply, "bits", column->bits);
+    rp_write_boolean(reply, "nullable", column->nullable);
+    rp_write_text(reply, "engine_type", engine_type);
+    rp_write_text(reply, "unsupported", unsupported);
+    rp_write_close(reply, '}');
+}
+
+bool rp_describe_query(rp_session *session, const rp_json *request, rp_writer *reply) {
+    rp_description description = {reply};
+    if (session->adapter->describe == NULL)
+        return rp_fail(RP_UNSUPPORTED, "", "%s describes no queries", session->adapter->driver);
+    rp_write_open(reply, "columns", '[');
+    if (!session->adapter->describe(session->clients->connection, rp_json_text(request, "sql", ""), &description))
+        return false;
+    rp_write_close(reply, ']');
+    return true;
+}
