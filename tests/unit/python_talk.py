@@ -52,7 +52,11 @@ class Talk:
             "stamps": phase.stamps,
             "rows_per_operation": phase.rows_per_operation,
             "way": phase.way,
+            "access": "scan" if phase.scan else phase.access,
         }
+        if phase.table:
+            table = workload.tables[phase.table]
+            spec |= {"table_columns": msgspec.to_builtins(table.columns), "key_columns": list(table.primary_key)}
         spec |= changed
         self.runner.request(
             p.Prepare, 20, phase=msgspec.convert(spec, p.PhaseSpec), parameters=parameters, expect=p.PrepareReply

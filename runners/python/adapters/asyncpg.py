@@ -52,7 +52,7 @@ class Adapter(AsyncAdapter):
 
     def prepare(self, phase, parameters):
         connection = self.connection
-        query = numbered(phase.sql)
+        query = numbered(phase.sql) if phase.parameter_columns else phase.sql  # a ? may be an operator
         if phase.kind == "connect":
             return self.work(lambda opened: opened.fetch(query), connect=self.log_in, close=asyncpg.Connection.close)
         execute = connection.fetch if phase.columns else connection.execute

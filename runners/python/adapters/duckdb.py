@@ -2,13 +2,13 @@
 
 from datetime import date, datetime, time
 from decimal import Decimal
-from functools import partial
-from itertools import chain
 from uuid import UUID
 
 import duckdb
+from rowpath_runner import describe_duckdb
 from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.adapter import with_literals
+from rowpath_runner.adapter import Unsupported, with_literals
+from rowpath_runner.blocks import block_size, in_blocks
 from rowpath_runner.columnar import ColumnarWork
 from rowpath_runner.columnar_arrow import Arrow, arrow_schema, arrow_table
 from rowpath_runner.loop import Work
@@ -53,11 +53,24 @@ class Adapter(Base):
     def connect(self):
         self.connection = self.opened()
 
+    @property
+    def place(self):
+        """Where the database is."""
+        return self.options["path"]
+
+    @property
+    def read_only(self):
+        """A file that one process writes no other may open."""
+        several = self.options.get("clients", "1") != "1" and self.options.get("concurrency") == "processes"
+        return several or self.options.get("read_only") == "yes"
+
     def opened(self):
         options = self.options
         mode = "NONE" if options.get("durability") == "none" else "STANDARD"
         config = {"threads": int(options.get("threads", 1)), "fsync_mode": mode}
-        connection = duckdb.connect(options["path"], config=config)
+        if self.read_only:
+            config["access_mode"] = "READ_ONLY"
+        connection = duckdb.connect(self.place, config=config)
         connection.execute("SET TimeZone = 'UTC'")
         return connection
 
@@ -69,24 +82,25 @@ class Adapter(Base):
         if phase.kind == "connect":
             close = duckdb.DuckDBPyConnection.close
             return Work(lambda opened: opened.execute(sql).fetchall(), connect=self.opened, close=close)
+        if not phase.columns and self.read_only:
+            raise Unsupported("a file that several processes have open can only be read")
         if not phase.columns:
             return Work(lambda argument: connection.execute(*argument), arguments)
-        fetch, _, block = self.options.get("fetch", "row").partition(":")
+        fetch = self.options.get("fetch", "row")
         if fetch == "columnar":
             return ColumnarWork(Arrow(phase.columns), self.batches(), arguments)
-        casts = [f"CAST({c.name} AS VARCHAR) AS {c.name}" for c in phase.columns if c.type in FETCHED_AS_TEXT]
-        if casts:
-            replaced = f"SELECT * REPLACE ({', '.join(casts)}) FROM "
-            arguments = [(f"{replaced} ({text})", row) for text, row in arguments]
+        if any(c.type in FETCHED_AS_TEXT for c in phase.columns):
+            names = [f"c{number}" for number in range(len(phase.columns))]  # the query's own may occur twice
+            taken = ", ".join(
+                f"CAST({name} AS VARCHAR)" if c.type in FETCHED_AS_TEXT else name
+                for name, c in zip(names, phase.columns, strict=True)
+            )
+            arguments = [(f"SELECT {taken} FROM ({text}\n) AS q ({', '.join(names)})", row) for text, row in arguments]
         converters = [FETCHED_AS_TEXT.get(c.type) for c in phase.columns]
         if fetch == "row":
             return Work(lambda argument: connection.execute(*argument).fetchall(), arguments, converters)
-
-        def in_blocks(argument):
-            result = connection.execute(*argument)
-            return chain.from_iterable(iter(partial(result.fetchmany, int(block)), []))
-
-        return Work(in_blocks, arguments, converters)
+        execute = in_blocks(lambda argument: connection.execute(*argument), block_size(self.options))
+        return Work(execute, arguments, converters)
 
     def batches(self):
         """A function from (SQL, parameters) to the result's Arrow table, or its record batches as they are made."""
@@ -124,6 +138,9 @@ class Adapter(Base):
 
     def cancel(self):
         self.connection.interrupt()
+
+    def describe(self, sql):
+        return describe_duckdb.columns(self.connection, sql)
 
     def run(self, statement):
         self.connection.execute(statement)

@@ -1,12 +1,12 @@
 """A delimited text file, the straightforward way: open, split each line, convert."""
 
+import importlib
 import re
 from functools import partial
-from pathlib import Path
 
-from rowpath_runner.adapter import FROM_TEXT, Unsupported
-from rowpath_runner.adapter import Adapter as Base
+from rowpath_runner.adapter import FROM_TEXT
 from rowpath_runner.loop import Work
+from rowpath_runner.tables import FileAdapter, access_of, aggregates, layout, record_start
 
 ESCAPED = re.compile(r"\\(.)")
 CHARACTERS = {"n": "\n", "r": "\r"}
@@ -39,14 +39,48 @@ def scan(path, delimiter, _):
             yield split_escaped(line, delimiter) if "\\" in line else line.split(delimiter)
 
 
-class Adapter(Base):
-    def connect(self):
-        self.folder = Path(self.options["path"])
-        next(self.folder.iterdir(), None)  # a folder that is not there is an error of connecting
+def segment(path, delimiter, part):
+    begin, end = part
+    with path.open("rb") as file:
+        at = record_start(file, begin)
+        file.seek(at)
+        for ended in file:
+            if at >= end:
+                break
+            at += len(ended)
+            line = ended.decode().rstrip("\n")
+            yield split_escaped(line, delimiter) if "\\" in line else line.split(delimiter)
 
+
+def aggregate(path, delimiter, folds, _):
+    """One row: each of `folds` is (index of the field, its converter, what joins two values), or None to count."""
+    rows, kept = 0, [None] * len(folds)
+    for row in scan(path, delimiter, _):
+        rows += 1
+        for i, (index, convert, join) in enumerate(folds):
+            if join and row[index] is not None:
+                value = convert(row[index])
+                kept[i] = value if kept[i] is None else join(kept[i], value)
+    return [[value if join else rows for value, (*_, join) in zip(kept, folds, strict=True)]]
+
+
+JOIN = {"sum": lambda total, value: total + value, "min": min, "max": max, "count": None}
+
+
+class Adapter(FileAdapter):
     def prepare(self, phase, parameters):
-        if not phase.scan:
-            raise Unsupported("a delimited file delivers whole tables only")
-        path = self.folder / f"{phase.table}.tbl"
-        delimiter = self.options.get("delimiter", "|")
-        return Work(partial(scan, path, delimiter), converters=[FROM_TEXT.get(c.type) for c in phase.columns])
+        access, path = access_of(phase), self.file(phase)
+        if access == "aggregate":
+            columns = [column.name for column in layout(phase)]
+            converters = [FROM_TEXT.get(column.type, str) for column in layout(phase)]
+            folds = []
+            for function, name, _ in aggregates(phase):
+                index = columns.index(name) if name else 0
+                folds.append((index, converters[index], JOIN[function]))
+            return Work(partial(aggregate, path, self.delimiter, folds))
+        read = partial(segment if access == "segment" else scan, path, self.delimiter)
+        return Work(read, parameters, [FROM_TEXT.get(c.type) for c in phase.columns])
+
+    def describe(self, sql):
+        describe_arrow = importlib.import_module("rowpath_runner.describe_arrow")  # scanning needs no pyarrow
+        return describe_arrow.of_delimited(self.folder, sql, self.options.get("delimiter", "|"))

@@ -1,5 +1,6 @@
 """MariaDB and MySQL through MariaDB Connector/Python: C, over libmariadb."""
 
+from rowpath_runner.adapter import Unsupported
 from rowpath_runner.mysql import NATURAL, MysqlAdapter, address, as_text, driver_module
 
 mariadb = driver_module("mariadb", "apt-get install libmariadb3")
@@ -26,6 +27,10 @@ class Adapter(MysqlAdapter):
     def cursor(self, phase):
         result = self.options.get("result", "whole") if phase.columns else "whole"
         server_side = {"cursor_type": READ_ONLY} if result.startswith("cursor") else {}
+        if server_side and result != "cursor:1":
+            raise Unsupported(
+                "a server's cursor gives 1 row a round trip, whatever prefetch_size says: result=cursor:1"
+            )
         binary = self.options.get("format") == "binary"
         return self.connection.cursor(buffered=result == "whole", binary=binary, **server_side)
 

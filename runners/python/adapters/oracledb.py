@@ -46,7 +46,9 @@ class Adapter(Base):
                 connect=self.log_in,
                 close=oracledb.Connection.close,
             )
-        execute = self.connection.cursor().execute
+        cursor = self.connection.cursor()
+        cursor.arraysize = int(self.options.get("result", "fetch-size:100").partition(":")[2])
+        execute = cursor.execute
         # A query's execute gives back its cursor.
         return Work(lambda row: execute(query, row), parameters, converters)
 

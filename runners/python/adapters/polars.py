@@ -1,42 +1,50 @@
-"""Parquet and Arrow IPC files through polars: as data frames, or as rows."""
+"""Parquet, Arrow IPC and delimited text files through polars: as data frames, or as rows."""
 
 import importlib
 import os
-from functools import partial
-from pathlib import Path
 from uuid import UUID
 
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.adapter import Unsupported
 from rowpath_runner.columnar import ColumnarWork
 from rowpath_runner.loop import Work
+from rowpath_runner.tables import FileAdapter, access_of, aggregates, no_escapes, segment_bytes
 
 
 def uuid(value):
-    return UUID(bytes=value)
+    return UUID(bytes=value) if isinstance(value, bytes) else UUID(value)
 
 
-class Adapter(Base):
+class Adapter(FileAdapter):
     def connect(self):
-        self.folder = Path(self.options["path"])
-        next(self.folder.iterdir(), None)  # a folder that is not there is an error of connecting
+        super().connect()
         # polars makes its threads when it is imported, once for the process's life.
-        os.environ["POLARS_MAX_THREADS"] = self.options.get("threads", "1")
+        os.environ["POLARS_MAX_THREADS"] = str(self.threads * self.sharing)
         self.polars = importlib.import_module("polars")
         self.errors = (self.polars.exceptions.PolarsError,)
 
     def prepare(self, phase, parameters):
-        if not phase.scan:
-            raise Unsupported("a columnar file delivers whole tables only")
-        form = self.options["engine"]
-        file = self.folder / f"{phase.table}.{form}"
+        access, columnar = access_of(phase), importlib.import_module("rowpath_runner.columnar_polars")
+        frame = self.frame(phase)
         names = [column.name for column in phase.columns]
-        read = partial(self.polars.read_parquet if form == "parquet" else self.polars.read_ipc, file, columns=names)
+        if access == "aggregate":
+            names = columnar.aggregate_expressions(aggregates(phase), phase.table_columns)
+
+        def read(part):
+            return frame(part).select(names).collect()
+
         if self.options.get("fetch") == "columnar":
-            columnar = importlib.import_module("rowpath_runner.columnar_polars")
-            return ColumnarWork(columnar.Frames(phase.columns), lambda _: [read()])
+            return ColumnarWork(columnar.Frames(phase.columns), lambda part: [read(part)], parameters)
         converters = [uuid if column.type == "uuid" else None for column in phase.columns]
-        return Work(lambda _: read().iter_rows(), converters=converters)
+        return Work(lambda part: read(part).iter_rows(), parameters, converters)
+
+    def frame(self, phase):
+        """A function that gives the file, or the part of it that is its argument, as a lazy frame."""
+        file = self.file(phase)
+        if self.engine == "file":
+            no_escapes(file, phase)
+            text = importlib.import_module("rowpath_runner.polars_text")
+            return lambda part: text.scanned(segment_bytes(file, *part) if part else file, phase, self.delimiter)
+        scanned = self.polars.scan_parquet if self.engine == "parquet" else self.polars.scan_ipc
+        return lambda part: scanned(file).slice(part[0], part[1] - part[0]) if part else scanned(file)
 
     def facts(self):
         polars = self.polars
@@ -44,5 +52,8 @@ class Adapter(Base):
         return {
             "driver_version": polars.__version__,
             "build": str(build.get("version", "")),
-            "settings": {"threads": polars.thread_pool_size()},
+            "settings": {
+                "threads": polars.thread_pool_size() // self.sharing,
+                "thread_pool": polars.thread_pool_size(),
+            },
         }

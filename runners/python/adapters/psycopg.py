@@ -2,17 +2,19 @@
 
 import struct
 from contextlib import nullcontext
-from itertools import chain
 
 import psycopg
 from psycopg import sql as compose
 from psycopg.adapt import Loader
 from psycopg.pq import Format
 from psycopg.types.string import TextBinaryLoader, TextLoader
+from rowpath_runner import describe_postgresql
 from rowpath_runner.adapter import formatted, interval, with_literals
+from rowpath_runner.blocks import block_size, in_blocks
 from rowpath_runner.loop import Work
-from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, copy_command, libpq_keywords
+from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, copy_command, libpq_keywords, numbered
 
+INVALID_OID = 0  # of a type that the driver does not know
 # PostgreSQL's types as binary COPY must be told them; character types and JSON have the same bytes as text.
 TYPES = {
     "decimal": "numeric",
@@ -34,6 +36,13 @@ def type_name(column):
     return INTEGERS[column.bits] if column.type == "integer" else TYPES.get(column.type, "text")
 
 
+def result_types(connection, sql):
+    """The OIDs of a query's columns; it is prepared and not executed."""
+    connection.pgconn.prepare(b"", sql.encode())
+    described = connection.pgconn.describe_prepared(b"")
+    return [described.ftype(index) for index in range(described.nfields)]
+
+
 class IntervalText(Loader):
     """(months, days, nanoseconds): psycopg's own timedelta has no months."""
 
@@ -49,6 +58,11 @@ class IntervalBinary(Loader):
         return months, days, microseconds * 1000
 
 
+class JsonbBinary(TextBinaryLoader):
+    def load(self, data):
+        return super().load(data[1:])  # after a version byte
+
+
 class Adapter(LibpqAdapter):
     errors = (psycopg.Error,)
     bulk_ways = ("copy", "executemany")
@@ -58,6 +72,8 @@ class Adapter(LibpqAdapter):
         for name in ("json", "jsonb"):
             connection.adapters.register_loader(name, TextLoader)
         connection.adapters.register_loader("json", TextBinaryLoader)
+        connection.adapters.register_loader("jsonb", JsonbBinary)
+        connection.adapters.register_loader(INVALID_OID, TextBinaryLoader)  # types of the user's own: enums
         connection.adapters.register_loader("interval", IntervalText)
         connection.adapters.register_loader("interval", IntervalBinary)
         return connection
@@ -82,6 +98,8 @@ class Adapter(LibpqAdapter):
                 return compose.Literal(value).as_string(connection)
 
             arguments = [with_literals(phase.sql, row, literal) for row in parameters]
+        if self.options.get("fetch") == "copy" and phase.columns:
+            return Work(self.through_copy(phase), arguments or [phase.sql])
         bound = parameters is not None and statement != "text"
         query = formatted(phase.sql) if bound else phase.sql
         # Shipped: the driver prepares by itself once a statement was executed five times.
@@ -96,9 +114,9 @@ class Adapter(LibpqAdapter):
             work = Work(lambda text: execute(text, prepare=False), arguments)
         else:
             work = Work(lambda _: execute(query, prepare=keep))
-        fetch, _, size = self.options.get("fetch", "row").partition(":")
-        if fetch == "block" and phase.columns:
-            work.execute = in_blocks(work.execute, int(size))
+        size = block_size(self.options)
+        if size and phase.columns:
+            work.execute = in_blocks(work.execute, size)
         return work
 
     def through_cursor(self, query, bound, size):
@@ -116,6 +134,20 @@ class Adapter(LibpqAdapter):
                 yield from cursor
 
         return begun(rows)  # BEGIN and DECLARE
+
+    def through_copy(self, phase):
+        """The rows of COPY (query) TO STDOUT, parsed by psycopg as the types that the query has."""
+        cursor = self.connection.cursor()
+        form = "binary" if self.binary else "text"
+        types = result_types(self.connection, numbered(phase.sql) if phase.parameter_columns else phase.sql)
+
+        def rows(query):
+            with cursor.copy(f"COPY ({query}\n) TO STDOUT (FORMAT {form})") as copy:
+                copy.set_types(types)
+                yield
+                yield from copy.rows()
+
+        return begun(rows)
 
     def bulk(self, phase, way):
         connection = self.connection
@@ -140,6 +172,9 @@ class Adapter(LibpqAdapter):
                     copy.write_row(row)
 
         return Work(copy_in)
+
+    def describe(self, sql):
+        return describe_postgresql.columns(self.connection, sql)
 
     def run(self, statement):
         self.connection.execute(statement)
@@ -171,13 +206,3 @@ class Adapter(LibpqAdapter):
 
     def code(self, error):
         return error.sqlstate or type(error).__name__
-
-
-def in_blocks(execute, size):
-    """The rows of what `execute` gives, taken `size` a call."""
-
-    def blocks(argument):
-        fetchmany = execute(argument).fetchmany
-        return chain.from_iterable(iter(lambda: fetchmany(size), []))
-
-    return blocks

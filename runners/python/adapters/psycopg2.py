@@ -6,6 +6,7 @@ from io import StringIO
 import psycopg2
 from psycopg2 import extensions, extras
 from rowpath_runner.adapter import formatted, interval
+from rowpath_runner.blocks import block_size, in_blocks
 from rowpath_runner.loop import Work
 from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, column_names, copy_command, libpq_keywords
 
@@ -51,13 +52,14 @@ class Adapter(LibpqAdapter):
         cursor = self.connection.cursor()
         execute = cursor.execute
         if not phase.columns:
-            return Work(lambda row: execute(query, row), parameters)
+            return Work(lambda row: execute(query, row or None), parameters)
 
         def rows(row):
-            execute(query, row)
+            execute(query, row or None)  # with none at all a % is no placeholder
             return cursor
 
-        return Work(rows, parameters)
+        size = block_size(self.options)
+        return Work(in_blocks(rows, size) if size else rows, parameters)
 
     def through_cursor(self, query, size):
         """One transaction per operation, its rows `size` a round trip through a cursor in the server."""
@@ -68,7 +70,7 @@ class Adapter(LibpqAdapter):
             try:
                 with connection, connection.cursor("rows") as cursor:
                     cursor.itersize = size
-                    cursor.execute(query, row)
+                    cursor.execute(query, row or None)
                     yield
                     yield from cursor
             finally:

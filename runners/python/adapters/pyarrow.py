@@ -1,80 +1,132 @@
-"""Parquet and Arrow IPC files through pyarrow: as Arrow, or as rows."""
+"""Parquet, Arrow IPC and delimited text files through pyarrow: as Arrow, or as rows."""
 
 from functools import partial
-from pathlib import Path
 
 import pyarrow
 import pyarrow.parquet
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.adapter import Unsupported
+from rowpath_runner import arrow_text, describe_arrow
 from rowpath_runner.columnar import ColumnarWork
-from rowpath_runner.columnar_arrow import Arrow, arrow_rows
+from rowpath_runner.columnar_arrow import Arrow, arrow_aggregate, arrow_rows
 from rowpath_runner.loop import Work
+from rowpath_runner.tables import FileAdapter, access_of, aggregated_columns, aggregates, no_escapes
 
 
-def whole_parquet(file, names, use_threads, _):
-    return [pyarrow.parquet.read_table(file, columns=names, use_threads=use_threads)]
+class Parquet:
+    def __init__(self, file, columns, use_threads):
+        self.file, self.use_threads = file, use_threads
+        self.names = [column.name for column in columns]
+
+    def tables(self, part):
+        if not part:
+            return [pyarrow.parquet.read_table(self.file, columns=self.names, use_threads=self.use_threads)]
+        with pyarrow.parquet.ParquetFile(self.file) as opened:
+            groups, skipped = row_groups(opened.metadata, *part)
+            table = opened.read_row_groups(groups, columns=self.names, use_threads=self.use_threads)
+            return [table.slice(skipped, part[1] - part[0])]
+
+    def batches(self, part, size):
+        with pyarrow.parquet.ParquetFile(self.file) as opened:
+            groups, skipped = row_groups(opened.metadata, *part) if part else (None, 0)
+            batches = opened.iter_batches(size, groups, self.names, use_threads=self.use_threads)
+            yield from within(batches, skipped, part[1] - part[0]) if part else batches
 
 
-def parquet_batches(file, names, use_threads, _):
-    with pyarrow.parquet.ParquetFile(file) as opened:
-        yield from opened.iter_batches(columns=names, use_threads=use_threads)
+class Ipc:
+    def __init__(self, file, columns, use_threads):
+        self.file = file
+        self.options = pyarrow.ipc.IpcReadOptions(use_threads=use_threads)
+        self.names = [column.name for column in columns]
 
+    def tables(self, part):
+        with pyarrow.memory_map(str(self.file)) as mapped:
+            opened = pyarrow.ipc.open_file(mapped, options=self.options)
+            if not part:
+                return [opened.read_all().select(self.names)]
+            return list(within(self.all(opened), part[0], part[1] - part[0]))
 
-def whole_ipc(file, names, use_threads, _):
-    options = pyarrow.ipc.IpcReadOptions(use_threads=use_threads)
-    with pyarrow.memory_map(str(file)) as mapped:
-        return [pyarrow.ipc.open_file(mapped, options=options).read_all().select(names)]
+    def batches(self, part, size):
+        with pyarrow.memory_map(str(self.file)) as mapped:
+            written = self.all(pyarrow.ipc.open_file(mapped, options=self.options))
+            for batch in within(written, part[0], part[1] - part[0]) if part else written:
+                for first in range(0, batch.num_rows, size):  # at most as large as they were written
+                    yield batch.slice(first, size)
 
-
-def ipc_batches(file, names, use_threads, _):
-    options = pyarrow.ipc.IpcReadOptions(use_threads=use_threads)
-    with pyarrow.memory_map(str(file)) as mapped:
-        opened = pyarrow.ipc.open_file(mapped, options=options)
+    def all(self, opened):
         for index in range(opened.num_record_batches):
-            yield opened.get_batch(index).select(names)
+            yield opened.get_batch(index).select(self.names)
 
 
-READERS = {
-    ("parquet", "whole"): whole_parquet,
-    ("parquet", "chunked:65536"): parquet_batches,
-    ("arrow", "whole"): whole_ipc,
-    ("arrow", "chunked:65536"): ipc_batches,
-}
+READERS = {"parquet": Parquet, "arrow": Ipc}
 
 
-class Adapter(Base):
+def row_groups(metadata, begin, end):
+    """The row groups that hold records [begin, end), and how many of theirs come before."""
+    groups, skipped, first = [], 0, 0
+    for index in range(metadata.num_row_groups):
+        last = first + metadata.row_group(index).num_rows
+        if begin < last and first < end:
+            skipped = skipped if groups else begin - first
+            groups.append(index)
+        first = last
+    return groups, skipped
+
+
+def within(batches, skip, count):
+    """The records [skip, skip + count) of these batches."""
+    for batch in batches:
+        taken = batch.slice(min(skip, batch.num_rows), count)
+        skip, count = max(0, skip - batch.num_rows), count - taken.num_rows
+        if taken.num_rows:
+            yield taken
+        if not count:
+            return
+
+
+def aggregated(read, wanted, part):
+    return [arrow_aggregate(read(part), wanted)]
+
+
+class Adapter(FileAdapter):
     errors = (pyarrow.ArrowException,)
 
     def connect(self):
-        self.folder = Path(self.options["path"])
-        next(self.folder.iterdir(), None)  # a folder that is not there is an error of connecting
-        self.threads = int(self.options.get("threads", 1))
-        pyarrow.set_cpu_count(self.threads)
-        pyarrow.set_io_thread_count(self.threads)
+        super().connect()
+        pyarrow.set_cpu_count(self.threads * self.sharing)
+        pyarrow.set_io_thread_count(self.threads * self.sharing)
 
     def prepare(self, phase, parameters):
-        if not phase.scan:
-            raise Unsupported("a columnar file delivers whole tables only")
-        form = self.options["engine"]
-        file = self.folder / f"{phase.table}.{form}"
-        names = [column.name for column in phase.columns]
-        read = partial(READERS[form, self.options.get("result", "whole")], file, names, self.threads > 1)
+        access, file = access_of(phase), self.file(phase)
+        columns = aggregated_columns(phase) if access == "aggregate" else phase.columns
+        if self.engine == "file":
+            no_escapes(file, phase)
+            reader = arrow_text.Text(file, phase, columns, self.delimiter, self.threads > 1)
+        else:
+            reader = READERS[self.engine](file, columns, self.threads > 1)
+        result, _, size = self.options.get("result", "whole").partition(":")
+        read = partial(reader.batches, size=int(size)) if result == "chunked" else reader.tables
+        if access == "aggregate":
+            read = partial(aggregated, read, aggregates(phase))
         if self.options.get("fetch") == "columnar":
-            return ColumnarWork(Arrow(phase.columns), read)
+            return ColumnarWork(Arrow(phase.columns), read, parameters)
 
-        def rows(_):
-            for batch in read(_):
+        def rows(part):
+            for batch in read(part):
                 yield from arrow_rows(batch)
 
-        return Work(rows)
+        return Work(rows, parameters)
+
+    def describe(self, sql):
+        if self.engine == "file":
+            return describe_arrow.of_delimited(self.folder, sql, self.delimiter)
+        return describe_arrow.of_file(self.folder, sql, self.engine)
 
     def facts(self):
         return {
             "driver_version": pyarrow.__version__,
             "build": f"Arrow C++ {pyarrow.cpp_build_info.version} {pyarrow.cpp_build_info.build_type}",
             "settings": {
-                "threads": pyarrow.cpu_count(),
+                "threads": pyarrow.cpu_count() // self.sharing,
+                "cpu_threads": pyarrow.cpu_count(),
                 "io_threads": pyarrow.io_thread_count(),
                 "use_threads": self.threads > 1,
                 "memory_pool": pyarrow.default_memory_pool().backend_name,

@@ -2,6 +2,7 @@
 
 import pymysql
 from pymysql.cursors import Cursor, SSCursor
+from rowpath_runner import describe_mysql
 from rowpath_runner.mysql import MysqlAdapter, address
 
 
@@ -20,6 +21,9 @@ class Adapter(MysqlAdapter):
     def cursor(self, phase):
         streamed = phase.columns and self.options.get("result") == "single-row"
         return self.connection.cursor(SSCursor if streamed else Cursor)
+
+    def describe(self, sql):
+        return describe_mysql.columns(self.connection, sql)
 
     def driver_facts(self):
         return {"driver_version": pymysql.__version__}

@@ -4,10 +4,13 @@ import sqlite3
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import partial
+from urllib.parse import quote
 from uuid import UUID
 
+from rowpath_runner import describe_sqlite
 from rowpath_runner.adapter import FROM_TEXT, Unsupported, literal, with_literals
 from rowpath_runner.adapter import Adapter as Base
+from rowpath_runner.blocks import block_size, in_blocks
 from rowpath_runner.loop import Work
 
 # SQLite has no such types: the values are kept, and arrive, as text.
@@ -38,7 +41,9 @@ class Adapter(Base):
         kept = 128 if self.options.get("statement") == "prepared" else 0
         self.shipped = self.options.get("profile") == "shipped"
         level = "" if self.shipped else None  # shipped: the module begins a transaction before a write
-        connection = sqlite3.connect(self.options["path"], isolation_level=level, cached_statements=kept)
+        mode = "ro" if self.options.get("read_only") == "yes" else "rwc"
+        place = f"file:{quote(self.options['path'])}?mode={mode}"
+        connection = sqlite3.connect(place, isolation_level=level, cached_statements=kept, uri=True)
         connection.execute("PRAGMA busy_timeout=60000")
         if self.options.get("durability") == "none":
             connection.execute("PRAGMA synchronous=OFF")
@@ -59,10 +64,15 @@ class Adapter(Base):
                 close=sqlite3.Connection.close,
             )
         if parameters is None:
-            return Work(lambda _: execute(sql), converters=converters)
-        if self.options.get("statement") == "text":
-            return Work(execute, [with_literals(sql, row, literal_here) for row in parameters], converters)
-        return Work(partial(execute, sql), parameters, converters)
+            work = Work(lambda _: execute(sql), converters=converters)
+        elif self.options.get("statement") == "text":
+            work = Work(execute, [with_literals(sql, row, literal_here) for row in parameters], converters)
+        else:
+            work = Work(partial(execute, sql), parameters, converters)
+        size = block_size(self.options)
+        if size and phase.columns:
+            work.execute = in_blocks(work.execute, size)
+        return work
 
     def transaction(self, phase):
         if self.shipped:
@@ -85,6 +95,9 @@ class Adapter(Base):
 
     def set_timeout(self, milliseconds):
         raise Unsupported("SQLite has no statement timeout; busy_timeout limits the wait for a lock alone")
+
+    def describe(self, sql):
+        return describe_sqlite.columns(self.options["path"], sql)
 
     def run(self, statement):
         self.connection.execute(statement).fetchall()

@@ -1,15 +1,12 @@
 """`python -m rowpath_runner [--source FILE] --adapter DRIVER`: keep replies apart from prints, end with stdin."""
 
-import ctypes
 import os
 import select
-import signal
 import sys
 import threading
 
+from rowpath_runner.lifetime import die_with_parent
 from rowpath_runner.session import LIMIT_BYTES, Session
-
-PR_SET_PDEATHSIG = 1
 
 
 def stop_at_end_of_stdin():
@@ -24,7 +21,7 @@ def main():
     *source, option, driver = sys.argv[1:] if len(sys.argv) in (3, 5) else ("", "")
     if option != "--adapter" or source[:1] not in ([], ["--source"]):
         sys.exit("usage: python -m rowpath_runner [--source FILE] --adapter DRIVER")
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    die_with_parent()
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.Thread(target=stop_at_end_of_stdin, daemon=True).start()

@@ -59,6 +59,10 @@ class Adapter:
         """Let no statement run longer, the driver's own way."""
         raise Unsupported("this driver has no statement timeout")
 
+    def describe(self, sql):
+        """The columns that a query delivers, as the protocol's objects; of a file `sql` is the table's name."""
+        raise Unsupported("this driver says nothing of a query's columns that is not known better elsewhere")
+
     def run(self, statement):
         """Execute one statement and commit it."""
         raise Unsupported("this driver executes no SQL")
@@ -86,10 +90,13 @@ class Phase:
         self.sql = spec.get("sql", "")
         self.table = spec.get("table", "")
         self.scan = spec.get("scan", False)
+        self.access = spec.get("access", "")
         self.transaction = spec.get("transaction", "autocommit") == "transaction" or self.kind == "load"
         self.stamps = spec.get("stamps", False)
         self.columns = [column(one) for one in spec.get("columns", [])]
         self.parameter_columns = [column(one) for one in spec.get("parameter_columns", [])]
+        self.table_columns = [column(one) for one in spec.get("table_columns", [])]
+        self.key_columns = spec.get("key_columns", [])
 
 
 def literal(value):

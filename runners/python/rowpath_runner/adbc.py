@@ -52,7 +52,7 @@ class AdbcAdapter(Adapter):
         columnar = self.options.get("fetch") == "columnar"
         if phase.kind == "connect":
             return Work(partial(self.first_query, phase.sql), connect=self.opened, close=close)
-        sql = self.spelt(phase.sql)
+        sql = self.spelt(phase.sql) if phase.parameter_columns else phase.sql  # a ? may be an operator
         take = None
         if phase.columns:
             take = whole_table if columnar else dbapi.Cursor.fetchall

@@ -38,6 +38,7 @@ class Meeting:
     def __init__(self):
         self.ns = self.cpu_ns = 0
         self.shared_cpu_ns = self.shared_window_cpu_ns = 0  # of a thread that all clients share
+        self.collected_ns = self.collections = 0  # in the other clients' processes
 
     def note(self):
         """Called once, when the last one has come."""
@@ -98,8 +99,7 @@ class Clients:
         self.adapters = [adapter]
         self._threads = []
         try:
-            for _ in range(count - 1):
-                self.adapters.append(self._another())
+            self._open_others(count - 1)
         except BaseException:
             self.close()
             raise
@@ -108,7 +108,7 @@ class Clients:
         """The phase prepared on every connection."""
         if len(self.adapters) > 1 and phase.kind not in ("query", "execute"):
             raise Unsupported(f"several clients at once are for queries and single statements, not for {phase.kind}")
-        return Prepared(phase, parameters, self._one_by_one(partial(prepared_loop, phase, parameters)))
+        return Prepared(phase, parameters, self._loops(phase, parameters))
 
     def sample(self, prepared, request):
         """(the first failure, the reply's other fields) of one sample."""
@@ -118,10 +118,11 @@ class Clients:
         meeting, started = Meeting(), perf_counter_ns()
         turns = self._at_once(prepared.loops, shares, meeting)
         window_ns = perf_counter_ns() - started
-        collected = COLLECTOR.ns - collected[0], COLLECTOR.collections - collected[1]
+        collected_ns = COLLECTOR.ns - collected[0] + meeting.collected_ns
+        collections = COLLECTOR.collections - collected[1] + meeting.collections
         prepared.ended(turns)
         reply = summed(turns, prepared.phase.columns)
-        reply |= {"window_ns": window_ns, "collector_ns": collected[0], "collections": collected[1]}
+        reply |= {"window_ns": window_ns, "collector_ns": collected_ns, "collections": collections}
         if len(turns) > 1:
             reply["cpu_ns"] += meeting.shared_cpu_ns
             reply["window_cpu_ns"] += meeting.shared_window_cpu_ns
@@ -136,10 +137,18 @@ class Clients:
             thread.shutdown()
         self.adapters[0].close()
 
+    def _open_others(self, count):
+        for _ in range(count):
+            self.adapters.append(self._another())
+
     def _another(self):
         thread = ThreadPoolExecutor(1)
         self._threads.append(thread)
         return thread.submit(self.adapters[0].another).result()
+
+    def _loops(self, phase, parameters):
+        """Every client's loop of the phase."""
+        return self._one_by_one(partial(prepared_loop, phase, parameters))
 
     def _one_by_one(self, do):
         """`do(adapter)` of every client in its own thread, one after the other."""

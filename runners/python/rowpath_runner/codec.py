@@ -13,6 +13,8 @@ from uuid import UUID
 
 import xxhash
 
+from rowpath_runner.adapter import Unsupported
+
 MASK64 = (1 << 64) - 1
 EPOCH_DAY = 719163
 EPOCH = datetime(1970, 1, 1)
@@ -52,7 +54,8 @@ def _integer(value, column):
 def _decimal(value, column):
     _expect(isinstance(value, (int, Decimal)), value, column)
     sign, digits, exponent = Decimal(value).as_tuple()
-    _expect(isinstance(exponent, int), value, column)
+    if not isinstance(exponent, int):
+        raise Unsupported(f"column {column.name}: {value} is no decimal number")
     text = "".join(map(str, digits))
     if exponent >= 0:
         whole, fraction = text + "0" * exponent, ""
@@ -99,9 +102,19 @@ def _infinite(value):
     return _sized(b"X", b"inf" if value > 0 else b"-inf")
 
 
+def _expect_moment(value, column):
+    """Unsupported for the text that some drivers hand over where Python has no value: 0000-00-00, 44 BC."""
+    if isinstance(value, str) and value[:1].isdigit():
+        try:
+            datetime.fromisoformat(value)
+        except ValueError as error:
+            raise Unsupported(f"column {column.name}: {value} is no {column.type} of Python's") from error
+
+
 def _date(value, column):
     if isinstance(value, float):
         return _infinite(value)
+    _expect_moment(value, column)
     _expect(isinstance(value, date) and not isinstance(value, datetime), value, column)
     return struct.pack("<ci", b"d", value.toordinal() - EPOCH_DAY)
 
@@ -119,6 +132,7 @@ def _since(tag, passed):
 def _timestamp(value, column):
     if isinstance(value, float):
         return _infinite(value)
+    _expect_moment(value, column)
     _expect(isinstance(value, datetime) and value.tzinfo is None, value, column)
     return _since(b"T", value - EPOCH)
 
@@ -126,6 +140,8 @@ def _timestamp(value, column):
 def _timestamptz(value, column):
     if isinstance(value, float):
         return _infinite(value)
+    if value in (datetime.min, datetime.max):
+        raise Unsupported(f"column {column.name}: the driver delivers {value}, of no time zone, for an infinite moment")
     _expect(isinstance(value, datetime) and value.tzinfo is not None, value, column)
     return _since(b"Z", value - EPOCH_UTC)
 
@@ -142,6 +158,8 @@ def _uuid(value, column):
 
 def _array(value, column):
     _expect(isinstance(value, (list, tuple)), value, column)
+    if any(isinstance(element, (list, tuple)) for element in value):
+        raise Unsupported(f"column {column.name}: an array of more than one dimension")
     elements = [b"\x00" if element is None else _integer(element, column) for element in value]
     return b"A" + len(elements).to_bytes(4, "little") + b"".join(elements)
 

@@ -10,6 +10,7 @@ The touch sum is the same as that of rows, so a sample is checked the same way. 
 from itertools import islice
 from uuid import UUID
 
+from rowpath_runner.beyond import told
 from rowpath_runner.codec import MASK64, digest_text, encode_row, row_hash
 from rowpath_runner.loop import Loop, Work
 
@@ -67,14 +68,15 @@ class ColumnarLoop(Loop):
         library = self.work.library
         rows = hashes = total = 0
         types = None
-        for position in range(first, first + count):
-            for batch in self._rows(position):
-                touched, size = library.fold(batch)
-                types = types or library.types(batch)
-                for row in islice(library.rows(batch), max(0, max_rows - rows)):
-                    hashes += row_hash(encode_row(row, self.columns))
-                rows += size
-                total += touched
+        with told(self.columns):
+            for position in range(first, first + count):
+                for batch in self._rows(position):
+                    touched, size = library.fold(batch)
+                    types = types or library.types(batch)
+                    for row in islice(library.rows(batch), max(0, max_rows - rows)):
+                        hashes += row_hash(encode_row(row, self.columns))
+                    rows += size
+                    total += touched
         return {
             "digest": digest_text(min(rows, max_rows), hashes),
             "rows": rows,

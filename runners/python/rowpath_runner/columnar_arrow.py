@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rowpath_runner.adapter import Unsupported
 from rowpath_runner.codec import FLOAT_LIMIT
 from rowpath_runner.columnar import Library, natural_uuid
 
@@ -28,8 +29,16 @@ def arrow_type(column):
     if column.type == "array":
         return pa.list_(INTEGERS[column.bits])
     if column.type == "decimal":
-        return pa.decimal128(column.precision, column.scale)
+        return decimal_type(column)
     return TYPES.get(column.type, pa.string())
+
+
+def decimal_type(column):
+    """The Arrow type of a declared decimal; Unsupported without a precision that one of them has."""
+    if not 0 < column.precision <= 76:
+        declared = f"precision {column.precision}" if column.precision else "no bound"
+        raise Unsupported(f"column {column.name}: Arrow has no decimal of {declared}")
+    return (pa.decimal128 if column.precision <= 38 else pa.decimal256)(column.precision, column.scale)
 
 
 def arrow_schema(columns):
@@ -67,6 +76,11 @@ def _integer(values):
 
 
 def _decimal(values):
+    kind = values.type
+    if not pa.types.is_decimal(kind):  # an integer of 64 bits without a sign
+        return _integer(values)
+    if kind.precision == kind.scale:  # truncating needs a digit before the point
+        values = pc.cast(values, pa.decimal256(kind.precision + 1, kind.scale))
     return int(_sum(pc.trunc(values)))
 
 
@@ -76,6 +90,8 @@ def _float(values):
 
 
 def _text(values):
+    if pa.types.is_dictionary(values.type):  # an enumeration
+        values = pc.cast(values, pa.string())
     return _sum(pc.utf8_length(values))
 
 
@@ -156,3 +172,21 @@ class Arrow(Library):
 
     def types(self, batch):
         return [str(field.type) for field in batch.schema]
+
+
+AGGREGATES = {"sum": pc.sum, "min": pc.min, "max": pc.max}
+
+
+def arrow_aggregate(batches, wanted):
+    """One row of (function, column, name) over all batches, each batch's own first."""
+    rows = [_one_row(batch, wanted) for batch in batches]
+    again = [("sum" if function == "count" else function, name, name) for function, _, name in wanted]
+    return _one_row(pa.Table.from_batches(rows), again)
+
+
+def _one_row(batch, wanted):
+    found = {}
+    for function, column, name in wanted:
+        value = pa.scalar(batch.num_rows) if function == "count" else AGGREGATES[function](batch.column(column))
+        found[name] = pa.array([value.as_py()], value.type)
+    return pa.RecordBatch.from_pydict(found)

@@ -17,7 +17,7 @@ def _of_bytes(values):
 
 
 def _of_characters(values):
-    return values.str.len_chars().cast(pl.Int64).sum()
+    return values.cast(pl.String).str.len_chars().cast(pl.Int64).sum()  # a cast of enumerations alone
 
 
 def _second(values):
@@ -66,3 +66,18 @@ class Frames(Library):
 
     def types(self, batch):
         return [str(kind) for kind in batch.dtypes]
+
+
+def aggregate_expressions(wanted, columns):
+    """The expressions of (function, column, name) over a frame with these columns."""
+    integers = {column.name for column in columns if column.type == "integer"}
+    found = []
+    for function, column, name in wanted:
+        if function == "count":
+            found.append(pl.len().alias(name))
+            continue
+        values = pl.col(column)
+        if function == "sum" and column in integers:
+            values = values.cast(pl.Int64)  # polars sums 32 bits in 32 bits
+        found.append(getattr(values, function)().alias(name))
+    return found

@@ -11,6 +11,7 @@ Generated for a query of a timestamp that arrives as text and a nullable integer
 from time import perf_counter_ns, thread_time_ns
 from typing import NamedTuple
 
+from rowpath_runner.beyond import told
 from rowpath_runner.codec import MASK64, digest_text, encode_row, row_hash, touch_expression
 
 FAILURES_LIMIT = 100
@@ -198,16 +199,17 @@ class Loop:
         columns = self.columns
         rows = hashes = total = 0
         delivered = [""] * len(columns)
-        for position in range(first, first + count):
-            for row in self._rows(position):
-                natural = self._convert(row)
-                for i, value in enumerate(row):
-                    if value is not None and not delivered[i]:
-                        delivered[i] = type(value).__name__
-                if rows < max_rows:
-                    hashes += row_hash(encode_row(natural, columns))
-                rows += 1
-                total += self._touched(natural)
+        with told(columns):
+            for position in range(first, first + count):
+                for row in self._rows(position):
+                    natural = self._convert(row)
+                    for i, value in enumerate(row):
+                        if value is not None and not delivered[i]:
+                            delivered[i] = type(value).__name__
+                    if rows < max_rows:
+                        hashes += row_hash(encode_row(natural, columns))
+                    rows += 1
+                    total += self._touched(natural)
         return {
             "digest": digest_text(min(rows, max_rows), hashes),
             "rows": rows,

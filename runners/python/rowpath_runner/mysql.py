@@ -6,10 +6,10 @@ from contextlib import closing
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import partial
-from itertools import chain, takewhile
 from uuid import UUID
 
 from rowpath_runner.adapter import Adapter, Unsupported, formatted, with_literals
+from rowpath_runner.blocks import block_size, in_blocks
 from rowpath_runner.loop import Work
 
 SHOWN = (
@@ -32,10 +32,19 @@ SHOWN = (
 ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\0": "\\0"})
 FIELD_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\0": "\\0"})
 MIDNIGHT = datetime(1970, 1, 1)
+
+
+def time_of_day(duration):
+    """TIME is a duration; ValueError for one that is no time of a day."""
+    if duration.days:
+        raise ValueError(f"{duration} is out of range: no time of a day")
+    return (MIDNIGHT + duration).time()
+
+
 # The natural type of what every one of these drivers delivers as another: TIME is a duration to them, time zones and
 # UUIDs are unknown.
 NATURAL = {
-    "time": lambda duration: (MIDNIGHT + duration).time(),
+    "time": time_of_day,
     "timestamptz": lambda moment: moment.replace(tzinfo=UTC),
     "uuid": UUID,
 }
@@ -97,23 +106,14 @@ def _moment(value):
     return value.isoformat() if isinstance(value, (date, time)) else str(value)
 
 
-def fetched(cursor, execute, fetch):
-    """`execute` giving back the cursor's rows: one by one, or `block:n` so many a call."""
-    way, _, size = fetch.partition(":")
-    if way == "row":
+def fetched(cursor, execute):
+    """`execute`, giving back the cursor: its rows."""
 
-        def rows(argument):
-            execute(argument)
-            return cursor
-
-        return rows
-    take = partial(cursor.fetchmany, int(size))
-
-    def blocks(argument):
+    def rows(argument):
         execute(argument)
-        return chain.from_iterable(takewhile(bool, iter(take, None)))
+        return cursor
 
-    return blocks
+    return rows
 
 
 class MysqlAdapter(Adapter):
@@ -127,6 +127,7 @@ class MysqlAdapter(Adapter):
     def connect(self):
         self.shipped = self.options.get("profile") == "shipped"
         self.connection = self.log_in()
+        self.cursors = []  # kept to the end: mariadb 1.1.14 crashes (SIGSEGV) some statements after one was freed
         self.number = self.connection_id()  # some drivers refuse to tell it to another thread
 
     def log_in(self):
@@ -155,6 +156,7 @@ class MysqlAdapter(Adapter):
             )
         arguments = parameters
         cursor = self.cursor(phase)
+        self.cursors.append(cursor)
         execute = cursor.execute
         if parameters is None:
             query = phase.sql
@@ -171,7 +173,8 @@ class MysqlAdapter(Adapter):
                 execute(query, row)
 
         if phase.columns:
-            run = fetched(cursor, run, self.options.get("fetch", "row"))
+            run, size = fetched(cursor, run), block_size(self.options)
+            run = in_blocks(run, size) if size else run
         return Work(run, arguments, converters)
 
     @staticmethod

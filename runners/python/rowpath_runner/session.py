@@ -1,6 +1,5 @@
 """The conversation: requests from stdin, replies to a private copy of stdout."""
 
-import errno
 import gc
 import importlib
 import json
@@ -15,21 +14,15 @@ from rowpath_runner.adapter import Phase, Unsupported
 from rowpath_runner.behave import behave
 from rowpath_runner.clients import Clients
 from rowpath_runner.codec import Column, read_parameters
+from rowpath_runner.failures import Refused, told
 from rowpath_runner.load import store
+from rowpath_runner.processes import Processes
 from rowpath_runner.tasks import Tasks
 
 PROTOCOL = [1, 1]
 CODEC = 1
-KNOWN = {"touch", "digest", "load", "clients", "behave"}
+KNOWN = {"touch", "digest", "load", "clients", "behave", "describe"}
 LIMIT_BYTES = 1 << 20
-
-
-class Refused(Exception):
-    """A request that cannot be served: `kind` is the protocol's."""
-
-    def __init__(self, kind, text):
-        super().__init__(text)
-        self.kind = kind
 
 
 def clock_read_ns():
@@ -91,25 +84,7 @@ class Session:
                 raise Refused("unsupported", f"this runner does not know requests of type {kind!r}")
             return handler(request)
         except Exception as error:
-            return {"error": self._described(error, kind)}
-
-    def _described(self, error, request):
-        """Kind, code and text of an error, as the protocol has them."""
-        kind, code = "internal", type(error).__name__
-        if isinstance(error, Refused):
-            kind, code = error.kind, ""
-        elif isinstance(error, Unsupported):
-            kind, code = "unsupported", ""
-        elif self.adapter is not None and isinstance(error, self.adapter.errors):
-            kind, code = "connect" if request == "open" else "sql", self.adapter.code(error)
-        elif isinstance(error, (OSError, EOFError)):
-            kind, code = "connect", errno.errorcode.get(getattr(error, "errno", None), code)
-        elif request == "verify":
-            kind = "verify"
-        text = "".join(c if c.isprintable() else " " for c in str(error))
-        if kind == "internal":
-            text = f"{code}: {text}"
-        return {"kind": kind, "code": str(code), "text": text[:2000]}
+            return {"error": told(error, self.adapter, kind)}
 
     def _opened(self):
         if self.adapter is None:
@@ -149,17 +124,20 @@ class Session:
         options = request["options"]
         adapter = load_adapter(self.driver, self.source)(options)
         count, concurrency = int(options.get("clients", 1)), options.get("concurrency", adapter.concurrency)
-        if count > 1 and concurrency != adapter.concurrency:
-            raise Unsupported(f"this driver's clients run as {adapter.concurrency}, not as {concurrency}")
+        if count > 1 and concurrency not in (adapter.concurrency, "processes"):
+            raise Unsupported(f"this driver's clients run as {adapter.concurrency} or processes, not as {concurrency}")
         self.adapter = adapter
         started = perf_counter_ns()
         try:
             delivers = self.adapter.connect()
             connect_ns = perf_counter_ns() - started
-            self.clients = (Tasks if self.adapter.concurrency == "tasks" else Clients)(self.adapter, count)
+            if count > 1 and concurrency == "processes":
+                self.clients = Processes(adapter, count, self.driver, self.source)
+            else:
+                self.clients = (Tasks if adapter.concurrency == "tasks" else Clients)(adapter, count)
             return {"connect_ns": connect_ns, "server_pid": self.adapter.server_pid(), "delivers": delivers or {}}
         except Exception as error:
-            described = self._described(error, "open")
+            described = told(error, self.adapter, "open")
             self.adapter = None
             return {"error": described}
 
@@ -177,7 +155,7 @@ class Session:
     def _on_sample(self, request):
         prepared = self._prepared(request)
         failure, reply = self.clients.sample(prepared, request)
-        return {**reply, "failure": self._described(failure, "sample") if failure else None}
+        return {**reply, "failure": told(failure, self.adapter, "sample") if failure else None}
 
     def _on_verify(self, request):
         loop = self._prepared(request).loops[0]
@@ -194,6 +172,9 @@ class Session:
 
     def _on_behave(self, request):
         return behave(self._opened(), request["behaviour"], request["sql"], request["after_ms"], request["most_ms"])
+
+    def _on_describe(self, request):
+        return {"columns": self._opened().describe(request["sql"])}
 
     def _on_run(self, request):
         adapter = self._opened()

@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path as FilePath
 
-MEANS = "client: VmHWM after 5 was written to /proc/PID/clear_refs; server: sum of RssAnon (shared buffers left out)"
+MEANS = (
+    "client: VmHWM (several processes: their sum) after 5 was written to /proc/PID/clear_refs; "
+    "server: sum of RssAnon (shared buffers left out)"
+)
 
 
 def reset_peak(pid: int) -> bool:
@@ -24,10 +27,14 @@ def peak_bytes(pid: int) -> int | None:
     return _status_bytes(pid, b"VmHWM")
 
 
+def sum_of_peaks_bytes(pids: Iterable[int]) -> int | None:
+    """The peaks of these processes together, no less than what they had at one time; None when none is alive."""
+    return _total(map(peak_bytes, pids))
+
+
 def anonymous_bytes(pids: Iterable[int]) -> int | None:
     """Memory that is the processes' own now, shared memory and files left out; None when none is alive."""
-    found = [each for pid in pids if (each := _status_bytes(pid, b"RssAnon")) is not None]
-    return sum(found) if found else None
+    return _total(_status_bytes(pid, b"RssAnon") for pid in pids)
 
 
 def probe() -> str:
@@ -35,6 +42,11 @@ def probe() -> str:
     if not FilePath("/proc/self/clear_refs").exists() or not reset_peak(os.getpid()):
         return "unavailable: /proc/PID/clear_refs cannot be written"
     return MEANS if peak_bytes(os.getpid()) is not None else "unavailable: /proc/PID/status has no VmHWM"
+
+
+def _total(each: Iterable[int | None]) -> int | None:
+    found = [one for one in each if one is not None]
+    return sum(found) if found else None
 
 
 def _status_bytes(pid: int, name: bytes) -> int | None:

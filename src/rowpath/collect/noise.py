@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 
 SPIN_NS = 20_000_000
 GAP_NS = 10_000  # far above a turn of the loop or a clock interrupt: somebody else had the CPU
+NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 PRESSURE = FilePath("/proc/pressure/cpu")
 MEANS = "/proc/pressure/cpu, steal in /proc/stat, gaps over 10 µs in a loop that reads the clock for 20 ms"
 
@@ -43,6 +44,19 @@ def steal_ticks() -> int | None:
     with open("/proc/stat", "rb") as file:  # noqa: PTH123
         fields = file.readline().split()
     return int(fields[8]) if len(fields) > 8 else None
+
+
+def busy_ns(cpus: tuple[int, ...]) -> int:
+    """Time so far in which these CPUs ran something, or were stolen by the hypervisor; in steps of a clock tick."""
+    wanted = {f"cpu{cpu}".encode() for cpu in cpus}
+    total = 0
+    with open("/proc/stat", "rb") as file:  # noqa: PTH123
+        for line in file:
+            name, *fields = line.split()
+            if name in wanted:
+                user, nice, system, _idle, _waiting, interrupts, soft, stolen = map(int, fields[:8])
+                total += user + nice + system + interrupts + soft + stolen
+    return total * NS_PER_TICK
 
 
 def spin(cpu: int | None = None, duration_ns: int = SPIN_NS) -> tuple[int, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from rowpath.collect.cpu import process_ns
 
@@ -21,13 +22,16 @@ def other_threads_cpu_ns(pid: int, tid: int) -> int | None:
     return process - fields[0] if fields and process is not None else None
 
 
-def foreign_wait_ns(pid: int, tid: int) -> int | None:
-    """Run-queue wait less the CPU time of the process's other threads, for which it may have waited.
+def foreign_wait_ns(pid: int, tid: int, others: Iterable[int] = ()) -> int | None:
+    """Run-queue wait less the CPU time of the process's other threads and of other processes that are ours.
 
-    Only differences mean anything; one may be below zero, when the others ran while the thread slept.
+    It may have waited for these. Only differences mean anything; one may be below zero, when the others ran while the
+    thread slept.
     """
     fields, process = _schedstat(pid, tid), process_ns(pid)
-    return fields[1] - (process - fields[0]) if fields and process is not None else None
+    if fields is None or process is None:
+        return None
+    return fields[1] - (process - fields[0]) - sum(process_ns(other) or 0 for other in others)
 
 
 def probe() -> str:

@@ -1,0 +1,139 @@
+"""PostgreSQL, MariaDB and MySQL through connectorx: a query in, an Arrow table out, a connection for each query."""
+
+import importlib
+import importlib.metadata
+import os
+from urllib.parse import quote, urlencode
+
+from rowpath_runner import mysql, postgresql
+from rowpath_runner.adapter import Adapter as Base
+from rowpath_runner.adapter import Unsupported, literal, with_literals
+from rowpath_runner.columnar import ColumnarWork, natural_uuid
+from rowpath_runner.columnar_arrow import Arrow, arrow_rows
+from rowpath_runner.loop import Work
+
+CANNOT = ("not implemented", "Couldn't convert", "error deserializing")  # its words for a value or type it cannot take
+DECIMAL_SCALE = 10  # what it gives every decimal, whatever the column's own
+DECIMAL_DIGITS = 28  # the most that its decimals hold
+SSLMODE = {"off": {"sslmode": "disable"}, "on": {"sslmode": "require"}, "default": {}}
+
+
+class Failed(Exception):
+    """What connectorx said: it has no errors of its own, and panics are no Exception."""
+
+
+class Adapter(Base):
+    errors = (Failed,)
+
+    def connect(self):
+        options = self.options
+        self.postgresql = options["engine"] == "postgresql"
+        self.before = []
+        self.threads = int(options.get("threads", 1))
+        clients = 1 if options.get("concurrency") == "processes" else int(options.get("clients", 1))
+        os.environ["RAYON_NUM_THREADS"] = str(self.threads * clients)  # read when the first query starts its threads
+        self.module = importlib.import_module("connectorx")
+        if self.postgresql:
+            self.url, self.protocol = self.postgresql_url(), "binary" if options.get("copy", "on") == "on" else "cursor"
+        else:
+            self.url, self.protocol = self.mysql_url(), options.get("format", "binary")
+        self.read("SELECT 1")
+        return {"connection": "a new one for each query, inside the clock"}
+
+    def postgresql_url(self):
+        at = postgresql.address(self.options)
+        more = {"options": "-c TimeZone=UTC"} | SSLMODE[postgresql.tls(self.options)]
+        where = f"{self.login(at)}@{quote(at['host'], safe='')}:{at['port']}"
+        return f"postgresql://{where}/{self.database()}?{urlencode(more, quote_via=quote)}"
+
+    def mysql_url(self):
+        at = mysql.address(self.options)
+        more = {"socket": at["unix_socket"]} if "unix_socket" in at else {}
+        where = f"{at.get('host', 'localhost')}:{at.get('port', 3306)}"
+        return f"mysql://{self.login(at)}@{where}/{self.database()}{'?' if more else ''}{urlencode(more)}"
+
+    @staticmethod
+    def login(at):
+        return f"{quote(at['user'], safe='')}:{quote(at['password'] or '', safe='')}"
+
+    def database(self):
+        return quote(self.options["database"], safe="")
+
+    def read(self, sql, **partitions):
+        try:
+            return self.module.read_sql(
+                self.url,
+                sql,
+                return_type="arrow",
+                protocol=self.protocol,
+                pre_execution_query=self.before or None,
+                **partitions,
+            )
+        except BaseException as error:
+            text = str(error).replace(self.url, "its URL")
+            raise (Unsupported if any(words in text for words in CANNOT) else Failed)(text) from None
+
+    def prepare(self, phase, parameters):
+        for column in phase.columns:
+            self.check(column)
+        partitions = self.partitions(phase)
+        as_literal = literal if self.postgresql else mysql.literal
+        queries = (
+            [phase.sql] if parameters is None else [with_literals(phase.sql, row, as_literal) for row in parameters]
+        )
+
+        def tables(sql):
+            return [self.read(sql, **partitions)]
+
+        if self.options.get("fetch", "columnar") == "columnar":
+            return ColumnarWork(Arrow(phase.columns), tables, queries)
+        converters = [natural_uuid if column.type == "uuid" else None for column in phase.columns]
+        return Work(lambda sql: arrow_rows(tables(sql)[0]), queries, converters)
+
+    def partitions(self, phase):
+        """More than one thread: the whole table in so many ranges of its integer key."""
+        if self.threads == 1:
+            return {}
+        kinds = {column.name: column.type for column in phase.columns}
+        if not phase.scan or len(phase.key_columns) != 1 or kinds.get(phase.key_columns[0]) != "integer":
+            raise Unsupported("connectorx parts a whole table by its integer key alone: use threads=1")
+        return {"partition_on": phase.key_columns[0], "partition_num": self.threads}
+
+    def check(self, column):
+        """Unsupported for what it would deliver changed, or not at all."""
+        kind = column.type
+        if kind == "decimal":
+            whole = column.precision - column.scale
+            if not column.precision or column.scale > DECIMAL_SCALE or whole > DECIMAL_DIGITS - DECIMAL_SCALE:
+                raise Unsupported(
+                    f"{column.name}: a decimal ({column.precision}, {column.scale}); connectorx keeps "
+                    f"{DECIMAL_DIGITS} digits, {DECIMAL_SCALE} of them after the point"
+                )
+        if kind == "interval" or (kind == "json" and self.options["engine"] != "mariadb"):
+            raise Unsupported(f"{column.name}: connectorx delivers no {kind} as the server has it")
+
+    def run(self, statement):
+        """A SET comes before every query from now on, for each has a connection of its own."""
+        if not statement.lstrip().upper().startswith("SET "):
+            raise Unsupported("connectorx executes queries alone")
+        self.before.append(statement)
+
+    def asked(self, expression):
+        """The value of an expression about the server."""
+        return self.read(f"SELECT {expression}").column(0)[0].as_py()
+
+    def facts(self):
+        build = number = self.asked("version()")
+        # Seen on the wire: it never begins a transaction.
+        settings = {"protocol": self.protocol, "threads": self.threads, "autocommit": "on"}
+        if self.postgresql:
+            settings |= {name: self.asked(f"current_setting('{name}')") for name in postgresql.SHOWN}
+            number = settings["server_version"]
+            encrypted = self.asked("ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+            settings["tls"] = "on" if encrypted else "off"
+        return {
+            "driver_version": importlib.metadata.version("connectorx"),
+            "engine_version": number,
+            "build": build,
+            "settings": settings | {"rayon_threads": os.environ["RAYON_NUM_THREADS"]},
+        }

@@ -1,0 +1,22 @@
+"""What a query's columns are, as the protocol's `describe` says it: the engine's types as the codec's.
+
+A type that the codec lacks is `text` only where every driver delivers the same text of it; else it is `unsupported`.
+"""
+
+
+def described(name, kind, engine_type, nullable=True, **size):
+    """A column as one of the codec's types; `size` has its `length`, `precision` and `scale`, or `bits`."""
+    return {"name": name, "type": kind, "engine_type": engine_type, "nullable": nullable, "unsupported": "", **size}
+
+
+def unsupported(name, engine_type, reason=""):
+    """A column that no adapter can take as one of the codec's types; without a reason: what the query can do."""
+    reason = reason or "drivers hand it over in different forms: cast it to text in the query"
+    return described(name, "text", engine_type) | {"unsupported": f"{engine_type}: {reason}"}
+
+
+def decimal(name, engine_type, precision, scale, nullable=True):
+    """A decimal column; a scale below zero, or above the precision, widens the precision (0: not known)."""
+    if precision:
+        precision = max(precision, scale) if scale >= 0 else precision - scale
+    return described(name, "decimal", engine_type, nullable, precision=precision, scale=max(scale, 0))

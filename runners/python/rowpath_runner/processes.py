@@ -1,0 +1,126 @@
+"""Clients that are processes: each other one is a fresh interpreter with an adapter and a connection of its own."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from functools import partial
+
+from rowpath_runner.clients import Clients, prepared_loop, take_turn
+from rowpath_runner.failures import Refused
+
+CLOSE_S = 5.0
+
+
+class ClientProcess:
+    """One client in a process of its own, as its parent sees it; it dies with its parent, kill included."""
+
+    def __init__(self, driver, source, options, gate):
+        """Starts it; `answer()` tells when it is connected. `gate`: the pipe whose bytes let clients go."""
+        self._pipe, theirs = multiprocessing.Pipe()
+        passed = (theirs.fileno(), gate)
+        arguments = [sys.executable, "-m", "rowpath_runner.client_process", *map(str, passed)]
+        self._process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=2, pass_fds=passed)
+        theirs.close()
+        self.tell("open", driver, source, options)
+
+    def tell(self, *request):
+        """Send a request. Errors: Refused, when there is nobody to take it."""
+        try:
+            self._pipe.send(request)
+        except OSError:
+            raise self._ended() from None
+
+    def answer(self):
+        """The answer to the oldest request without one. Errors: Refused, with what the process told."""
+        try:
+            error, value = self._pipe.recv()
+        except (EOFError, OSError):
+            raise self._ended() from None
+        if error:
+            raise Refused(error["kind"], error["text"], error["code"])
+        return value
+
+    def close(self):
+        """Close its connection and end it."""
+        try:
+            self.tell("close")
+            self._process.wait(CLOSE_S)
+        except (Refused, subprocess.TimeoutExpired):
+            self.kill()
+        self._pipe.close()
+
+    def kill(self):
+        """End it at once."""
+        self._process.kill()
+        self._process.wait()
+
+    def _ended(self):
+        return Refused("internal", f"a client's process ended with status {self._process.wait()}")
+
+
+class Processes(Clients):
+    """Several clients, each a process; the first one's is this one."""
+
+    def __init__(self, adapter, count, driver, source=None):
+        self._leave, self._gate = os.pipe()
+        self._start = partial(ClientProcess, driver, source, adapter.options, self._leave)
+        super().__init__(adapter, count)
+
+    def close(self):
+        """Close every connection, the first one last; end the processes."""
+        for client in reversed(self.adapters):
+            client.close()
+        os.close(self._gate)
+        os.close(self._leave)
+
+    def _open_others(self, count):
+        # All are started before the first is waited for: an interpreter and a driver take a while to load.
+        self.adapters += [self._start() for _ in range(count)]
+        self._answers()
+
+    def _loops(self, phase, parameters):
+        self._tell("prepare", phase, parameters)
+        try:
+            loop = prepared_loop(phase, parameters, self.adapters[0])
+        finally:
+            self._answers()
+        return [loop, *[phase.name for _ in self.adapters[1:]]]
+
+    def _at_once(self, loops, shares, meeting):
+        cpus = os.sched_getaffinity(0)
+
+        def meet():
+            self._answers()
+            meeting.note()
+            os.write(self._gate, b"." * (len(loops) - 1))
+
+        try:
+            for client, name, share in zip(self.adapters[1:], loops[1:], shares[1:], strict=True):
+                client.tell("turn", name, share, cpus)
+            first = take_turn(loops[0], shares[0], meet)
+            others = self._answers()
+        except BaseException:
+            for client in self.adapters[1:]:  # those that wait at the gate would wait for ever
+                client.kill()
+            raise
+        for _, collected_ns, collections in others:
+            meeting.collected_ns += collected_ns
+            meeting.collections += collections
+        return [first, *[turn for turn, *_ in others]]
+
+    def _tell(self, *request):
+        for client in self.adapters[1:]:
+            client.tell(*request)
+
+    def _answers(self):
+        """One answer of every other client; the first error only when all have answered."""
+        answers, failure = [], None
+        for client in self.adapters[1:]:
+            try:
+                answers.append(client.answer())
+            except Refused as error:
+                failure = failure or error
+        if failure:
+            raise failure
+        return answers

@@ -1,0 +1,140 @@
+"""Any result whatever through every adapter of an engine: described by one of them, prepared and verified by all."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rowpath import languages
+from rowpath.conformance.paths import planned, reason_against
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance, Place
+from rowpath.invocation import Invocation, Work
+from rowpath.model import Column, Phase
+from rowpath.plan import PlannedPath
+from rowpath.protocol import Describe, DescribedColumn, DescribeReply
+from rowpath.runners import RunnerFailure
+
+TIMEOUT_S = 30.0
+SHAPING = ("fetch", "result", "format")
+
+
+@dataclass
+class Outcome:
+    """What a path made of a query: a digest, or why there is none."""
+
+    path: str
+    driver: str
+    digest: str
+    kind: str = ""
+    text: str = ""
+
+
+def started(engine: str, folder: Path) -> Iterator[Instance]:
+    """An instance of the engine without any table, stopped afterwards."""
+    folder.chmod(0o755)  # a server of root's runs as another user
+    for name in ("s", "d"):
+        (folder / name).mkdir(mode=0o777)
+        (folder / name).chmod(0o777)
+    kind = ENGINES[engine]
+    instance = kind.instance(kind.deployments[0], kind.durabilities[-1], Place(folder / "d", folder / "s", (0,)))
+    instance.start()
+    try:
+        instance.load({})
+        yield instance
+    finally:
+        instance.stop()
+
+
+def paths(engine: str) -> list[PlannedPath]:
+    """Each adapter's default path on the engine, and one for each other form that its results take."""
+    found = []
+    deployment = ENGINES[engine].deployments[0]
+    for adapter in languages.every_adapter():
+        if engine not in adapter.engines or "query" not in adapter.phases or adapter.serves or adapter.floor:
+            continue
+        known: dict[str, str] = {}
+        further: set[str] = set()
+        for each in planned(adapter, "values", {"engine": (engine,), "deployment": (deployment,)}):
+            # Another value of one of these is tried once: each further path takes a process more.
+            other = {key for key in SHAPING if each.path.get(key) != known.get(key)}
+            if (not known or other - further) and not reason_against(each):
+                further = further | other if known else set()
+                known = known or {key: each.path.get(key) for key in SHAPING}
+                found.append(each)
+    languages.build([(each.adapter, each.path.get("version")) for each in found])
+    return found
+
+
+class Bench:
+    """One engine, a runner on each of its paths."""
+
+    def __init__(self, instance: Instance, every: list[PlannedPath], setting_up: list[str]) -> None:
+        self.instance = instance
+        self.paths = every
+        self.setting_up = setting_up
+        self.invocations: dict[str, Invocation] = {}
+
+    def invocation(self, each: PlannedPath) -> Invocation:
+        """The path's runner, opened; a new one where the last was lost."""
+        known = self.invocations.get(each.path.id)
+        if known is not None and known.runner.alive():
+            return known
+        self.instance.own_copy(each.path)
+        made = Invocation(each, self.instance, log=lambda _line: None, timeout_s=TIMEOUT_S)
+        self.invocations[each.path.id] = made
+        made.open()
+        if self.instance.deployment != "server":
+            made.run(self.setting_up)
+        return made
+
+    def set_up(self, driver: str) -> None:
+        """Make a server's tables; an embedded engine's paths have each its own."""
+        if self.instance.deployment == "server":
+            self.of_python(driver).run(self.setting_up)
+
+    def of_python(self, driver: str) -> Invocation:
+        return self.invocation(
+            next(one for one in self.paths if (one.adapter.language, one.adapter.driver) == ("python", driver))
+        )
+
+    def describe(self, driver: str, sql: str) -> tuple[DescribedColumn, ...]:
+        """The columns, as the adapter of that driver says."""
+        runner = self.of_python(driver).runner
+        return tuple(runner.request(Describe, TIMEOUT_S, sql=sql, expect=DescribeReply).columns)
+
+    def outcome(self, each: PlannedPath, sql: str, columns: tuple[DescribedColumn, ...]) -> Outcome:
+        """What the path makes of the query."""
+        try:
+            living = self.invocation(each)
+            work = work_of(sql, columns)
+            living.prepare(work)
+            return Outcome(each.name, each.adapter.driver, living.verify(work, 0, 1).digest)
+        except RunnerFailure as failure:
+            return Outcome(each.name, each.adapter.driver, "", failure.kind, failure.text)
+
+    def close(self) -> None:
+        for invocation in self.invocations.values():
+            invocation.close()
+
+
+def work_of(sql: str, columns: tuple[DescribedColumn, ...]) -> Work:
+    """A stranger's query as a phase."""
+    fields = Column.__struct_fields__
+    own = tuple(Column(**{key: getattr(column, key) for key in fields}) for column in columns)
+    return Work("any.result", Phase("result", "query", sql, columns=own), sql, own, (), None, 0)
+
+
+@contextlib.contextmanager
+def bench(engine: str, setting_up: list[str]) -> Iterator[Bench]:
+    """The engine with every runner; all are stopped afterwards."""
+    # Not pytest's directories, which any other run of pytest closes to other users.
+    with tempfile.TemporaryDirectory() as folder, contextlib.contextmanager(started)(engine, Path(folder)) as instance:
+        made = Bench(instance, paths(engine), setting_up)
+        try:
+            yield made
+        finally:
+            made.close()

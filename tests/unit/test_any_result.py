@@ -1,0 +1,91 @@
+"""Any result through every adapter of an engine: each delivers the same rows, or says what it has no room for."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import any_result_cases
+import pytest
+from any_result import Bench, Outcome, bench
+
+from rowpath import codec
+from rowpath.engines import ENGINES
+from rowpath.model import Column
+from rowpath.protocol import DescribedColumn
+
+BIG = Column("a", "integer", bits=64, nullable=True)
+KNOWN_ROWS = {
+    ("postgresql", "numeric(40,20)"): (
+        [("1.5",), (None,), ("-12345678901234567890.1234567890123456789",)],
+        (Column("n", "decimal", precision=40, scale=20, nullable=True),),
+    ),
+    ("sqlite", "integers"): ([(1, -(1 << 63)), (None, (1 << 63) - 1)], (BIG, BIG)),
+    ("duckdb", "blobs"): ([(b"\x00\xff", b"", None)], (Column("a", "binary", nullable=True),) * 3),
+    ("mariadb", "large blob"): ([(b"\x00\xff" * 524288,)], (Column("a", "binary", nullable=True),)),
+}
+
+
+@pytest.mark.parametrize("engine", any_result_cases.ENGINES)
+def test_any_result_is_delivered_or_unsupported(engine: str) -> None:
+    availability = ENGINES[engine].availability()
+    if not availability.ok:
+        pytest.skip(availability.reason)
+    cases = any_result_cases.ENGINES[engine]
+    wrong = []
+    with bench(engine, cases.setting_up) as made:
+        made.set_up(cases.describer)
+        for name, sql in cases.queries.items():
+            wrong += [f"{name}: {what}" for what in mistakes(made, cases, engine, name, sql)]
+    assert wrong == []
+
+
+def mistakes(made: Bench, cases: any_result_cases.Cases, engine: str, name: str, sql: str) -> list[str]:
+    """What came out differently than it must."""
+    columns = made.describe(cases.describer, sql)
+    without = [column for column in columns if column.unsupported]
+    types = " ".join(map(spelt, columns))
+    if bool(without) != (name in cases.unsupported) or types != cases.types.get(name, types):
+        return [f"described as {types}: {without}"]
+    if without:
+        return [f"no type's name in {one.unsupported}" for one in without if one.engine_type not in one.unsupported]
+    outcomes = [made.outcome(each, sql, columns) for each in made.paths]
+    strangers = cases.own_ways.get(name, ())
+    regular = [outcome for outcome in outcomes if outcome.driver not in strangers]
+    found = [f"{one.path}: {one.kind}: {one.text}" for one in outcomes if lost(one, one.driver in strangers)]
+    digests = Counter(outcome.digest for outcome in regular if outcome.digest)
+    if len(digests) > 1:
+        by_path = {outcome.path: outcome.digest for outcome in regular if outcome.digest}
+        found.append(f"digests that differ: {by_path}")
+    if (engine, name) in KNOWN_ROWS:
+        expected = codec.digest(*KNOWN_ROWS[engine, name])
+        found += [f"{one}, not {expected}" for one in digests if one != expected] or ([] if digests else ["nothing"])
+    return found
+
+
+def spelt(column: DescribedColumn) -> str:
+    """A column's type as `Cases.types` has it."""
+    if column.type in ("integer", "array"):
+        return f"{column.type}:{column.bits}"
+    if column.type == "decimal":
+        return f"decimal({column.precision},{column.scale})"
+    return f"{column.type}({column.length})" if column.length else column.type
+
+
+def lost(outcome: Outcome, stranger: bool) -> bool:
+    """Whether a path neither delivered nor said in words what it lacks; strangers may refuse the SQL itself."""
+    if outcome.digest or (outcome.kind == "unsupported" and outcome.text):
+        return False
+    return not (stranger and outcome.kind == "sql")
+
+
+def test_the_own_ways_of_drivers_are_still_theirs() -> None:
+    """A query that is not there any more cannot excuse a driver."""
+    for cases in any_result_cases.ENGINES.values():
+        assert set(cases.own_ways) | set(cases.types) | cases.unsupported <= set(cases.queries)
+
+
+def test_what_is_lost_is_seen() -> None:
+    assert lost(Outcome("p", "d", "", "verify", "no"), False)
+    assert lost(Outcome("p", "d", "", "crashed", "no"), True)
+    assert lost(Outcome("p", "d", "", "unsupported", ""), False)
+    assert not lost(Outcome("p", "d", "1:00"), False)

@@ -1,0 +1,132 @@
+"""What the Python runner says of a query's columns where no server is needed; the rest is in test_any_result.py."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from python_talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
+
+from rowpath import protocol as p
+from rowpath.runners import RunnerFailure
+
+MAKE_FILES = """
+import datetime, decimal, sys
+from pathlib import Path
+import pyarrow as pa, pyarrow.parquet
+folder = Path(sys.argv[1])
+table = pa.table({
+    "i": pa.array([1, None], pa.int32()),
+    "u": pa.array([1, 2], pa.uint64()),
+    "d": pa.array([decimal.Decimal("1.50"), None], pa.decimal128(9, 2)),
+    "s": pa.array(["x", None]),
+    "e": pa.array(["x", "y"]).dictionary_encode(),
+    "t": pa.array([datetime.datetime(2000, 1, 1), None], pa.timestamp("us")),
+    "z": pa.array([datetime.datetime(2000, 1, 1), None], pa.timestamp("ms", "UTC")),
+    "l": pa.array([[1, 2], None], pa.list_(pa.int64())),
+    "r": pa.array([{"a": 1}, None]),
+})
+pyarrow.parquet.write_table(table, folder / "t.parquet")
+with pa.ipc.new_file(folder / "t.arrow", table.schema) as writer:
+    writer.write_table(table)
+"""
+
+READERS = (("pyarrow", "columnar"), ("polars", "row"), ("polars", "columnar"))
+
+
+def described(talk: Talk, sql: str) -> list[p.DescribedColumn]:
+    return talk.runner.request(p.Describe, 20, sql=sql, expect=p.DescribeReply).columns
+
+
+def types(columns: list[p.DescribedColumn]) -> list[str]:
+    return ["unsupported" if column.unsupported else column.type for column in columns]
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_columnar_files_by_their_schema(start: Callable[..., Talk], tmp_path: Path, form: str) -> None:
+    command = command_of(ADAPTERS["pyarrow"])
+    making = [command.arguments[0], "-c", MAKE_FILES, str(tmp_path)]
+    subprocess.run(making, env=command.environment, check=True)
+    talk = start("pyarrow")
+    talk.open(engine=form, path=str(tmp_path))
+    columns = described(talk, "t")
+    assert [column.name for column in columns] == list("iudsetzlr")
+    assert types(columns) == [
+        *("integer", "decimal", "decimal", "text", "text", "timestamp", "timestamptz", "array", "unsupported")
+    ]
+    assert (columns[1].precision, columns[2].precision, columns[2].scale, columns[7].bits) == (20, 9, 2, 64)
+    assert "struct" in columns[8].unsupported
+    digests = {digest(start, driver, fetch, form, columns[:8], tmp_path) for driver, fetch in READERS}
+    assert digests == {digest(start, "pyarrow", "row", form, columns[:8], tmp_path)}
+    assert digests.pop().startswith("2:")
+
+
+def digest(start: Callable[..., Talk], driver: str, fetch: str, form: str, columns: Any, folder: Path) -> str:
+    """What a reader makes of the described columns of table `t`."""
+    talk = start(driver)
+    talk.open(engine=form, path=str(folder), fetch=fetch, result="whole")
+    spec = p.PhaseSpec(name="t", kind="query", table="t", scan=True, columns=columns)
+    talk.runner.request(p.Prepare, 20, phase=spec, expect=p.PrepareReply)
+    return talk.verify("t").digest
+
+
+def test_delimited_files_by_what_every_value_fits(start: Callable[..., Talk], tmp_path: Path) -> None:
+    (tmp_path / "t.tbl").write_text(
+        "1|1.5|x|t|2000-01-31|\\N|5\n\\N|2|a\\|b|f|2000-02-29|\\N|6\n3|\\N|é|\\N|\\N|\\N|y\n", encoding="utf-8"
+    )
+    (tmp_path / "empty.tbl").write_text("")
+    talk = start("file")
+    talk.open(engine="file", path=str(tmp_path))
+    columns = described(talk, "t")
+    assert [column.name for column in columns] == [f"f{number}" for number in range(7)]
+    assert types(columns) == ["integer", "float64", "text", "boolean", "date", "text", "text"]
+    assert all(column.nullable and "whole file" in column.engine_type for column in columns)
+    assert described(talk, "empty") == []
+
+
+def test_sqlite_says_how_far_it_looked(start: Callable[..., Talk], tmp_path: Path) -> None:
+    talk = start("sqlite3")
+    talk.open(engine="sqlite", path=str(tmp_path / "own é.sqlite"), durability="none")
+    count = 100_001
+    late = f"WITH RECURSIVE t (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t WHERE i < {count}) "
+    late += f"SELECT i, CASE WHEN i = {count} THEN 'x' ELSE i END AS a FROM t"
+    columns = described(talk, late)
+    assert types(columns) == ["integer", "integer"]  # the last row was not looked at
+    assert all("first" in column.engine_type and "no further" in column.engine_type for column in columns)
+    assert "all 1 rows" in described(talk, "SELECT 1")[0].engine_type
+    with pytest.raises(RunnerFailure, match="no such table") as failure:
+        described(talk, "SELECT * FROM missing")
+    assert failure.value.kind == "sql"
+    assert types(described(talk, "SELECT 1")) == ["integer"]  # and goes on
+
+
+def test_sqlite_describes_text_that_is_no_utf_8(start: Callable[..., Talk], tmp_path: Path) -> None:
+    talk = start("sqlite3")
+    talk.open(engine="sqlite", path=str(tmp_path / "db"), durability="none")
+    assert types(described(talk, "SELECT CAST(X'ff' AS TEXT) AS a")) == ["text"]
+
+
+def test_a_driver_without_describe_says_so(start: Callable[..., Talk], tmp_path: Path) -> None:
+    talk = start("adbc-sqlite")
+    talk.open(engine="sqlite", path=str(tmp_path / "db"), durability="none")
+    with pytest.raises(RunnerFailure) as failure:
+        described(talk, "SELECT 1")
+    assert failure.value.kind == "unsupported"
+
+
+def test_the_requirement_is_known(start: Callable[..., Talk]) -> None:
+    hello: dict[str, Any] = {"adapter": "sqlite3", "requires": ("describe",)}
+    assert start("sqlite3").runner.hello(**hello).adapter == "sqlite3"
+
+
+def test_a_description_of_1600_columns_fits_into_a_reply(start: Callable[..., Talk], tmp_path: Path) -> None:
+    talk = start("duckdb")
+    talk.open(engine="duckdb", path=str(tmp_path / "db"), durability="none")
+    wide = "SELECT " + ", ".join(f"{number} AS a_rather_long_name_of_column_{number}" for number in range(1600))
+    columns = described(talk, wide)
+    assert len(columns) == 1600
+    assert len(json.dumps([column.name for column in columns])) < p.MESSAGE_LIMIT_BYTES

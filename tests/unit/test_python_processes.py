@@ -1,0 +1,131 @@
+"""Clients that are processes: every row once, counts of all, no process left behind, CPU and memory of all of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from test_python_clients import KEYED, check_sums, check_touch
+from test_python_columnar import loaded
+
+from rowpath import launch
+from rowpath.collect import cpu, memory
+from rowpath.invocation import Invocation
+from rowpath.languages import Adapter
+from rowpath.lattice import lattice
+from rowpath.model import Path as AccessPath
+from rowpath.plan import PlannedPath
+from rowpath.runners import RunnerFailure
+
+READ = KEYED.phase("read")
+
+
+def opened(start: Callable[..., Talk], driver: str, **options: Any) -> Talk:
+    talk = start(driver)
+    talk.open(concurrency="processes", transport="unix", durability="full", **options)
+    return talk
+
+
+def living(pids: list[int]) -> list[int]:
+    return [pid for pid in pids if (fields := launch.stat_fields(pid)) and fields[0] != "Z"]
+
+
+@pytest.mark.parametrize(("driver", "statement"), [("sqlite3", "bound"), ("psycopg", "prepared"), ("asyncpg", "bound")])
+def test_every_row_exactly_once(
+    start: Callable[..., Talk], postgresql: dict[str, Any], sqlite_file: Path, driver: str, statement: str
+) -> None:
+    talk = opened(start, driver, **postgresql, path=str(sqlite_file), statement=statement, clients="3")
+    assert len(launch.descendants(talk.runner.pid)) == 2
+    assert talk.facts().settings["clients"] == "3"
+    name = talk.prepare(KEYED, READ)
+    for sample in (
+        talk.sample(name, operations=50, lead_in_ns=0, first=0),
+        talk.sample(name),
+        talk.sample(name, first=0),
+    ):
+        check_sums(sample, 3)
+        check_touch(sample, READ)
+    fewer = talk.sample(name, operations=2, lead_in_ns=0, first=0)
+    check_touch(fewer, READ)
+    assert sorted(client.operations for client in fewer.clients) == [0, 1, 1]
+    with pytest.raises(RunnerFailure, match="not for load") as caught:
+        talk.prepare(KEYED, READ, kind="load")
+    assert caught.value.kind == "unsupported"
+
+
+def test_a_failure_in_another_process_is_told_as_it_was(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
+    talk = opened(start, "psycopg", **postgresql, statement="bound", clients="2")
+    sample = talk.sample(talk.prepare(KEYED, READ, "SELECT * FROM nowhere WHERE key1 = ?"), operations=2, first=0)
+    assert (sample.operations, sample.failed) == (0, 2)
+    assert sample.failure is not None
+    assert (sample.failure.kind, sample.failure.code) == ("sql", "42P01")
+    with pytest.raises(RunnerFailure) as caught:
+        opened(start, "psycopg", **postgresql | {"password": "wrong"}, statement="bound", clients="2")
+    assert caught.value.kind == "connect"
+
+
+def test_processes_end_with_their_runner_however_it_ends(start: Callable[..., Talk], sqlite_file: Path) -> None:
+    for end in ("close", "kill"):
+        talk = opened(start, "sqlite3", path=str(sqlite_file), statement="bound", clients="3")
+        pids = launch.descendants(talk.runner.pid)
+        assert len(living(pids)) == 2
+        if end == "close":
+            talk.open(path=str(sqlite_file), statement="bound", durability="full")  # closes what was open
+        else:
+            os.kill(talk.runner.pid, signal.SIGKILL)
+        patience = time.monotonic() + 10
+        while living(pids) and time.monotonic() < patience:
+            time.sleep(0.01)
+        assert not living(pids), end
+
+
+def test_a_process_that_dies_is_an_error_and_no_hang(start: Callable[..., Talk], sqlite_file: Path) -> None:
+    talk = opened(start, "sqlite3", path=str(sqlite_file), statement="bound", clients="3")
+    name = talk.prepare(KEYED, READ)
+    os.kill(launch.descendants(talk.runner.pid)[0], signal.SIGKILL)
+    with pytest.raises(RunnerFailure, match="process ended with status -9"):
+        talk.sample(name)
+    assert not living(launch.descendants(talk.runner.pid))
+
+
+def test_processes_read_one_duckdb_file_and_write_none(
+    start: Callable[..., Talk], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    instance = loaded("duckdb", tmp_path_factory.mktemp("duckdb"), ("keyed",))
+    path = AccessPath.of({"engine": "duckdb"})
+    instance.own_copy(path)
+    talk = opened(start, "duckdb", **instance.options(path), statement="bound", fetch="row", clients="2")
+    sample = talk.sample(talk.prepare(KEYED, READ), operations=20, first=0, lead_in_ns=0)
+    check_sums(sample, 2)
+    check_touch(sample, READ)
+    with pytest.raises(RunnerFailure, match="can only be read"):
+        talk.prepare(KEYED, KEYED.phase("insert"))
+
+
+def test_cpu_and_memory_are_those_of_all_processes(tmp_path: Path) -> None:
+    """The controller's collectors against what the processes themselves say."""
+    adapter: Adapter = ADAPTERS["file"]
+    wanted = {"engine": ("file",), "clients": ("2",), "concurrency": ("processes",), "placement": ("same",)}
+    planned = PlannedPath(lattice(adapter, wanted)[0], adapter, (), "two processes")
+    instance = loaded("file", tmp_path, ("scan",))
+    invocation = Invocation(planned, instance, log=lambda line: None, timeout_s=20)
+    try:
+        invocation.open()
+        pids = [invocation.runner.pid, *launch.descendants(invocation.runner.pid)]
+        assert len(pids) == 2
+        before = [cpu.process_ns(pid) or 0 for pid in pids]
+        seen = invocation._beside_the_window_cpu_ns()
+        assert seen is not None and seen >= sum(before)
+        with invocation.peak_memory() as record:
+            pass
+        assert record["client_peak_bytes"] == memory.sum_of_peaks_bytes(pids)
+        assert record["client_peak_bytes"] > 1.5 * (memory.peak_bytes(pids[0]) or 0)
+    finally:
+        invocation.close()
