@@ -30,8 +30,9 @@ from rowpath.workloads import result_columns
 
 WIDTH = ("clients", "concurrency", "bulk")  # test_java_clients.py, test_java_load.py
 ALONE = ("version", "transport", "tls")
-# Whose paths tests/conformance goes through; what is theirs alone: test_java_mysql.py, test_java_classic.py.
-ELSEWHERE = ("null", "mariadb", "mysql", "ibmi", "oracle")
+# Whose paths tests/conformance goes through; what is theirs alone: test_java_mysql.py, test_java_classic.py,
+# test_java_any.py, test_java_spl.py.
+ELSEWHERE = ("null", "mariadb", "mysql", "ibmi", "oracle", "jdbc", "spl")
 WORKLOADS = ("scan", "keyed", "tab1", "aggregate", "connect", "types")  # further ones have only more rows or columns
 MOST_OPERATIONS = 1000  # of a phase that is worth its time here
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")

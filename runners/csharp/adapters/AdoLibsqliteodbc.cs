@@ -25,6 +25,13 @@ namespace Rowpath.Adapters
             if (Options.Get("result", "single-row") == "single-row") words["StepAPI"] = "1";
         }
 
+        public override Operation Prepare(Phase phase, object[][] rows)
+        {
+            if (phase.Sql.Any(character => character > '\x7f'))
+                throw new Failure("unsupported", "", "libsqliteodbc takes no SQL beyond ASCII");
+            return base.Prepare(phase, rows);
+        }
+
         protected override Getter Getter(Column column)
         {
             if (column.Type == LogicalType.Float64)

@@ -30,7 +30,7 @@ namespace Rowpath.Adapters
             string text = rows.GetString(at).Trim('{', '}');
             if (text == "") return new object[0];
             return Array.ConvertAll(text.Split(','),
-                element => element == "NULL" ? null : (object)int.Parse(element, CultureInfo.InvariantCulture));
+                element => element == "NULL" ? null : (object)long.Parse(element, CultureInfo.InvariantCulture));
         }
 
         static long Clock(string text)

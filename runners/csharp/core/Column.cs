@@ -30,9 +30,28 @@ namespace Rowpath
             Nullable = nullable;
         }
 
-        /// <summary>Whether it is a decimal of more digits than System.Decimal has: its natural type is
-        /// SqlDecimal.</summary>
-        public bool Wide => Type == LogicalType.Decimal && Precision > MostDigits;
+        /// <summary>Whether it is a decimal of more digits than System.Decimal has, or of nobody knows how many: its
+        /// natural type is SqlDecimal.</summary>
+        public bool Wide => Type == LogicalType.Decimal && (Precision > MostDigits || Precision == 0);
+
+        /// <summary>Whether engines have values of its type that C# has none for.</summary>
+        internal bool MayBeBeyond
+        {
+            get
+            {
+                switch (Type)
+                {
+                    case LogicalType.Decimal:
+                    case LogicalType.Date:
+                    case LogicalType.Time:
+                    case LogicalType.Timestamp:
+                    case LogicalType.TimestampTz:
+                    case LogicalType.Interval:
+                    case LogicalType.Array: return true;
+                    default: return false;
+                }
+            }
+        }
 
         /// <summary>The type of that name in messages; a Failure of kind unsupported for one unknown here.</summary>
         internal static LogicalType Named(string name)

@@ -34,6 +34,7 @@ namespace Rowpath
                 code = adapter == null ? "" : adapter.Code((DbException)thrown);
                 if (code.StartsWith("08", StringComparison.Ordinal)) kind = "connect";
                 if (code == "HYC00" || code == "IM001") kind = "unsupported"; // ODBC: not implemented
+                if (code == "22007" || code == "22008") kind = "unsupported"; // no room for a date or time (100:00:00)
             }
             else if (thrown is InvalidCastException || thrown is FormatException || thrown is OverflowException
                      || thrown is ArgumentOutOfRangeException)

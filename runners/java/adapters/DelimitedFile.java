@@ -32,18 +32,46 @@ public final class DelimitedFile implements Adapter {
 
   @Override
   public Operation prepare(Phase phase, Object[][] rows) {
-    if (!phase.kind().equals("query") || !phase.scan()) {
+    Path file = directory.resolve(phase.table() + ".tbl");
+    if (phase.access().equals("aggregate")) {
+      return aggregate(phase, file);
+    }
+    boolean segment = phase.access().equals("segment");
+    if (!phase.kind().equals("query") || !(phase.scan() || segment)) {
       throw new Failure("unsupported", "", "a text file delivers whole tables only");
     }
-    Path file = directory.resolve(phase.table() + ".tbl");
     int columns = phase.columns().size();
     RowLoop<DelimitedRow> loop =
         RowLoops.of(DelimitedRow.class, phase.columns(), getters(phase.columns()));
     return (row, tally) -> {
-      // Malformed UTF-8 is an error here, as it must be: newBufferedReader reports it.
-      try (BufferedReader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+      try (BufferedReader reader = segment ? segment(file, rows[row]) : whole(file)) {
         tally.executed();
         tally.take(new DelimitedRow(reader, delimiter, columns), loop);
+      }
+    };
+  }
+
+  /** Malformed UTF-8 is an error here, as it must be: newBufferedReader reports it. */
+  private static BufferedReader whole(Path file) throws IOException {
+    return Files.newBufferedReader(file, StandardCharsets.UTF_8);
+  }
+
+  private static BufferedReader segment(Path file, Object[] bounds) throws IOException {
+    return DelimitedSegment.open(
+        file, ((Number) bounds[0]).longValue(), ((Number) bounds[1]).longValue());
+  }
+
+  private Operation aggregate(Phase phase, Path file) {
+    List<Column> result = phase.columns();
+    List<Column> table = phase.tableColumns();
+    DelimitedAggregate only = new DelimitedAggregate(result, table);
+    RowLoop<DelimitedAggregate> loop =
+        RowLoops.of(DelimitedAggregate.class, result, getters(result));
+    return (row, tally) -> {
+      try (BufferedReader reader = whole(file)) {
+        only.over(new DelimitedRow(reader, delimiter, table.size()));
+        tally.executed();
+        tally.take(only, loop);
       }
     };
   }

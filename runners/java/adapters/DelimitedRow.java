@@ -177,7 +177,7 @@ public final class DelimitedRow {
     return last == 'f' ? raw.replace("inf", "Infinity") : raw;
   }
 
-  private static String unescaped(String raw) {
+  static String unescaped(String raw) {
     StringBuilder text = new StringBuilder(raw.length());
     for (int at = 0; at < raw.length(); at++) {
       char character = raw.charAt(at);

@@ -14,6 +14,7 @@ import java.util.jar.JarFile;
 import org.duckdb.DuckDBConnection;
 import org.duckdb.DuckDBDriver;
 import rowpath.Column;
+import rowpath.Failure;
 import rowpath.Getter;
 import rowpath.Interval;
 import rowpath.Phase;
@@ -26,6 +27,7 @@ import rowpath.jdbc.Setter;
 /** duckdb_jdbc, which carries its own build of DuckDB. */
 public final class DuckDb extends Jdbc {
   private static final long SECOND_NS = 1_000_000_000L;
+  private static final int CHUNK_ROWS = 2048;
 
   @Override
   protected Connection connect() throws SQLException {
@@ -33,8 +35,15 @@ public final class DuckDb extends Jdbc {
     properties.setProperty("threads", options.get("threads", "1"));
     boolean durable = options.get("durability", "none").equals("full");
     properties.setProperty("fsync_mode", durable ? "STANDARD" : "NONE");
-    boolean chunked = options.count("result", "chunked") > 0;
+    int chunk = options.count("result", "chunked");
+    boolean chunked = chunk > 0;
+    if (chunked && chunk != CHUNK_ROWS) {
+      throw new Failure("unsupported", "", "DuckDB's chunks are of " + CHUNK_ROWS + " rows");
+    }
     properties.setProperty("jdbc_stream_results", String.valueOf(chunked));
+    if (options.get("read_only", "no").equals("yes")) {
+      properties.setProperty("duckdb.read_only", "true");
+    }
     return DriverManager.getConnection("jdbc:duckdb:" + options.need("path"), properties);
   }
 

@@ -18,15 +18,21 @@ public final class H2 extends Jdbc {
 
   @Override
   protected Connection connect() throws SQLException {
+    // A server of others is not told what would hold for everybody, nor is a database made there.
+    boolean given = options.get("given", "no").equals("yes");
     return DriverManager.getConnection(
-        url() + EXECUTE_EACH_TIME, options.get("user", "SA"), options.get("password", ""));
+        url() + (given ? ";IFEXISTS=TRUE" : EXECUTE_EACH_TIME),
+        options.get("user", "SA"),
+        options.get("password", ""));
   }
 
   private String url() {
     if (options.get("deployment", "embedded").equals("embedded")) {
       return "jdbc:h2:file:" + options.need("path");
     }
-    return "jdbc:h2:tcp://" + address() + "/./" + options.need("database");
+    String database = options.need("database");
+    boolean placed = database.matches("[~/.].*|.*:.*"); // else it is relative to the server's base
+    return "jdbc:h2:tcp://" + address() + "/" + (placed ? "" : "./") + database;
   }
 
   @Override

@@ -39,6 +39,9 @@ public final class Sqlite extends Jdbc {
   @Override
   protected Connection connect() throws SQLException {
     Properties properties = new Properties();
+    if (options.get("read_only", "no").equals("yes")) {
+      properties.setProperty("open_mode", "1"); // SQLITE_OPEN_READONLY
+    }
     if (options.get("durability", "none").equals("full")) {
       properties.setProperty("journal_mode", "WAL");
       properties.setProperty("synchronous", "FULL");

@@ -42,6 +42,7 @@ class Adapter(Frozen, frozen=True):
     unsupported: tuple[Unsupported, ...] = ()
     language: str = ""
     serves: tuple[str, ...] = ()  # patterns of `workload.phase`: what a program written for it can do; empty: all
+    opens_read_only: bool = False  # an embedded engine's file, truly, when `open` says `read_only`
     floor: bool = False  # takes the bytes and parses nothing: a reference, never ranked, nothing to verify
     folder: str = ""  # of the manifest, to which `source` is relative
 

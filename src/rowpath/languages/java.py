@@ -60,6 +60,8 @@ def availability(adapter: Adapter, version: str, path: Path | None = None) -> Av
         return Availability(False, what, problem, INSTALL)
     if "/" in version and not FilePath(version).is_file():
         return Availability(False, what, f"there is no file {version}", f"ls {FilePath(version).parent}")
+    if adapter.build.get("jar_by_path") and "/" not in version:
+        return Availability(False, what, "no driver's jar is named", "rowpath probe jdbc:… --jar DRIVER.jar")
     here = _on_request(adapter, version)
     if not here.ok:
         return Availability(False, what, here.reason, here.remedy)

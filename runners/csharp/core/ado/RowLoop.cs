@@ -52,11 +52,14 @@ namespace Rowpath.Ado
                 encoder.EndRow();
                 return sum;
             }
-            catch (Exception misfit) when (!(misfit is DbException || misfit is Failure))
+            catch (Exception misfit) when (!(misfit is Failure || (misfit is DbException && !columns[encoder.At].MayBeBeyond)))
             {
-                int at = encoder.At;
-                string what = rows.IsDBNull(at) ? "NULL where none is allowed" : misfit.Message;
-                throw new Failure("verify", "", "column " + columns[at].Name + ": " + what);
+                Column column = columns[encoder.At];
+                if (!column.Nullable && rows.IsDBNull(encoder.At))
+                    throw new Failure("verify", "", "column " + column.Name + ": NULL where none is allowed");
+                // NaN, infinity, 24:00, the year 12000: legal in the engine, without a value of C#'s.
+                throw new Failure(column.MayBeBeyond ? "unsupported" : "verify", "",
+                    "column " + column.Name + " (" + column.Type + "): " + (misfit.Message == "" ? "no value" : misfit.Message));
             }
         }
 

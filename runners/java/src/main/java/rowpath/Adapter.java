@@ -33,6 +33,11 @@ public interface Adapter {
     throw new Failure("unsupported", "", "this path has no statements that could be stopped");
   }
 
+  /** The columns that a query delivers, as the protocol's {@code describe} has them. */
+  default List<Map<String, Object>> describe(String sql) throws Exception {
+    throw new Failure("unsupported", "", "this path has no queries that could be described");
+  }
+
   /** The backend that serves this connection, or null. */
   default Integer serverPid() throws Exception {
     return null;

@@ -22,7 +22,7 @@ final class Conversation implements Runnable {
   private static final int[] PROTOCOL = {1, 1};
   private static final int CODEC = 1;
   private static final Set<String> REQUIREMENTS =
-      Set.of("touch", "digest", "load", "clients", "behave");
+      Set.of("touch", "digest", "load", "clients", "behave", "describe");
   private static final String NAME = "rowpath-java 1.0";
 
   private final String driver;
@@ -90,6 +90,8 @@ final class Conversation implements Runnable {
       case "run" -> run(request);
       case "load" -> load(request);
       case "behave" -> behave(request);
+      case "describe" ->
+          Map.of("columns", opened().first().describe(String.valueOf(request.get("sql"))));
       case "facts" -> facts();
       case "close" -> close();
       case "bye" -> bye();

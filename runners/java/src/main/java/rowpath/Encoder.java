@@ -12,6 +12,8 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -26,6 +28,7 @@ public final class Encoder {
   private byte[] bytes = new byte[4096];
   private int length;
   private int at;
+  private boolean inRow;
   private long rows;
   private long sum;
 
@@ -33,6 +36,37 @@ public final class Encoder {
   public Encoder(List<Column> columns, long limit) {
     this.columns = columns;
     this.limit = limit;
+  }
+
+  /** Begins a row; a source has moved to it. */
+  public void beginRow() {
+    inRow = true;
+  }
+
+  /**
+   * {@link Failure} of kind {@code verify} where a result has more or fewer columns than declared.
+   */
+  void expect(int delivered) {
+    if (delivered != columns.size()) {
+      throw new Failure(
+          "verify", "", delivered + " columns came where " + columns.size() + " are declared");
+    }
+  }
+
+  /**
+   * What was thrown, named by the column under way. What a driver throws while it hands over a
+   * value says that it cannot deliver that value as the column's type.
+   */
+  Exception named(Exception thrown) {
+    if (!inRow || thrown instanceof Failure || at >= columns.size()) {
+      return thrown;
+    }
+    Map<String, Object> body = Failure.body(thrown, "unsupported");
+    String type = columns.get(at).type().name().toLowerCase(Locale.ROOT);
+    return new Failure(
+        (String) body.get("kind"),
+        (String) body.get("code"),
+        "column " + columns.get(at).name() + " as " + type + ": " + body.get("text"));
   }
 
   /** Ends the row whose values were taken. */
@@ -47,6 +81,7 @@ public final class Encoder {
     }
     length = 0;
     at = 0;
+    inRow = false;
   }
 
   /** {@code rows:hex16}. */
@@ -202,7 +237,13 @@ public final class Encoder {
       } else if (element instanceof Boolean bool) {
         truth(bool);
       } else {
-        throw misfit("an array element of " + element.getClass().getName());
+        throw new Failure(
+            "unsupported",
+            "",
+            "column "
+                + columns.get(at - 1).name()
+                + ": an array of "
+                + element.getClass().getSimpleName());
       }
     }
   }

@@ -45,6 +45,18 @@ public final class Failure extends RuntimeException {
         || thrown instanceof NumberFormatException
         || thrown instanceof ClassCastException) {
       kind = "verify"; // a value that does not fit its declared type
+    } else if (thrown instanceof UnsupportedOperationException) {
+      kind = "unsupported";
+      code = thrown.getClass().getSimpleName();
+    } else if (thrown instanceof OutOfMemoryError full) {
+      kind = "unsupported";
+      code = "OutOfMemoryError";
+      long megabytes = Runtime.getRuntime().maxMemory() >> 20;
+      thrown =
+          new Failure(
+              kind,
+              code,
+              "no room in the JVM's heap of " + megabytes + " MB: " + full.getMessage());
     } else if (thrown instanceof Error || thrown instanceof RuntimeException) {
       kind = "internal";
       code = thrown.getClass().getSimpleName();

@@ -15,7 +15,9 @@ public record Phase(
     boolean transaction,
     boolean stamps,
     int rowsPerOperation,
-    String way) {
+    String way,
+    String access,
+    List<Column> tableColumns) {
 
   static Phase of(Map<?, ?> fields) {
     return new Phase(
@@ -29,7 +31,9 @@ public record Phase(
         text(fields, "transaction").equals("transaction"),
         Boolean.TRUE.equals(fields.get("stamps")),
         fields.get("rows_per_operation") instanceof Number rows ? rows.intValue() : 1,
-        text(fields, "way"));
+        text(fields, "way"),
+        text(fields, "access"),
+        Column.list(fields.get("table_columns")));
   }
 
   /** How many operations this many parameter rows make before positions wrap; at least one. */

@@ -100,6 +100,8 @@ final class Sampler extends Apart {
         operation.run(row, tally);
         seek(position + 1);
       }
+    } catch (Exception failed) {
+      throw encoder.named(failed);
     } finally {
       tally.encoder = null;
       seek(resume);

@@ -1,5 +1,7 @@
 package rowpath;
 
+import java.sql.ResultSet;
+
 /**
  * What the operations of a sample delivered; fields are plain because the loop's thread alone
  * touches them.
@@ -51,6 +53,9 @@ public final class Tally extends Apart {
     if (encoder == null) {
       loop.touch(source, this);
     } else {
+      if (source instanceof ResultSet result) {
+        encoder.expect(result.getMetaData().getColumnCount());
+      }
       loop.digest(source, this, encoder);
     }
   }

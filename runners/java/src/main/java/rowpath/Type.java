@@ -45,7 +45,7 @@ public enum Type {
   }
 
   /** The type of that name in messages. */
-  static Type named(String name) {
+  public static Type named(String name) {
     for (Type type : values()) {
       if (type.name().toLowerCase(Locale.ROOT).equals(name)) {
         return type;

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import rowpath.Adapter;
 import rowpath.Behaviour;
@@ -233,6 +234,11 @@ public abstract class Jdbc implements Adapter {
   @Override
   public List<Getter> getters(List<Column> columns) {
     return columns.stream().map(this::getter).toList();
+  }
+
+  @Override
+  public List<Map<String, Object>> describe(String sql) throws SQLException {
+    return Description.of(connection, sql, this::getter);
   }
 
   @Override

@@ -16,13 +16,13 @@ public final class Literals {
       List<Column> columns,
       Object[][] rows,
       BiFunction<Column, Object, String> literal) {
+    if (columns.isEmpty()) { // a question mark is no placeholder then
+      return new String[] {sql};
+    }
     String[] pieces = split(sql);
     if (pieces.length != columns.size() + 1) {
       throw new Failure(
           "internal", "", (pieces.length - 1) + " placeholders for " + columns.size() + " columns");
-    }
-    if (columns.isEmpty()) {
-      return new String[] {sql};
     }
     String[] texts = new String[rows.length];
     for (int row = 0; row < rows.length; row++) {

@@ -24,9 +24,13 @@ import org.objectweb.asm.Type;
  * tally.rows += rows; tally.touch += sum;
  * }</pre>
  *
- * and for the digest {@code encoder.text(…)} in the place of {@code Touch.of(…)}.
+ * and for the digest {@code encoder.text(…)} in the place of {@code Touch.of(…)}. The values of a
+ * wide row are taken in methods of so many columns each.
  */
 public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
+  // The JVM does not compile methods of more than 8,000 bytes and takes none of more than 65,535.
+  private static final int PART = 128;
+  private static final String LOOP = "rowpath/GeneratedRowLoop";
   private static final String TOUCH = "rowpath/Touch";
   private static final String TALLY = "rowpath/Tally";
   private static final String ENCODER = "rowpath/Encoder";
@@ -37,13 +41,7 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
   @Override
   public byte[] apply(List<String[]> shape) {
     ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_FRAMES);
-    writer.visit(
-        V17,
-        ACC_FINAL,
-        "rowpath/GeneratedRowLoop",
-        null,
-        "java/lang/Object",
-        new String[] {"rowpath/RowLoop"});
+    writer.visit(V17, ACC_FINAL, LOOP, null, "java/lang/Object", new String[] {"rowpath/RowLoop"});
     MethodVisitor constructor = writer.visitMethod(0, "<init>", "()V", null, null);
     constructor.visitCode();
     constructor.visitVarInsn(ALOAD, 0);
@@ -51,8 +49,14 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     constructor.visitInsn(RETURN);
     constructor.visitMaxs(0, 0);
     constructor.visitEnd();
-    loop(writer, shape, false);
-    loop(writer, shape, true);
+    for (boolean digest : new boolean[] {false, true}) {
+      loop(writer, shape, digest);
+      if (isParted(shape)) {
+        for (int from = 1; from < shape.size(); from += PART) {
+          part(writer, shape, digest, from);
+        }
+      }
+    }
     writer.visitEnd();
     return writer.toByteArray();
   }
@@ -80,8 +84,21 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     code.visitLabel(next);
     call(code, source, "next", "()Z", isInterface);
     code.visitJumpInsn(IFEQ, end);
-    for (int column = 1; column < shape.size(); column++) {
+    if (digest) {
+      code.visitVarInsn(ALOAD, 3);
+      code.visitMethodInsn(INVOKEVIRTUAL, ENCODER, "beginRow", "()V", false);
+    }
+    for (int column = 1; !isParted(shape) && column < shape.size(); column++) {
       value(code, source, isInterface, column, shape.get(column), digest);
+    }
+    for (int from = 1; isParted(shape) && from < shape.size(); from += PART) {
+      code.visitVarInsn(LLOAD, SUM);
+      code.visitVarInsn(ALOAD, SOURCE);
+      code.visitVarInsn(ALOAD, digest ? 3 : 2);
+      code.visitMethodInsn(
+          INVOKESTATIC, LOOP, partName(digest, from), partDescriptor(source, digest), false);
+      code.visitInsn(LADD);
+      code.visitVarInsn(LSTORE, SUM);
     }
     if (digest) {
       code.visitVarInsn(ALOAD, 3);
@@ -104,6 +121,44 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     code.visitInsn(RETURN);
     code.visitMaxs(0, 0);
     code.visitEnd();
+  }
+
+  /** One part of a wide row: {@code static long touch1(source, tally)}, its values' touch sum. */
+  private static void part(ClassWriter writer, List<String[]> shape, boolean digest, int from) {
+    String source = shape.get(0)[0];
+    MethodVisitor code =
+        writer.visitMethod(
+            ACC_PRIVATE | ACC_STATIC,
+            partName(digest, from),
+            partDescriptor(source, digest),
+            null,
+            new String[] {"java/lang/Exception"});
+    code.visitCode();
+    code.visitVarInsn(ALOAD, 0);
+    code.visitVarInsn(ASTORE, SOURCE);
+    code.visitVarInsn(ALOAD, 1);
+    code.visitVarInsn(ASTORE, 3);
+    code.visitInsn(LCONST_0);
+    code.visitVarInsn(LSTORE, SUM);
+    for (int column = from; column < Math.min(from + PART, shape.size()); column++) {
+      value(code, source, Boolean.parseBoolean(shape.get(0)[1]), column, shape.get(column), digest);
+    }
+    code.visitVarInsn(LLOAD, SUM);
+    code.visitInsn(LRETURN);
+    code.visitMaxs(0, 0);
+    code.visitEnd();
+  }
+
+  private static boolean isParted(List<String[]> shape) {
+    return shape.size() - 1 > PART;
+  }
+
+  private static String partName(boolean digest, int from) {
+    return (digest ? "digest" : "touch") + from;
+  }
+
+  private static String partDescriptor(String source, boolean digest) {
+    return "(L" + source + ";L" + (digest ? ENCODER : TALLY) + ";)J";
   }
 
   private static void value(

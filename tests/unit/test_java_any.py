@@ -1,0 +1,206 @@
+"""Any result through JDBC: what a query's columns are, and rows of any width and type, by a driver named by its jar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path as FilePath
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from rowpath import codec
+from rowpath.languages import Command, java, load_manifest, maven
+from rowpath.model import Column, Path
+from rowpath.protocol import (
+    ColumnSpec,
+    Describe,
+    DescribedColumn,
+    DescribeReply,
+    Facts,
+    FactsReply,
+    Open,
+    OpenReply,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    Sample,
+    SampleReply,
+    Verify,
+    VerifyReply,
+)
+from rowpath.runners import Runner, RunnerFailure
+
+pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+TIMEOUT_S = 60.0
+ADAPTER = next(each for each in load_manifest("java").adapter if each.driver == "jdbc")
+H2 = "com.h2database:h2:2.5.252"
+MEMORY = {"url": "jdbc:h2:mem:any", "user": "sa", "password": "never-shown"}
+
+
+class Talk:
+    """The generic adapter on a driver's jar."""
+
+    def __init__(self, jar: FilePath, options: dict[str, Any], *jvm: str) -> None:
+        version = str(jar)
+        java.build([(ADAPTER, version)])
+        path = Path.of({"engine": "jdbc", "deployment": "server", "driver": "jdbc", "version": version})
+        command = java.command(ADAPTER, version, path)
+        at = command.arguments.index("-cp")
+        arguments = (*command.arguments[:at], *jvm, *command.arguments[at:])
+        self.runner = Runner.start(Command(arguments, command.environment), ())
+        self.runner.hello(ADAPTER.driver, TIMEOUT_S, ("clients", "describe"))
+        self.runner.request(Open, TIMEOUT_S, options=path.as_dict() | options, expect=OpenReply)
+
+    def describe(self, sql: str) -> list[DescribedColumn]:
+        return self.runner.request(Describe, TIMEOUT_S, sql=sql, expect=DescribeReply).columns
+
+    def prepare(self, sql: str, columns: list[Any]) -> None:
+        specs = [ColumnSpec(**{key: getattr(each, key) for key in ColumnSpec.__struct_fields__}) for each in columns]
+        phase = PhaseSpec(name="q", kind="query", sql=sql, columns=specs)
+        self.runner.request(Prepare, TIMEOUT_S, phase=phase, parameters=None, expect=PrepareReply)
+
+    def verify(self, sql: str, columns: list[Any]) -> VerifyReply:
+        self.prepare(sql, columns)
+        return self.runner.request(Verify, TIMEOUT_S, phase="q", first=0, count=1, expect=VerifyReply)
+
+    def sample(self) -> SampleReply:
+        asked = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 1, "first": 0}
+        return self.runner.request(Sample, TIMEOUT_S, phase="q", **asked, expect=SampleReply)
+
+
+def jar_of(coordinates: str) -> FilePath:
+    maven.fetch([coordinates])
+    return maven.jar(coordinates)
+
+
+@pytest.fixture(scope="module")
+def h2() -> Iterator[Talk]:
+    talk = Talk(jar_of(H2), MEMORY | {"statement": "prepared"})
+    yield talk
+    talk.runner.stop()
+
+
+def digest(columns: list[Any], *rows: tuple[Any, ...]) -> str:
+    return codec.digest(rows, [Column(each.name, each.type, bits=each.bits, nullable=True) for each in columns])
+
+
+EVERY_TYPE: dict[str, tuple[str, str, Any]] = {
+    "CAST(-7 AS TINYINT)": ("integer", "TINYINT", -7),
+    "CAST(300 AS SMALLINT)": ("integer", "SMALLINT", 300),
+    "CAST(70000 AS INTEGER)": ("integer", "INTEGER", 70_000),
+    "CAST(9007199254740993 AS BIGINT)": ("integer", "BIGINT", 2**53 + 1),
+    "CAST(1.50 AS NUMERIC(40, 20))": ("decimal", "NUMERIC", Decimal("1.5")),
+    "CAST('1E-7' AS DECFLOAT)": ("decimal", "DECFLOAT", Decimal("0.0000001")),
+    "CAST(0.1 AS REAL)": ("float32", "REAL", 0.1),
+    "CAST(0.1 AS DOUBLE PRECISION)": ("float64", "DOUBLE PRECISION", 0.1),
+    "TRUE": ("boolean", "BOOLEAN", True),
+    "CAST('ab' AS CHAR(4))": ("char", "CHARACTER", "ab"),
+    "CAST('é' AS VARCHAR(9))": ("varchar", "CHARACTER VARYING", "é"),
+    "CAST('' AS CLOB)": ("text", "CHARACTER LARGE OBJECT", ""),
+    "X'00ff'": ("binary", "BINARY VARYING", b"\x00\xff"),
+    "DATE '1500-02-28'": ("date", "DATE", date(1500, 2, 28)),
+    "TIMESTAMP '1969-12-31 23:59:59.123456'": ("timestamp", "TIMESTAMP", datetime(1969, 12, 31, 23, 59, 59, 123456)),
+    "TIMESTAMP WITH TIME ZONE '2000-01-01 00:30:00+02'": (
+        "timestamptz",
+        "TIMESTAMP WITH TIME ZONE",
+        datetime(1999, 12, 31, 22, 30, tzinfo=UTC),
+    ),
+    "UUID '00112233-4455-6677-8899-aabbccddeeff'": ("uuid", "UUID", UUID("00112233-4455-6677-8899-aabbccddeeff")),
+    "ARRAY[CAST(1 AS INTEGER), NULL]": ("array", "INTEGER ARRAY", [1, None]),
+    "CAST(NULL AS INTEGER)": ("integer", "INTEGER", None),
+    "CAST(NULL AS DATE)": ("date", "DATE", None),
+}
+
+
+def test_every_type_is_described_and_delivered(h2: Talk) -> None:
+    sql = "SELECT " + ", ".join(EVERY_TYPE)
+    columns = h2.describe(sql)
+    assert [each.type for each in columns] == [kind for kind, _, _ in EVERY_TYPE.values()]
+    assert [each.engine_type for each in columns] == [name for _, name, _ in EVERY_TYPE.values()]
+    assert not [each for each in columns if each.unsupported]
+    assert (columns[4].precision, columns[4].scale) == (40, 20)
+    assert (columns[5].precision, columns[5].scale) == (0, 0)
+    assert [each.bits for each in columns[:4]] == [16, 16, 32, 64]
+    values = tuple(value for _, _, value in EVERY_TYPE.values())
+    assert h2.verify(sql, columns).digest == digest(columns, values)
+
+
+def test_a_type_without_a_natural_one_is_named(h2: Talk) -> None:
+    one, two = h2.describe("SELECT INTERVAL '1' DAY AS i, CAST('POINT (1 2)' AS GEOMETRY) AS g")
+    assert "INTERVAL DAY" in one.unsupported
+    assert "GEOMETRY" in two.unsupported
+    with pytest.raises(RunnerFailure, match=r"INTERVAL \(i\)") as failure:
+        h2.prepare("SELECT 1 AS i", [Column("i", "interval")])
+    assert failure.value.kind == "unsupported"
+
+
+def test_a_value_that_the_driver_cannot_hand_over_names_its_column(h2: Talk) -> None:
+    with pytest.raises(RunnerFailure, match=r"column b as integer: .*x1") as failure:
+        h2.verify("SELECT 1 AS a, 'x1' AS b", [Column("a", "integer"), Column("b", "integer")])
+    assert failure.value.kind == "unsupported"
+
+
+@pytest.mark.parametrize("declared", [1, 3])
+def test_more_or_fewer_columns_than_declared_are_refused(h2: Talk, declared: int) -> None:
+    columns = [Column(name, "integer") for name in "abc"[:declared]]
+    with pytest.raises(RunnerFailure, match=f"2 columns came where {declared}") as failure:
+        h2.verify("SELECT 1 AS a, 2 AS b", columns)
+    assert failure.value.kind == "verify"
+
+
+def test_as_many_columns_as_postgresql_has(h2: Talk) -> None:
+    sql = "SELECT " + ", ".join(f"{n} AS C{n}" for n in range(1600))
+    columns = h2.describe(sql)
+    assert len(columns) == 1600
+    assert h2.verify(sql, columns).digest == digest(columns, tuple(range(1600)))
+    sampled = h2.sample()
+    assert (sampled.failed, sampled.values) == (0, 1600)
+    assert int(sampled.touch, 16) == sum(range(1600))
+
+
+def test_names_that_occur_twice_long_texts_and_no_rows(h2: Talk) -> None:
+    sql = "SELECT X AS A, REPEAT('é', 1000000) AS A, CAST(NULL AS VARCHAR(1)) AS B FROM SYSTEM_RANGE(1, {})"
+    columns = h2.describe(sql.format(2))
+    assert [each.name for each in columns] == ["A", "A", "B"]
+    rows = [(n, "é" * 1_000_000, None) for n in (1, 2)]
+    assert h2.verify(sql.format(2), columns).digest == digest(columns, *rows)
+    assert h2.verify(sql.format(0), columns).digest == "0:0000000000000000"
+
+
+def test_a_driver_that_knows_no_java_time(tmp_path: FilePath) -> None:
+    """Derby's driver refuses java.time: its dates come by java.sql's classes, and the facts say so."""
+    jars = java.class_path(["derby:10.8.2.2"]).split(":")
+    url = f"jdbc:derby:{tmp_path / 'database'};create=true"
+    talk = Talk(FilePath(jars[0]), {"url": url, "statement": "bound"}, "-Dderby.stream.error.file=/dev/null")
+    try:
+        sql = "SELECT DATE('1999-12-31'), TIMESTAMP('1999-12-31 23:59:59.5'), CAST(NULL AS TIME) FROM SYSIBM.SYSDUMMY1"
+        columns = talk.describe(sql)
+        moment = datetime(1999, 12, 31, 23, 59, 59, 500_000)
+        assert talk.verify(sql, columns).digest == digest(columns, (moment.date(), moment, None))
+        facts = talk.runner.request(Facts, TIMEOUT_S, expect=FactsReply)
+        assert facts.settings["read_only"] == "on"
+        assert facts.settings["dates"].startswith("java.sql")
+    finally:
+        talk.runner.stop()
+
+
+def test_a_url_that_no_driver_takes_and_a_jar_that_is_not_there() -> None:
+    with pytest.raises(RunnerFailure, match="begin with jdbc:nothing:") as failure:
+        Talk(jar_of(H2), MEMORY | {"url": "jdbc:nothing:x?password=hidden"})
+    assert failure.value.kind == "connect"
+    assert "hidden" not in str(failure.value)
+    assert "--jar" in java.availability(ADAPTER, ADAPTER.versions[0]).remedy
+    assert "no file" in java.availability(ADAPTER, "/nowhere/driver.jar").reason
+
+
+def test_a_result_that_does_not_fit_the_heap_says_so(h2: Talk) -> None:
+    sql = "SELECT REPEAT('x', 400000000) AS T FROM SYSTEM_RANGE(1, 1)"
+    with pytest.raises(RunnerFailure, match="heap of 2") as failure:
+        h2.verify(sql, [Column("T", "text")])
+    assert failure.value.kind == "unsupported"
+    columns = msgspec.structs.replace(h2.describe("SELECT 1 AS A")[0], nullable=True)
+    assert h2.verify("SELECT 1 AS A", [columns]).rows == 1
