@@ -15,8 +15,9 @@ from rowpath.model import Path, Table, Workload
 from rowpath.plan import PlannedPath
 from rowpath.work import Workshop
 
-# engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise)
-Key = tuple[str, str, str, str, str]
+# engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise), `free` for
+# a server that may use every core (else `none`)
+Key = tuple[str, str, str, str, str, str]
 
 
 def key_of(path: Path) -> Key:
@@ -24,7 +25,9 @@ def key_of(path: Path) -> Key:
     offered = versions(ENGINES[path.get("engine")])
     version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]
     shown = version if len(offered) > 1 else "none"
-    return path.get("engine"), path.get("deployment"), path.get("durability"), shown, path.get("storage")
+    served = path.get("deployment") == "server"
+    free = "free" if served and path.get("placement") == "free" else "none"
+    return path.get("engine"), path.get("deployment"), path.get("durability"), shown, path.get("storage"), free
 
 
 class Fleet:
@@ -41,9 +44,9 @@ class Fleet:
     def bring_up(self, paths: tuple[PlannedPath, ...], workloads: dict[str, Workload], key: Key) -> Instance:
         """Start the instance, load what its paths' phases need, give embedded paths their own copies."""
         engine_name, deployment, durability, *chosen = key
-        version, storage = ("" if value == "none" else value for value in chosen)
+        version, storage, free = ("" if value == "none" else value for value in chosen)
         folder = self._directory / "-".join(part for part in key if part != "none")
-        place = Place(folder, folder, cores.server_cpus(), version=version, storage=storage)
+        place = Place(folder, folder, cores.server_cpus(free or "same"), version=version, storage=storage)
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
         instance.start()

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from rowpath import cores, launch
-from rowpath.collect import cpu, disk, memory, queue
+from rowpath.collect import cpu, disk, memory, noise, queue
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Given, Instance, Settled
 from rowpath.errors import RowpathError
@@ -19,6 +19,7 @@ from rowpath.languages import command
 from rowpath.model import Column, Phase
 from rowpath.plan import PlannedPath
 from rowpath.protocol import (
+    VERIFIED_ROWS,
     Close,
     CloseReply,
     ColumnSpec,
@@ -41,6 +42,7 @@ from rowpath.runners import Runner, RunnerFailure
 
 ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
 WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
+FOREIGN_MOST = 0.05  # of the cores' time in a window, had by others, where client and server may use every core
 
 
 @dataclass(frozen=True)
@@ -102,11 +104,13 @@ class Invocation:
         self.timeout_s = timeout_s
         self.cpus = cores.client_cpus(planned.path.get("placement"), _number(planned.path.get("threads")))
         self.clients = _number(planned.path.get("clients"))
+        self.free = planned.path.get("placement") == "free"
         self.alone = planned.path.get("deployment") in ("embedded", "file", "none")
         start = command(planned.adapter, planned.path.get("version"), planned.path)
         # Starting may use every core; what is measured is pinned once connected.
         self.runner = Runner.start(start, cores.usable(), log, environment)
         self._server_pids: list[int] = []
+        self._client_pids = [self.runner.pid]
         self.connect_ns = 0
         self.warmed = False  # whether a phase of this process has been warmed up already
 
@@ -116,6 +120,8 @@ class Invocation:
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
         reply = self.runner.request(Open, self.timeout_s, options=options, expect=OpenReply)
         self.connect_ns = reply.connect_ns
+        if self.clients > 1:  # each of them may be a process
+            self._client_pids = [self.runner.pid, *launch.descendants(self.runner.pid)]
         self.free_helpers()
         shown = msgspec.to_builtins(hello)
         shown.pop("id", None)
@@ -124,12 +130,14 @@ class Invocation:
 
     def free_helpers(self) -> None:
         """Pin the loop's thread; the runtime's others (compiler, collector) may use every core for now."""
-        launch.pin(self.runner.pid, cores.usable())
+        for pid in self._client_pids:
+            launch.pin(pid, cores.usable())
         launch.pin_thread(self.runner.loop_tid, self.cpus)
 
     def pin_all(self) -> None:
         """Pin every thread: from here on what the runtime does is the path's own cost."""
-        launch.pin(self.runner.pid, self.cpus)
+        for pid in self._client_pids:
+            launch.pin(pid, self.cpus)
 
     def helpers_cpu_ns(self) -> int:
         """CPU time so far of the runtime's own threads and of the server: what may still be compiling."""
@@ -154,7 +162,7 @@ class Invocation:
             stamps=work.phase.stamps,
             rows_per_operation=work.phase.rows_per_operation,
             way=work.phase.way,
-            access="scan" if work.phase.scan else work.phase.access,
+            access="scan" if work.phase.scan else "segment" if work.phase.union else work.phase.access,
             table_columns=column_specs(work.table_columns),
             key_columns=list(work.key_columns),
         )
@@ -174,10 +182,16 @@ class Invocation:
         operations: int = 0,
         first: int = -1,
     ) -> Measured:
-        """One sample with the collectors read right before and after it."""
+        """One sample with the collectors read right before and after it.
+
+        Of a union phase always one retrieval, all its parts at once, booked as one operation.
+        """
+        if work.phase.union:
+            lead_in_ns, operations, first = 0, work.parameter_count, 0
+        busy_before = noise.busy_ns(self.cpus) if self.free else 0
         server_before = cpu.total_ns(self._server_pids)
         others_before = self._beside_the_window_cpu_ns()
-        wait_before = queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid)
+        wait_before = self._foreign_wait_ns()
         reply = self.runner.request(
             Sample,
             self.timeout_s,
@@ -189,9 +203,12 @@ class Invocation:
             first=first,
             expect=SampleReply,
         )
+        if work.phase.union:
+            book_as_one(reply, operations)
         others = _difference(self._beside_the_window_cpu_ns(), others_before)
         server = _difference(cpu.total_ns(self._server_pids), server_before)
-        wait = _difference(queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid), wait_before)
+        busy = noise.busy_ns(self.cpus) - busy_before if self.free else 0
+        wait = _difference(self._foreign_wait_ns(), wait_before)
         # A backend that has ended takes its clock with it; a server that was given to us shows none.
         counted_server = work.phase.kind != "connect" and not isinstance(self.instance, Given)
         # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
@@ -200,16 +217,19 @@ class Invocation:
         # Pinned to its CPUs, the process cannot have had more than the window: what exceeds it ran before or after.
         inside = reply.window_cpu_ns if self.clients == 1 else 0
         client = None if others is None else min(reply.window_ns * len(self.cpus), inside + max(0, others))
-        return self._judged(work, reply, client, server if counted_server else None, wait)
+        return self._judged(work, reply, client, server if counted_server else None, wait, busy)
 
     def _beside_the_window_cpu_ns(self) -> int | None:
         """CPU time so far of the runner's threads that `window_cpu_ns` does not hold."""
         if self.clients > 1:
-            return cpu.total_ns([self.runner.pid])
+            return cpu.total_ns(self._client_pids)
         return queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid)
 
+    def _foreign_wait_ns(self) -> int | None:
+        return queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
+
     def _judged(
-        self, work: Work, reply: SampleReply, client: int | None, server: int | None, wait: int | None
+        self, work: Work, reply: SampleReply, client: int | None, server: int | None, wait: int | None, busy: int
     ) -> Measured:
         one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.get("placement") == "same")
         truth = None
@@ -217,7 +237,13 @@ class Invocation:
         window = max(reply.window_ns, 1)
         # Over a link the client waits, so that no CPU accounts for its window.
         told = self.planned.path.get("link") == "none" and not work.phase.writes and work.phase.kind != "connect"
-        if one_core and told and client is not None:
+        if self.free:
+            # Client and server wait for each other's threads there; what counts is whether others had the cores.
+            foreign = busy - (client or 0) - (server or 0)
+            limit = FOREIGN_MOST * window + 2 * noise.NS_PER_TICK
+            if (self.alone or server is not None) and foreign > limit * len(self.cpus):
+                disturbed = f"others had {foreign / window / len(self.cpus):.0%} of the cores' time"
+        elif one_core and told and client is not None:
             served = 0 if self.alone else server
             if served is not None:
                 truth = (reply.window_cpu_ns + served) / window
@@ -228,7 +254,7 @@ class Invocation:
             disturbed = f"ready but not running for {wait / window:.0%} of the window"
         return Measured(reply, client, None if self.alone else server, wait, truth, disturbed)
 
-    def verify(self, work: Work, first: int, count: int, max_rows: int = 100_000) -> VerifyReply:
+    def verify(self, work: Work, first: int, count: int, max_rows: int = VERIFIED_ROWS) -> VerifyReply:
         """The digest of operations `[first, first + count)`."""
         return self.runner.request(
             Verify, self.timeout_s, phase=work.name, first=first, count=count, max_rows=max_rows, expect=VerifyReply
@@ -271,9 +297,10 @@ class Invocation:
     def peak_memory(self) -> Iterator[dict[str, Any]]:
         """Fills in the peak of the runner and of the server while the body ran."""
         record: dict[str, Any] = {}
-        memory.reset_peak(self.runner.pid)
+        for pid in self._client_pids:
+            memory.reset_peak(pid)
         yield record
-        record["client_peak_bytes"] = memory.peak_bytes(self.runner.pid)
+        record["client_peak_bytes"] = memory.sum_of_peaks_bytes(self._client_pids)
         record["server_peak_bytes"] = None if self.alone else memory.anonymous_bytes(self._server_pids)
         record["means"] = memory.MEANS
 
@@ -291,6 +318,16 @@ class Invocation:
             with contextlib.suppress(RunnerFailure):
                 self.runner.request(Close, min(10.0, self.timeout_s), expect=CloseReply)
         self.runner.stop()
+
+
+def book_as_one(reply: SampleReply, parts: int) -> None:
+    """Count the parts of one retrieval as one operation: done when all were, failed when one failed."""
+    whole = reply.operations == parts and not reply.failed
+    reply.operations, reply.failed = (1, 0) if whole else (0, 1)
+    reply.lead_in_operations = 0
+    reply.min_ns = reply.max_ns = reply.ns
+    reply.execute_ns //= parts  # a part's own, on average
+    reply.first_row_ns //= parts
 
 
 @contextlib.contextmanager

@@ -105,7 +105,11 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
         if "link" in wanted:
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
         if "ranges" in wanted:
-            axes = axes | {"ranges": RANGES if len(axes["clients"]) > 1 else ("none",)}
+            # A file has no key: its segments are equal in bytes or records.
+            parted = RANGES[:1] if deployment == "file" else RANGES
+            axes = axes | {"ranges": parted if len(axes["clients"]) > 1 else ("none",)}
+        if "free" in wanted.get("placement", ()):
+            axes = axes | {"placement": (*axes["placement"], "free")}
         shipped = wanted.get("profile") == ("shipped",)
         choices: dict[str, tuple[str, ...]] = {}
         for key, values in axes.items():
@@ -163,9 +167,14 @@ def pruned(adapter: Adapter, path: Path) -> str:
     if path.get("link") != "none" and path.get("transport") != "tcp":
         return "a link is emulated for TCP alone"
     for rule in adapter.unsupported:
-        if all(path.get(key) == value for key, value in rule.when.items()):
+        if all(_meant(path.get(key), value) for key, value in rule.when.items()):
             return rule.reason
     return ""
+
+
+def _meant(value: str, ruled: str) -> bool:
+    """Whether a rule for `cursor:1000` speaks of this value: of any size."""
+    return value == ruled or _sized_like(value, (ruled,))
 
 
 def unavailable(adapter: Adapter, path: Path) -> tuple[str, str]:
@@ -207,7 +216,7 @@ def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase)
         return f"{phase_name}: the adapter {adapter.driver} is a program written for {' and '.join(adapter.serves)}"
     for rule in adapter.unsupported:
         asked = dict(rule.when)
-        if fnmatchcase(phase_name, asked.pop("phase", "")) and all(path.get(key) == asked[key] for key in asked):
+        if fnmatchcase(phase_name, asked.pop("phase", "")) and all(_meant(path.get(key), asked[key]) for key in asked):
             return f"{phase_name}: {rule.reason}"
     if adapter.floor:
         return "" if phase.scan else " "
@@ -215,7 +224,7 @@ def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase)
         served = phase.scan or phase.union or (phase.access == "aggregate" and "aggregate" in adapter.phases)
         return "" if served else f"{phase_name}: a delimited file has no index and no query language"
     records = "records" in adapter.phases or path.get("access") == "handler"
-    if records and not (phase.scan or phase.access):
+    if records and (phase.access == "aggregate" or not (phase.scan or phase.access)):
         return f"{phase_name}: {adapter.driver} reaches records here, it has no query language"
     if path.get("access") == "handler" and phase.kind != "query":
         return f"{phase_name}: HANDLER only reads"
@@ -243,7 +252,8 @@ def unnumbered_reason(path: Path, workload: Workload, phase_name: str, phase: Ph
 def select(selection: Selection, filters: Mapping[str, tuple[str, ...]] = NO_FILTERS) -> list[tuple[Adapter, Path]]:
     """The (adapter, path) pairs of a selection; UsageError for a coordinate that does not exist.
 
-    A coordinate that the selection leaves open takes the filters' values (`placement=split`) where it can.
+    A coordinate that the selection leaves open takes the filters' values (`placement=split`) where it can. A floor is
+    in where its driver or `fetch=drain` is named, for it delivers nothing that could be compared.
     """
     wanted = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in selection.select.items()}
     check_coordinates(wanted)
@@ -253,6 +263,8 @@ def select(selection: Selection, filters: Mapping[str, tuple[str, ...]] = NO_FIL
         if adapter.driver not in given[0] and given[0] != ("*",):
             continue
         if adapter.language not in given[1] and given[1] != ("*",):
+            continue
+        if adapter.floor and not wanted.keys() & {"driver", "fetch"}:
             continue
         opened = {key: values for key, values in filters.items() if key not in wanted and values != ("*",)}
         found += [(adapter, path) for path in lattice(adapter, opened | wanted) or lattice(adapter, wanted)]
@@ -272,7 +284,7 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
         "language": tuple(dict.fromkeys(adapter.language for adapter in every_adapter())),
         "driver": tuple(dict.fromkeys(adapter.driver for adapter in every_adapter())),
         "deployment": ("embedded", "server", "file", "none"),
-        "placement": ("same", "split"),
+        "placement": ("same", "split", "free"),
     }
     for key, right in known.items():
         for value in wanted.get(key, ()):

@@ -30,6 +30,10 @@ SET_LIMIT = 14  # live runners in one set: twelve and two anchors
 ROUGH_MEMORY_MIB = {"c": 16, "csharp": 40, "python": 64, "java": 400}
 ROUGH_START_S = {"c": 0.05, "csharp": 0.3, "python": 0.3, "java": 0.9}
 ROUGH_SYNC_S, ROUGH_TURN_S, ROUGH_SPLIT_S = 0.0008, 0.00003, 0.00012  # a write that waits for the disk; that does not
+ROUGH_ROW_S = {"c": 6e-7, "java": 1e-6, "csharp": 2e-6, "python": 2.5e-6}  # taken out with all its values
+ROUGH_COLUMNS_S, ROUGH_SUMMED_S = 3e-7, 1e-7  # of a row in columns; of one that only an aggregate sees
+ROUGH_WARM_BLOCKS = 9  # the least that can be judged
+ROUGH_PROOF_OPERATIONS = 10  # of a whole table: verified, settled, counted
 ROUGH_WARM_S = {"c": 0.3, "csharp": 0.3, "python": 0.3, "java": 1.5}
 
 
@@ -258,9 +262,24 @@ def _groups(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPat
     rest.sort(key=lambda p: (p.path.get("storage"), p.comparison, p.phases))
     room = max(1, limit - len(anchors))
     count = -(-len(rest) // room)
-    size = -(-len(rest) // count)
-    groups = tuple(anchors + tuple(rest[i : i + size]) for i in range(0, len(rest), size))
-    return groups, tuple(anchor.path.id for anchor in anchors)
+    groups: list[list[PlannedPath]] = [[]]
+    for unit in _units(rest):
+        # A speed-up is a ratio of paths that share sets: a family is parted only where it fits in no group.
+        if groups[-1] and (len(groups[-1]) >= -(-len(rest) // count) or len(groups[-1]) + len(unit) > room):
+            groups.append([])
+        groups[-1] += unit
+    parted = [group[i : i + room] for group in groups for i in range(0, len(group), room)]
+    return tuple(anchors + tuple(group) for group in parted), tuple(anchor.path.id for anchor in anchors)
+
+
+def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
+    """The paths in their order, those together that retrieve in parts and differ in their number of clients alone."""
+    units: dict[str, list[PlannedPath]] = {}
+    for planned in paths:
+        alike = {key: value for key, value in planned.path.coordinates if key != "clients"}
+        key = Path.of(alike).id if planned.path.get("ranges") != "none" else planned.path.id
+        units.setdefault(key, []).append(planned)
+    return list(units.values())
 
 
 def block_order(seed: int, where: str, count: int) -> list[int]:
@@ -281,6 +300,18 @@ def _rough_write_s(planned: PlannedPath) -> float:
     )
 
 
+def _rough_operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
+    """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
+    phase = plan.phase(name)
+    table = plan.workloads[name.partition(".")[0]].tables.get(phase.table)
+    if phase.truth == "aggregate":
+        return ROUGH_SUMMED_S * (phase.range_rows or (table.rows if table else 0))
+    rows = table.rows if table and phase.truth == "whole-table" else phase.rows_per_operation
+    if planned.path.get("fetch") == "columnar":
+        return rows * ROUGH_COLUMNS_S
+    return rows * ROUGH_ROW_S.get(planned.adapter.language, 1e-6)
+
+
 def estimate_s(plan: Plan) -> float:
     """How long the plan would take, roughly: starting, warming up, blocks and the proof pass; no engine is asked."""
     measure = plan.experiment.measure
@@ -299,12 +330,19 @@ def estimate_s(plan: Plan) -> float:
                     passes = len(set(measure.regimes) & set(measure.write_regimes))
                     per_set += passes * max(0.1, phase.operations * _rough_write_s(planned))
                     continue
-                per_set += measure.rounds * max(block_s, phase.rows_per_operation * 1.5e-6)
+                operation_s = _rough_operation_s(plan, planned, name)
+                per_set += operation_s * ("cold" in measure.regimes)
                 if "steady" in measure.regimes:
-                    per_set += min(
-                        measure.warm_cap_s, ROUGH_WARM_S.get(tongue, 1.0) * slow_server / len(planned.phases) + 0.2
-                    )
-    proof = sum(ROUGH_START_S.get(p.adapter.language, 0.5) + 0.3 + _crossing_s(plan, p) for p in plan.paths)
+                    warm_s = ROUGH_WARM_S.get(tongue, 1.0) * slow_server / len(planned.phases) + 0.2
+                    warm_s = min(measure.warm_cap_s, max(warm_s, ROUGH_WARM_BLOCKS * operation_s))
+                    per_set += max(warm_s, operation_s) + measure.rounds * max(block_s, operation_s)
+    proof = sum(
+        ROUGH_START_S.get(planned.adapter.language, 0.5)
+        + 0.3
+        + _crossing_s(plan, planned)
+        + sum(ROUGH_PROOF_OPERATIONS * _rough_operation_s(plan, planned, name) for name in planned.phases)
+        for planned in plan.paths
+    )
     return 6.0 + proof + per_set * measure.sets
 
 

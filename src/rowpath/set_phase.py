@@ -26,6 +26,7 @@ QUIET_WINDOW_S = 0.1
 QUIET_SHARE = 0.05  # of one core, by all runtimes together
 QUIET_CAP_S = 6.0
 FLAT_BLOCKS = 9  # so many last blocks must keep one level before a path counts as warm
+LONG_OPERATION_NS = 50e6  # a switch between paths costs 0.1 to 0.4 ms: under a hundredth of such an operation
 REPEATS_OF_A_BLOCK = 2
 REPEAT_BUDGET = 0.25  # of a phase's blocks
 
@@ -44,6 +45,7 @@ class SetPhase:
         self.measure = schedule.plan.experiment.measure
         self.workload_name, _, self.phase_name = name.partition(".")
         self.phase: Phase = schedule.plan.phase(name)
+        self._last_ns: dict[str, float] = {}  # of an operation of each path, in its last sample
 
     def cold(self) -> None:
         """Prepare and take the cold pass; an invocation that fails is left out from there on."""
@@ -86,9 +88,8 @@ class SetPhase:
         self.schedule.progress.phase(self.set_number, sets, self.workload_name, self.phase_name, regime)
 
     def _work(self, invocation: Invocation) -> EngineWork:
-        return self.schedule.workshop.engine_work(
-            self.schedule.plan.workloads[self.workload_name], invocation.planned.path.get("engine")
-        )
+        workload = self.schedule.plan.workloads[self.workload_name]
+        return self.schedule.workshop.path_work(workload, invocation.planned.path, invocation.instance)
 
     def _in_order(self, regime: str, round_number: int) -> Iterator[Invocation]:
         alive = list(self._alive())
@@ -133,6 +134,7 @@ class SetPhase:
             reply = invocation.sample(work, "warm", duration_ns=int(self.measure.block_ms * 1e6)).reply
             operations += reply.operations
             blocks.append(reply.ns / max(1, reply.operations))
+            self._last_ns[invocation.planned.path.id] = blocks[-1]
             long_enough = time.monotonic_ns() - begun >= least_ns
             if long_enough and len(blocks) >= FLAT_BLOCKS and is_flat(blocks[-FLAT_BLOCKS:]):
                 break
@@ -173,13 +175,19 @@ class SetPhase:
                             work,
                             "steady",
                             round_number,
-                            lead_in_ns=int(self.measure.lead_in_ms * 1e6),
+                            lead_in_ns=self._lead_in_ns(invocation),
                             duration_ns=int(self.measure.block_ms * 1e6),
                         )
                         if not measured.disturbed or budget <= 0:
                             break
                         budget -= 1
                     self._show(invocation, measured, round_number + 1)
+
+    def _lead_in_ns(self, invocation: Invocation) -> int:
+        """None before long operations: it would double their time for what they do not notice."""
+        if self._last_ns.get(invocation.planned.path.id, 0.0) > LONG_OPERATION_NS:
+            return 0
+        return int(self.measure.lead_in_ms * 1e6)
 
     def _write_pass(self, regime: str) -> None:
         wanted = regime in self.measure.regimes and regime in self.measure.write_regimes
@@ -226,12 +234,14 @@ class SetPhase:
     def _sample(self, invocation: Invocation, work: Work, regime: str, round_number: int, **how: int) -> Measured:
         measured = invocation.sample(work, regime, **how)
         reply = measured.reply
+        if regime == "steady" and reply.operations:
+            self._last_ns[invocation.planned.path.id] = reply.ns / reply.operations
         if reply.failure:
             self.schedule.stop_when_full(reply.failure.text)
         expected = None
         touch_ok: bool | None = None
-        if not reply.failed and not self.phase.writes:
-            spans = [(client.first, client.operations) for client in reply.clients]
+        if not reply.failed and not self.phase.writes and not invocation.planned.adapter.floor:
+            spans = [] if self.phase.union else [(client.first, client.operations) for client in reply.clients]
             touches = self._work(invocation).truth.touches(self.phase)
             expected = touches.expected_of(spans or [(reply.first, reply.operations)])
         if expected is not None:

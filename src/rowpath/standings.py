@@ -53,13 +53,19 @@ def standings(journal: Journal) -> Standings:
     for verify in journal.all(VerifyRecord):
         standing = at(verify.where)
         if verify.ok is False:
-            expected = verify.expected or "the generator's"
-            standing.worsen("wrong", f"digest {verify.digest or 'missing'} differs from {expected}")
+            standing.worsen("wrong", verify_text(verify))
         elif verify.ok:
             standing.rows_proven = True
         standing.digest = standing.digest if standing.status == "wrong" and standing.digest else verify.digest
+    drained: dict[tuple[str, str, str], float] = {}  # bytes that a floor took in an operation of its first block
     for sample in journal.all(SampleRecord):
         standing = at(sample.where)
+        if sample.bytes and sample.operations:
+            each = sample.bytes / sample.operations
+            if each != drained.setdefault(sample.where, each):
+                standing.worsen(
+                    "wrong", f"{each:,.0f} bytes an operation, {drained[sample.where]:,.0f} in the first block"
+                )
         if sample.touch_ok is False:
             standing.touch_wrong += 1
             standing.worsen("wrong", f"{touch_text(sample)}: not every value of every row was taken")
@@ -75,6 +81,15 @@ def standings(journal: Journal) -> Standings:
         else:
             found.whole_path.setdefault(failure.path_id, Standing()).worsen(_status(failure), failure_text(failure))
     return found
+
+
+def verify_text(verify: VerifyRecord) -> str:
+    """What was wrong with what a path delivered: too few or too many rows, or other ones."""
+    expected = verify.expected or "the generator's"
+    digest = f"digest {verify.digest or 'missing'} differs from {expected}"
+    if verify.expected_rows is None or verify.rows == verify.expected_rows:
+        return digest
+    return f"its parts delivered {verify.rows:,} of the table's {verify.expected_rows:,} rows: {digest}"
 
 
 def touch_text(sample: SampleRecord) -> str:

@@ -33,6 +33,7 @@ TESTS = {
     "a-a": "a_a",
     "warm-up": "warm_up",
     "digest": "digest",
+    "scaling-law": "scaling_law",
     "hog": "hog",
     "failed-operations": "failed_operations",
     "lazy-driver": "lazy_driver",

@@ -45,8 +45,8 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         invocations[name].sample(work, "warm", duration_ns=1_000_000_000)
     # All of the time over all of the operations: a collector that comes every few blocks belongs to both figures.
     short, long = ({name: Total() for name in invocations} for _ in range(2))
-    for _ in range(20 if full else 7):
-        for _ in range(10):
+    for _ in range(20 if full else 10):
+        for _ in range(20):
             for name, invocation in invocations.items():
                 short[name].add(invocation.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=10_000_000).reply)
         for name, invocation in invocations.items():

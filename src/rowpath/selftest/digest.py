@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from rowpath.protocol import VERIFIED_ROWS
 from rowpath.selftest.bench import Bench, Verdict
 from rowpath.workloads import load_workload
 
@@ -32,7 +33,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     verdicts = []
     made = bench.workshop.engine_work(load_workload("scan"), "sqlite")
     work = made.phases["scan.read"]
-    expected = made.truth.verify_digest(work.phase, 0, 1, 100_000)
+    expected = made.truth.verify_digest(work.phase, 0, 1, VERIFIED_ROWS)
     for name in bench.languages():
         instance = bench.instance("sqlite", "embedded", name, "full")
         instance.load(made.loaded_tables())

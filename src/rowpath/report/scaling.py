@@ -1,0 +1,131 @@
+"""Tables and figures of retrievals in parts: what each number of clients came to, and the law through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rowpath.report import format as fmt
+from rowpath.report.figures import Figure
+from rowpath.report.grid import Column, Grid, Row, without_empty
+from rowpath.scaling import cores_text
+from rowpath.scaling_model import Scaling, ScalingLaw, ScalingLevel
+
+
+def scaling_grid(scaling: Scaling) -> Grid:
+    """Time, speed-up, efficiency and CPU per row of one path by the number of clients."""
+    rows = tuple(
+        Row(
+            (
+                str(level.clients),
+                fmt.duration(level.cost_ns),
+                fmt.rate(level.rate),
+                fmt.ratio(level.speed_up),
+                fmt.interval(level.low, level.high),
+                fmt.share(level.efficiency),
+                fmt.duration(level.client_cpu_ns),
+                fmt.duration(level.server_cpu_ns),
+                fmt.share(level.idle),
+                fmt.duration(level.finding_bounds_ns),
+                fmt.ratio(_with_bounds(scaling, level)),
+            ),
+            status=level.status,
+            reason=fmt.clean(f"{level.status}: {level.reason}") if level.status != "ok" else "",
+        )
+        for level in scaling.levels
+    )
+    titles = (
+        ("clients", 0),
+        ("time", 0),
+        ("rows/s", 1),
+        ("speed-up", 0),
+        ("interval", 1),
+        ("efficiency", 1),
+        ("client CPU per row", 1),
+        ("server CPU per row", 1),
+        ("idle", 2),
+        ("n−1 bounds cost", 2),
+        ("speed-up with them", 3),
+    )
+    columns = tuple(Column(title, number=True, weight=weight) for title, weight in titles)
+    how = f"{scaling.regime}, ranges={scaling.ranges}"
+    how += f", placement={scaling.placement}" if scaling.placement != "none" else ""
+    caption = f"{fmt.clean(scaling.name)}: {scaling.workload}.{scaling.phase} in parts at once ({how})"
+    return without_empty(Grid(caption, columns, rows, " ".join(_notes(scaling))))
+
+
+def _with_bounds(scaling: Scaling, level: ScalingLevel) -> float | None:
+    """The speed-up when finding the bounds is part of the retrieval."""
+    one = next((each.cost_ns for each in scaling.levels if each.clients == 1), None)
+    if not one or not level.cost_ns or level.finding_bounds_ns is None:
+        return None
+    return one / (level.cost_ns + level.finding_bounds_ns)
+
+
+def _notes(scaling: Scaling) -> Iterable[str]:
+    cores = cores_text(scaling)
+    yield f"{cores[0].upper()}{cores[1:]}."
+    for level in scaling.levels:
+        if level.status != "ok":
+            who = f"{level.clients} client{'s' if level.clients > 1 else ''}"
+            yield f"{who}: {level.status}, {fmt.clean(level.reason)}."
+    if scaling.bound_ns is not None:
+        found = f"{fmt.duration(scaling.bound_ns)} each, as measured by {fmt.clean(scaling.bound_name)}"
+        yield f"Finding the n − 1 bounds stands beside the time, not in it: {found}."
+    if scaling.law is None:
+        yield f"No Universal Scalability Law: {scaling.no_law}."
+    else:
+        yield from _law(scaling.law, scaling)
+
+
+def _law(law: ScalingLaw, scaling: Scaling) -> Iterable[str]:
+    """The law's parameters in words, and nothing beyond the numbers of clients that were measured."""
+    most = scaling.levels[-1].clients
+    contention = _parameter("contention σ", law.contention, law.contention_low, law.contention_high)
+    coherence = _parameter("coherence κ", law.coherence, law.coherence_low, law.coherence_high)
+    yield (
+        f"Universal Scalability Law over {law.levels} numbers of clients, fitted in each set: {contention}; "
+        f"{coherence}; one client {fmt.rate(law.rate_of_one)}; no level more than {fmt.share(law.worst)} off."
+    )
+    if law.peak is not None:
+        yield f"Its greatest rate is at {law.peak:.1f} clients."
+    if most > scaling.cores > 0:
+        yield (
+            f"Beyond {scaling.cores} clients they shared cores, so σ holds the lack of cores too: "
+            "nothing is said of more cores or more clients than these."
+        )
+    else:
+        yield f"Nothing is said of more than {most} clients."
+
+
+def _parameter(name: str, value: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"{name} {value:.4f} (one set: no interval)"
+    if low <= 0 <= high:
+        return f"{name} can't be told from 0 ({low:.4f} to {high:.4f})"
+    return f"{name} {value:.4f} ({low:.4f} to {high:.4f})"
+
+
+def scaling_figure(key: str, scalings: Iterable[Scaling], deployments: dict[str, str]) -> Figure | None:
+    """Speed-up with its interval over the number of clients, one line per path; None without two levels of any.
+
+    `deployments`: of paths by name.
+    """
+    rows = []
+    label = ""
+    for scaling in scalings:
+        points: list[dict[str, Any]] = [
+            {
+                "clients": level.clients,
+                "speed_up": level.speed_up if level.clients > 1 else 1.0,
+                "low": level.low,
+                "high": level.high,
+            }
+            for level in scaling.levels
+            if level.status == "ok" and (level.speed_up is not None or level.clients == 1)
+        ]
+        if len(points) > 1:
+            name = fmt.clean(scaling.name)
+            rows.append({"name": name, "deployment": deployments.get(scaling.levels[0].name, "none"), "points": points})
+            label = f"{scaling.workload} {scaling.phase}: speed-up by number of clients; the tables hold the figures"
+    return Figure(key, "scaling", label, tuple(rows)) if rows else None
