@@ -64,6 +64,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"rowpath {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     _add_run(commands)
+    _add_probe(commands)
     _add_verify(commands)
     _add_list(commands)
     _add_engine(commands)
@@ -168,6 +169,41 @@ def _add_run(commands: Any) -> None:
     )
     _add_together(parser)
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or was wrong")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    _add_exports(parser)
+    _add_color(parser)
+
+
+def _add_probe(commands: Any) -> None:
+    parser = _command(commands, "probe", "find the fastest path to the rows of a query of yours; it changes nothing")
+    parser.add_argument(
+        "url",
+        metavar="URL",
+        help="scheme://[user[:password]@]host[:port]/database, or sqlite:///PATH, duckdb:///PATH, file:///PATH, jdbc:…",
+    )
+    query = parser.add_mutually_exclusive_group()
+    query.add_argument("--query", metavar="SQL", default="", help="the query")
+    query.add_argument("--query-file", metavar="FILE", type=Path, help="the query, in a file")
+    query.add_argument("--table", metavar="TABLE", default="", help="all of a table")
+    for what in ("language", "driver"):
+        parser.add_argument(
+            f"--{what}", metavar="NAMES", default="", help=f"only these {what}s (default: all there are)"
+        )
+    parser.add_argument("--budget", metavar="TIME", default="60s", help="how long it may take (default 60s)")
+    parser.add_argument(
+        "--connections", metavar="N", type=int, default=4, help="at most so many connections at once (default 4)"
+    )
+    parser.add_argument("--jar", metavar="FILE", type=Path, help="the JDBC driver of a jdbc: URL")
+    parser.add_argument("--odbc-driver", metavar="FILE", type=Path, help="the ODBC driver of an odbc: URL")
+    parser.add_argument(
+        "--in-place", action="store_true", help="open files where they are, read only, instead of a copy"
+    )
+    parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
+    parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
+    parser.add_argument(
+        "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/probe-TIME)"
+    )
+    parser.add_argument("--seed", type=int, help="of the random order (recorded; default: from the clock)")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_exports(parser)
     _add_color(parser)

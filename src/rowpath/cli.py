@@ -134,6 +134,42 @@ def _finish(outcome: Any, options: argparse.Namespace, exports: dict[str, Any]) 
     return 0
 
 
+def probe(options: argparse.Namespace) -> int:
+    """`rowpath probe`."""
+    from rowpath import launch
+    from rowpath.probe import command
+
+    asked = command.Asked(
+        url=options.url,
+        query=options.query,
+        query_file=options.query_file,
+        table=options.table,
+        languages=_words(options.language),
+        drivers=_words(options.driver),
+        budget_s=command.seconds(options.budget),
+        connections=options.connections,
+        jar=options.jar,
+        odbc_driver=options.odbc_driver,
+        in_place=options.in_place,
+        redact_query=options.redact_query,
+        yes=options.yes,
+        directory=options.out,
+        quiet=options.quiet,
+        color=options.color,
+        seed=options.seed,
+    )
+    exports = _open_exports(options)
+    try:
+        outcome = command.probe(asked)
+    finally:
+        launch.stop_all()
+    return _finish(outcome, options, exports)
+
+
+def _words(listed: str) -> tuple[str, ...]:
+    return tuple(word for word in listed.split(",") if word)
+
+
 def verify(options: argparse.Namespace) -> int:
     """`rowpath verify`."""
     from rowpath import session
@@ -315,6 +351,7 @@ def _write_exports(analysis: Analysis, exports: dict[str, Any]) -> None:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": run,
+    "probe": probe,
     "verify": verify,
     "list": list_things,
     "engine": engine,

@@ -7,12 +7,14 @@ import json
 import os
 import re
 import urllib.parse
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from rowpath import disk_space
 from rowpath.errors import EnvironmentMissing, UsageError
 
+RUNS = Path("rowpath-runs")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -67,6 +69,17 @@ class RunDirectory:
             raise EnvironmentMissing(
                 f"cannot write the run directory {self.path}: {error.strerror}", "choose a writable one with -o DIR"
             ) from error
+
+
+def new_name(name: str) -> Path:
+    """A run directory of its own for a run of that name."""
+    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    path = RUNS / f"{Path(name).stem}-{stamp}"
+    number = 1
+    while path.exists():
+        number += 1
+        path = RUNS / f"{Path(name).stem}-{stamp}-{number}"
+    return path
 
 
 class Journal:

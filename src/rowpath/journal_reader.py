@@ -119,6 +119,7 @@ class SampleRecord(InSet, tag="sample"):
     connect_ns: int = 0
     collector_ns: int = 0
     collections: int = 0
+    bytes: int = 0  # that a floor took
     clients: list[dict[str, int]] = []  # with several clients: what each of them did
     client_cpu_ns: float | None = None
     server_cpu_ns: float | None = None
@@ -148,6 +149,7 @@ class VerifyRecord(InSet, tag="verify"):
     expected: str | None = None
     ok: bool | None = None
     rows: int = 0
+    expected_rows: int | None = None  # of a retrieval in parts
     delivered: list[str] = []
     converted: list[str] = []
 
@@ -230,6 +232,11 @@ class NoteRecord(Record, tag="note"):
     text: str = ""
 
 
+class ProbeRecord(Record, tag="probe"):
+    what: str = ""  # `tried`, `group`, `limit`, `snippet`, `round`
+    body: dict[str, Any] = {}
+
+
 class ResumedRecord(Record, tag="resumed"):
     started: str = ""
 
@@ -259,6 +266,7 @@ AnyRecord = (
     | LinkRecord
     | FailureRecord
     | NoteRecord
+    | ProbeRecord
     | ResumedRecord
     | EndRecord
 )
@@ -274,6 +282,7 @@ class Journal:
     sets: dict[tuple[int, int], SetRecord] = field(default_factory=dict)  # by (set, group)
     in_sets: list[InSet] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    probe: list[ProbeRecord] = field(default_factory=list)
     sync_cost: SyncCostRecord | None = None
     links: dict[tuple[str, str], LinkRecord] = field(default_factory=dict)  # by link and placement, the last measured
     outcome: str = ""  # empty: killed, or still under way
@@ -367,6 +376,8 @@ def _take(journal: Journal, record: Any) -> None:
         journal.links[record.link, record.placement] = record
     elif isinstance(record, NoteRecord):
         journal.notes.append(record.text)
+    elif isinstance(record, ProbeRecord):
+        journal.probe.append(record)
     elif isinstance(record, ResumedRecord):
         journal.resumed += 1
         journal.outcome = ""

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rowpath import __version__, collect, environment
+from rowpath import __version__, collect, data_estimate, environment
 from rowpath.analysis import analyse
 from rowpath.errors import UsageError
 from rowpath.experiments import Experiment, Measure, Selection, load_experiment
-from rowpath.journal import Journal, RunDirectory, Scrubber
+from rowpath.journal import Journal, RunDirectory, Scrubber, new_name
 from rowpath.languages import availability, build, every_adapter, lines_of_code
 from rowpath.lattice import BESIDE
 from rowpath.model import SCHEMA_VERSION, Analysis, Workload
 from rowpath.model import Path as AccessPath
-from rowpath.plan import Plan, estimate_s, make_plan, workloads_of
+from rowpath.plan import Plan, PlannedPath, estimate_s, make_plan, workloads_of
 from rowpath.schedule import Done, Progress, Schedule
 from rowpath.workloads import load_workload
 from rowpath.workloads import names as workload_names
@@ -30,7 +31,6 @@ from rowpath.workloads import names as workload_names
 if TYPE_CHECKING:
     from rich.console import Console
 
-RUNS = Path("rowpath-runs")
 VERIFY_SCALE = 0.001  # of workloads that have a scale: what is looked at is whether the rows are right
 
 
@@ -53,6 +53,9 @@ class Silent:
         """Nothing."""
 
     def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
+        """Nothing."""
+
+    def loading(self, what: str, done: int, total: int) -> None:
         """Nothing."""
 
     def note(self, text: str) -> None:
@@ -133,6 +136,8 @@ def print_plan(plan: Plan, console: Console) -> None:
             unserved.setdefault((names[path_id], reason.removeprefix(f"{phase}: ")), []).append(phase)
     for (name, reason), phases in unserved.items():
         console.print(f"  not: {name} in {', '.join(phases)}: {reason}", highlight=False)
+    if data := data_estimate.estimate(plan).text():
+        console.print(data, highlight=False)
     minutes = estimate_s(plan) / 60
     console.print(f"about {minutes:.1f} minutes, when everything is built already", highlight=False)
 
@@ -171,9 +176,10 @@ def run_plan(
 ) -> Outcome:
     """Run the plan into a new run directory."""
     collect.probe()  # takes a moment: before there is a directory that an interruption would leave without a head
-    run_directory = RunDirectory(directory or _new_name(plan.experiment.name))
-    run_directory.create()
+    run_directory = RunDirectory(directory or new_name(plan.experiment.name))
     progress = make_progress(quiet, color)
+    data_estimate.announce(plan, run_directory.path, progress.note)
+    run_directory.create()
     scrubber = Scrubber()
     journal = Journal(run_directory, scrubber)
     options = {"timeout_s": timeout_s, "restart_servers": restart_servers}
@@ -240,7 +246,7 @@ def _execute(
     return Outcome(directory, analyse(directory.path), interrupted)
 
 
-def write_head(journal: Journal, plan: Plan, options: dict[str, Any]) -> None:
+def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: list[str] | None = None) -> None:
     """Write the records that begin a run: the experiment, the machine, the paths, what was dropped and why."""
     experiment = msgspec.to_builtins(plan.experiment)
     journal.write(
@@ -248,7 +254,7 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any]) -> None:
         schema_version=SCHEMA_VERSION,
         rowpath=__version__,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=["rowpath", *sys.argv[1:]],
+        command=command or ["rowpath", *sys.argv[1:]],
         experiment=experiment,
         workloads=msgspec.to_builtins(plan.workloads),
         options=options
@@ -261,16 +267,7 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any]) -> None:
         environment=environment.describe(),
         means=collect.probe(),
     )
-    for planned in plan.paths:
-        journal.write(
-            "path",
-            path_id=planned.path.id,
-            name=planned.name,
-            coordinates=planned.path.as_dict(),
-            comparison=planned.comparison,
-            lines_of_code=lines_of_code(planned.adapter),
-            confounded=planned.adapter.confounded,
-        )
+    write_paths(journal, plan.paths)
     for dropped in plan.dropped:
         journal.write(
             "dropped",
@@ -284,6 +281,20 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any]) -> None:
         workload, _, phase = name.partition(".")
         where = {"set": -1, "path_id": path_id, "workload": workload, "phase": phase}
         journal.write("failure", **where, status="unsupported", kind="unsupported", code="", text=reason)
+
+
+def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
+    """Write the paths whose figures will follow."""
+    for planned in paths:
+        journal.write(
+            "path",
+            path_id=planned.path.id,
+            name=planned.name,
+            coordinates=planned.path.as_dict(),
+            comparison=planned.comparison,
+            lines_of_code=lines_of_code(planned.adapter),
+            confounded=planned.adapter.confounded,
+        )
 
 
 def _what_is_done(samples: Path) -> tuple[dict[str, Any], Done, bool]:
@@ -327,9 +338,10 @@ def verify(
         plan = checked_plan(everything(), filters, extended=True, seed=1)
     else:
         plan = plan_for(name, filters, extended=extended, sets=None, warm_cap_s=None, seed=1)
-    run_directory = RunDirectory(directory or _new_name("verify"))
-    run_directory.create()
+    run_directory = RunDirectory(directory or new_name("verify"))
     progress = make_progress(quiet, "auto")
+    data_estimate.announce(plan, run_directory.path, progress.note)
+    run_directory.create()
     scrubber = Scrubber()
     journal = Journal(run_directory, scrubber)
     options = {"timeout_s": timeout_s, "restart_servers": False}
@@ -348,6 +360,8 @@ def everything() -> Experiment:
     stars: dict[str, str | tuple[str, ...]] = dict.fromkeys(("statement", "result", "format", "transport"), "*")
     paths = []
     for adapter in every_adapter():
+        if adapter.floor:  # delivers no rows that could be right
+            continue
         driver: dict[str, str | tuple[str, ...]] = {
             "language": adapter.language,
             "driver": adapter.driver,
@@ -375,13 +389,3 @@ def make_progress(quiet: bool, color: str) -> Progress:
     from rowpath.report.live import make
 
     return make(color)
-
-
-def _new_name(name: str) -> Path:
-    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    path = RUNS / f"{Path(name).stem}-{stamp}"
-    number = 1
-    while path.exists():
-        number += 1
-        path = RUNS / f"{Path(name).stem}-{stamp}-{number}"
-    return path

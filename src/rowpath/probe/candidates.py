@@ -1,0 +1,168 @@
+"""Which paths a probe can try: every adapter for the engine that is available here, and the settings that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import BY_URL, Stored
+from rowpath.errors import UsageError
+from rowpath.languages import Adapter, availability, every_adapter
+from rowpath.lattice import lattice, pruned, unserved_reason
+from rowpath.model import Dropped, Path, Phase
+from rowpath.plan import PlannedPath, short_names
+from rowpath.probe.suited import unsuited
+from rowpath.toml_lines import suggest
+
+NAME = "probe.query"  # workload.phase of every probe
+# Tried in this order where the budget is short: what starts quickly first.
+LANGUAGE_ORDER = ("c", "python", "java", "csharp")
+SIZES = ("100", "1000", "10000")  # rows at a time, where an adapter can take any number
+SIZED = ("block", "cursor", "chunked", "fetch-size")
+WHOLE_AXES = ("threads",)  # besides those of the lattice, for they matter to whoever retrieves
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The paths to try, the likely ones first; the floors; what cannot be tried and why."""
+
+    paths: tuple[PlannedPath, ...]
+    floors: tuple[PlannedPath, ...]
+    dropped: tuple[Dropped, ...]
+
+
+def candidates(
+    engine: str,
+    deployment: str,
+    phase: Phase,
+    *,
+    transport: str = "tcp",
+    tls: str = "default",
+    languages: tuple[str, ...] = (),
+    drivers: tuple[str, ...] = (),
+    version: str = "",
+    read_only: bool = False,
+) -> Candidates:
+    """Every path to that engine for that phase; UsageError for a language or driver that is not known or has none.
+
+    `read_only`: adapters that can be told to open a file so, no others.
+    `version`: of the drivers, where it is not their own default: the file of a driver that the user names.
+
+    Adapters' own defaults come first, then what differs from them in one setting, then in two, …
+    """
+    _check("language", languages, {adapter.language for adapter in every_adapter()})
+    _check("driver", drivers, {adapter.driver for adapter in every_adapter()})
+    found: list[tuple[int, int, Adapter, Path]] = []
+    floors: list[tuple[Adapter, Path]] = []
+    dropped: list[Dropped] = []
+    for adapter in every_adapter():
+        if engine not in adapter.engines or deployment not in adapter.deployments:
+            continue
+        if (languages and adapter.language not in languages) or (drivers and adapter.driver not in drivers):
+            continue
+        served = [
+            path
+            for path in _settings(adapter, engine, deployment, transport, tls, version)
+            if not pruned(adapter, path)
+        ]
+        # To whoever drains a connection any query is a scan.
+        asked = msgspec.structs.replace(phase, scan=True) if adapter.floor and deployment == "server" else phase
+        reasons = [unserved_reason(adapter, path, NAME, asked) for path in served]
+        served = [path for path, reason in zip(served, reasons, strict=True) if not reason]
+        if not served:
+            said = next((reason for reason in reasons if reason.strip()), "")
+            paths = _settings(adapter, engine, deployment, transport, tls, version)
+            if said and paths:
+                dropped.append(Dropped(paths[0], said.removeprefix(f"{NAME}: ")))
+            continue
+        if (unfit := unsuited(adapter, tls, read_only))[0]:
+            dropped.append(Dropped(served[0], *unfit))
+            continue
+        here = availability(adapter, version or adapter.versions[0], served[0])
+        if not here.ok:
+            dropped.append(Dropped(served[0], here.reason, here.remedy))
+            continue
+        if adapter.floor:
+            floors.append((adapter, served[0]))
+            continue
+        default = served[0]
+        order = LANGUAGE_ORDER.index(adapter.language) if adapter.language in LANGUAGE_ORDER else len(LANGUAGE_ORDER)
+        found += [(_distance(path, default), order, adapter, path) for path in served]
+    found.sort(key=lambda item: item[:2])
+    names = _names([path for *_order, path in found] + [path for _adapter, path in floors], engine)
+    return Candidates(
+        tuple(PlannedPath(path, adapter, (NAME,), names[path.id], comparison(path)) for *_o, adapter, path in found),
+        tuple(PlannedPath(path, adapter, (NAME,), names[path.id], comparison(path)) for adapter, path in floors),
+        tuple(dropped),
+    )
+
+
+def comparison(path: Path) -> str:
+    """What is ranked together: rows, blocks, columns and copies each by themselves, whatever engine build they use."""
+    return f"fetch={form(path)}"
+
+
+def form(path: Path) -> str:
+    """The fetch form without its size: `row`, `block`, `columnar`, `copy`, `drain`; a call per value is by rows too."""
+    named = path.get("fetch").partition(":")[0]
+    return "row" if named == "get-data" else named
+
+
+def _check(what: str, asked: Iterable[str], known: set[str]) -> None:
+    for one in asked:
+        if one not in known:
+            raise UsageError(f"--{what} {one}: there is no such {what}", suggest(one, tuple(sorted(known))))
+
+
+def _settings(adapter: Adapter, engine: str, deployment: str, transport: str, tls: str, version: str) -> list[Path]:
+    wanted: dict[str, tuple[str, ...]] = {"engine": (engine,), "deployment": (deployment,)}
+    if version:
+        wanted["version"] = (version,)
+    if deployment == "server":
+        if transport not in adapter.coordinates.get("transport", ("tcp",)):
+            return []
+        wanted["transport"] = (transport,)
+        offered = adapter.coordinates.get("tls", ())
+        if offered:
+            wanted["tls"] = (tls if tls in offered else offered[0],)
+    for key in WHOLE_AXES:
+        if key in adapter.coordinates:
+            wanted[key] = adapter.coordinates[key]
+    for key in ("fetch", "result"):
+        if key in adapter.coordinates:
+            wanted[key] = _sizes(adapter.coordinates[key])
+    statements = adapter.coordinates.get("statement", ())
+    if {"prepared", "text"} <= set(statements):
+        wanted["statement"] = tuple(mode for mode in statements if mode != "bound")  # there is nothing to bind
+    kind = ENGINES[engine]
+    if "none" in kind.durabilities:
+        wanted["durability"] = ("none",)  # any other one is something that an adapter may have to bring about
+    if isinstance(kind, Stored):
+        wanted["storage"] = kind.storages[:1]  # what the tables are kept as is not ours to choose
+    paths = lattice(adapter, wanted | {"placement": ("same",)}, complete=True)
+    return [_as_given(path) for path in paths if path.get("access") in ("none", "sql")]
+
+
+def _sizes(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The adapter's own values, and more sizes where a form takes any number of rows above one."""
+    kinds = dict.fromkeys(value.partition(":")[0] for value in values if value.partition(":")[2] not in ("", "1"))
+    more = [f"{kind}:{size}" for kind in kinds if kind in SIZED for size in SIZES]
+    return tuple(dict.fromkeys([*values, *more]))
+
+
+def _as_given(path: Path) -> Path:
+    """The path to a server that is not ours: nobody knows its version beforehand, or on which core it runs."""
+    if path.get("deployment") != "server":
+        return path
+    return Path.of(path.as_dict() | {"engine_version": BY_URL, "placement": "none"})
+
+
+def _distance(path: Path, default: Path) -> int:
+    return sum(1 for key, value in path.coordinates if value != default.get(key))
+
+
+def _names(paths: list[Path], engine: str) -> dict[str, str]:
+    return {key: name.removeprefix(f"{engine} ") for key, name in short_names([(path, "") for path in paths]).items()}

@@ -1,0 +1,218 @@
+"""What `rowpath probe` does, from a URL and a query to the report."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from rowpath import collect, cores
+from rowpath.analysis import analyse
+from rowpath.errors import UsageError
+from rowpath.journal import Journal, RunDirectory, Scrubber, new_name
+from rowpath.languages import build
+from rowpath.model import Phase
+from rowpath.probe import process_list, suited
+from rowpath.probe.access import Access, Rules, open_access
+from rowpath.probe.budget import Budget
+from rowpath.probe.candidates import Candidates, candidates
+from rowpath.probe.probing import Probing
+from rowpath.probe.query_check import check_query
+from rowpath.probe.target import Target, read_target
+from rowpath.schedule import Progress
+from rowpath.session import Outcome, make_progress
+
+LEAST_BUDGET_S = 5.0
+LEAST_CONNECTIONS = 2
+BUSY_SHARE = 0.5  # of the time, at most, on a server that is not ours
+SUFFIXES = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of one `rowpath probe`."""
+
+    url: str
+    query: str = ""
+    query_file: Path | None = None
+    table: str = ""
+    languages: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()
+    budget_s: float = 60.0
+    connections: int = 4
+    jar: Path | None = None
+    odbc_driver: Path | None = None
+    in_place: bool = False
+    redact_query: bool = False
+    yes: bool = False
+    directory: Path | None = None
+    quiet: bool = False
+    color: str = "auto"
+    seed: int | None = None
+
+
+def seconds(text: str) -> float:
+    """`60s`, `2min`, `90` as seconds; UsageError for anything else."""
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    suffix = text[len(number) :] or "s"
+    try:
+        found = float(number) * SUFFIXES[suffix]
+    except (ValueError, KeyError):
+        raise UsageError(f"--budget {text} is no time", "--budget 60s, or 5min") from None
+    if not LEAST_BUDGET_S <= found < float("inf"):
+        raise UsageError(f"--budget {text}: at least {LEAST_BUDGET_S:g} s are needed", "--budget 60s")
+    return found
+
+
+def query_of(asked: Asked, target: Target) -> str:
+    """The query's text; of a file's target empty, for it is read whole. UsageError unless it is said just once."""
+    said = [name for name in ("query", "query_file", "table") if getattr(asked, name)]
+    if target.deployment == "file":
+        if said:
+            raise UsageError(f"--{said[0].replace('_', '-')}: a file is read whole", f"rowpath probe {target.shown}")
+        return ""
+    if len(said) != 1:
+        what = "no query is given" if not said else "a query is given twice"
+        raise UsageError(
+            what, f'rowpath probe {target.shown} --query "SELECT …", or --query-file FILE, or --table NAME'
+        )
+    if asked.table:
+        return f"SELECT * FROM {asked.table}"
+    try:
+        text = asked.query or (asked.query_file.read_text(encoding="utf-8") if asked.query_file else "")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {asked.query_file}: {error}", "--query-file FILE, in UTF-8") from error
+    return text.strip().rstrip(";").rstrip()
+
+
+def probe(asked: Asked, kind: type[Probing] = Probing) -> Outcome:
+    """Probe, and leave a run directory; `kind` says how candidates are gone through. Errors: RowpathError."""
+    if asked.connections < LEAST_CONNECTIONS:
+        raise UsageError(
+            f"--connections {asked.connections}: two are needed, so that paths can take turns", "--connections 2"
+        )
+    target = read_target(asked.url, os.environ, jar=asked.jar, odbc_driver=asked.odbc_driver)
+    process_list.hide(target.secrets())
+    sql = query_of(asked, target)
+    if sql:
+        check_query(sql, target.engine)
+    scrubber = Scrubber()
+    for secret in target.secrets():
+        scrubber.add(secret)
+    if asked.redact_query:
+        scrubber.add(sql)  # what drivers say may quote it
+    phase = Phase("query", "query", sql or target.shown, scan=target.deployment == "file")
+    found = candidates_of(target, phase, asked)
+    progress = make_progress(asked.quiet, asked.color)
+    announce(target, found, asked)
+    collect.probe()
+    directory = RunDirectory(asked.directory or new_name("probe"))
+    directory.create()
+    journal = Journal(directory, scrubber)
+    planned = [*found.paths, *found.floors]
+    with ExitStack() as cleanup:
+        cleanup.callback(_forget_unbegun, directory)
+        cleanup.callback(shutil.rmtree, directory.work, ignore_errors=True)
+        cleanup.callback(journal.close)
+        cleanup.callback(progress.end)
+        build([(p.adapter, p.path.get("version")) for p in planned], progress.note, [p.path for p in planned])
+        budget = Budget(asked.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0)
+        access = cleanup.enter_context(_opened(target, asked, directory, progress))
+        for secret in access.secrets():
+            scrubber.add(secret)
+        cores.usable()
+        os.sched_setaffinity(0, cores.controller_cpus())
+        probing = kind(
+            access,
+            sql,
+            found,
+            budget,
+            asked,
+            directory=directory,
+            journal=journal,
+            scrubber=scrubber,
+            progress=progress,
+            seed=asked.seed if asked.seed is not None else time.time_ns() % 1_000_000_007,
+        )
+        interrupted = probing.run(_command(asked, target))
+        journal.write("end", outcome="interrupted" if interrupted else "complete")
+    return Outcome(directory, analyse(directory.path), interrupted)
+
+
+def _forget_unbegun(directory: RunDirectory) -> None:
+    """Remove a run directory in which nothing was begun."""
+    if directory.samples.is_file() and not directory.samples.stat().st_size:
+        shutil.rmtree(directory.path, ignore_errors=True)
+
+
+def candidates_of(target: Target, phase: Phase, asked: Asked) -> Candidates:
+    """What can be tried. Errors: UsageError when nothing can."""
+    found = candidates(
+        target.engine,
+        target.deployment,
+        phase,
+        transport="unix" if target.socket and not target.host else "tcp",
+        tls=target.tls,
+        languages=asked.languages,
+        drivers=asked.drivers,
+        version=str(target.driver_file) if target.driver_file else "",
+        read_only=suited.read_only(target, asked.in_place),
+    )
+    if found.paths:
+        return found
+    if found.dropped:
+        first = found.dropped[0]
+        raise UsageError(
+            f"no driver for {target.engine} can run here: {first.reason}", first.remedy or "rowpath doctor"
+        )
+    raise UsageError(f"no driver fits for {target.shown}", "rowpath list drivers")
+
+
+def announce(target: Target, found: Candidates, asked: Asked) -> None:
+    """One line that says what will be done, before anything is."""
+    drivers = len({(p.adapter.language, p.adapter.driver) for p in found.paths})
+    manner = (
+        f"at most {asked.connections} connections, each block one read-only transaction, at most half of the time busy"
+        if target.deployment == "server"
+        else "read only"
+    )
+    print(
+        f"probing {target.shown}: {drivers} drivers in {len(found.paths)} settings, {manner}, for {asked.budget_s:g} s",
+        file=sys.stderr,
+    )
+
+
+def _opened(target: Target, asked: Asked, directory: RunDirectory, progress: Progress) -> Access:
+    rules = Rules(
+        in_place=asked.in_place,
+        connections=asked.connections,
+        statement_timeout_s=asked.budget_s,
+        allow_large=asked.yes,
+    )
+    return open_access(target, rules, directory.work, asker(sys.stdin.isatty()))
+
+
+def asker(interactive: bool) -> Callable[[str], bool]:
+    """Asks on the terminal; where there is none nobody has agreed."""
+
+    def ask(question: str) -> bool:
+        if not interactive:
+            return False
+        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    return ask
+
+
+def _command(asked: Asked, target: Target) -> list[str]:
+    """The command line as it may be kept: the URL without secrets, the query only where that was not forbidden."""
+    words = ["rowpath", *sys.argv[1:]]
+    hidden: Mapping[str, str] = {asked.url: target.shown} | (
+        {asked.query: "…", f"--query={asked.query}": "--query=…"} if asked.redact_query and asked.query else {}
+    )
+    return [hidden.get(word, word) for word in words]

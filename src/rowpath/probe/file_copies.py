@@ -1,0 +1,158 @@
+"""A user's database files: what belongs to one, whether somebody has it open, and a copy that changes none of them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from rowpath import disk_space
+from rowpath.errors import EnvironmentMissing, UsageError
+
+ASKED_FROM_BYTES = 1_000_000_000
+SQLITE_LOCKS = 0x4000_0000  # from here on SQLite's own locks: pending, reserved, then those of readers
+SQLITE_WAL_LOCKS = 120  # in the -shm file: writer, checkpointer, recovery, readers
+_LOCK = struct.Struct("@hhqqi4x")  # struct flock of 64-bit Linux
+
+
+@dataclass(frozen=True)
+class Files:
+    """A database's files: `main` is what is opened, `all` what is copied with it."""
+
+    engine: str
+    main: FilePath
+    all: tuple[FilePath, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all files together."""
+        return sum(file.stat().st_size for file in self.all)
+
+    def state(self) -> tuple[tuple[str, int, int], ...]:
+        """Names, sizes and times of change: the same before and after when nobody wrote meanwhile."""
+        return tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in self.all if not f.name.endswith("-shm"))
+
+
+def files_of(engine: str, main: FilePath) -> Files:
+    """What belongs to the database called `main`: its log and journal beside it, or the whole directory."""
+    main = main.parent.resolve() / main.name if engine == "h2" else main.resolve()
+    if engine == "derby":
+        if not (main / "service.properties").is_file():
+            raise UsageError(f"{main} is no Derby database: it has no service.properties", "derby:///DIRECTORY")
+        inside = sorted(file for file in main.rglob("*") if file.is_file() and file.suffix != ".lck")
+        return Files(engine, main, tuple(inside))
+    beside = {"sqlite": ("", "-wal", "-shm", "-journal"), "duckdb": ("", ".wal"), "h2": (".mv.db",)}[engine]
+    named = [main.with_name(main.name + suffix) for suffix in beside]
+    return Files(engine, main, tuple(file for file in named if file.is_file()))
+
+
+def refuse_locked(files: Files) -> None:
+    """Errors: UsageError when another process has locked the database; the lock is left alone."""
+    if found := lock_on(files):
+        file, holder = found
+        who = f"process {holder}" if holder > 0 else "another process"
+        raise UsageError(
+            f"{file} is locked by {who}, which may be writing to it", f"end that process, or wait for it: {who}"
+        )
+    if files.engine == "h2" and (lock := files.main.with_name(f"{files.main.name}.lock.db")).exists():
+        raise UsageError(f"{lock} says that the database is open", "end the program that has it open")
+
+
+def lock_on(files: Files) -> tuple[FilePath, int] | None:
+    """A locked file and the process that holds the lock (below 1: unknown which); None when nobody else does."""
+    for file, kind, begin, length in _locks(files):
+        holder = _lock_holder(file, kind, begin, length)
+        if holder is not None:
+            return file, holder
+    return None
+
+
+def _locks(files: Files) -> list[tuple[FilePath, int, int, int]]:
+    """(file, lock that must be possible, begin, length): where each engine shows that it writes."""
+    if files.engine == "sqlite":
+        shared = files.main.with_name(f"{files.main.name}-shm")
+        writing = [(files.main, fcntl.F_RDLCK, SQLITE_LOCKS, 1), (files.main, fcntl.F_RDLCK, SQLITE_LOCKS + 1, 1)]
+        return writing + [(shared, fcntl.F_RDLCK, SQLITE_WAL_LOCKS, 3)] * shared.is_file()
+    if files.engine == "derby":
+        lock = files.main / "dbex.lck"
+        return [(lock, fcntl.F_WRLCK, 0, 0)] if lock.is_file() else []
+    # DuckDB's readers share theirs; H2 has its own locked whoever it is.
+    return [(file, fcntl.F_RDLCK, 0, 0) for file in files.all]
+
+
+def _lock_holder(file: FilePath, kind: int, begin: int, length: int) -> int | None:
+    """The process whose lock is in the way of one like that, asked without taking it; None when it could be taken."""
+    with file.open("rb") as stream:
+        asked = _LOCK.pack(kind, os.SEEK_SET, begin, length, 0)
+        found, _, _, _, pid = _LOCK.unpack(fcntl.fcntl(stream, fcntl.F_GETLK, asked))
+    return None if found == fcntl.F_UNLCK else int(pid)
+
+
+def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> None:
+    """Errors: UsageError when more than a gigabyte is to be copied and nobody agreed."""
+    size = files.size_bytes
+    if size <= ASKED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({spelt_size(size)})?"):
+        return
+    raise UsageError(
+        f"{files.main} would be copied first, and has {spelt_size(size)}",
+        "--yes agrees; --in-place copies nothing (SQLite, DuckDB)",
+    )
+
+
+def copy(files: Files, to: FilePath) -> FilePath:
+    """A copy of all its files under the new folder `to`; what to open there.
+
+    Errors: UsageError when somebody wrote to it meanwhile, EnvironmentMissing when there is no room.
+    """
+    refuse_locked(files)
+    to.mkdir(mode=0o700, parents=True)
+    free = shutil.disk_usage(to).free
+    if files.size_bytes > free * 0.95:
+        raise EnvironmentMissing(
+            f"a copy of {files.main} takes {spelt_size(files.size_bytes)}, and the disk of {to} has {spelt_size(free)}",
+            "make room, or another disk with -o DIR",
+        )
+    before = files.state()
+    parent = files.main.parent
+    try:
+        for file in files.all:
+            place = to / file.relative_to(parent)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, place)
+    except OSError as error:
+        if disk_space.is_full(error):
+            raise disk_space.error(to) from error
+        raise EnvironmentMissing(
+            f"{files.main} could not be copied: {error.strerror}", f"ls -l {files.main.parent}"
+        ) from error
+    refuse_locked(files)
+    if files_of(files.engine, files.main).state() != before:
+        raise UsageError(f"{files.main} was written to while it was copied", "end whoever writes to it, then again")
+    return to / files.main.name
+
+
+def spelt_size(size_bytes: int) -> str:
+    """`1.2 GB`, `340 kB`."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.3g} {unit}"
+    return f"{size_bytes} bytes"
+
+
+def why_not_in_place(files: Files) -> str:
+    """Why the database cannot be opened where it is without a chance of changing anything; empty when it can."""
+    if files.engine == "derby":
+        return "Derby writes to a database as soon as it boots it"
+    if files.engine == "h2":
+        return "H2 may write to a database as soon as it opens it"
+    if files.engine == "sqlite":
+        with files.main.open("rb") as stream:
+            header = stream.read(20)
+        if header[18:20] == b"\x02\x02":
+            return "SQLite's write-ahead log has its readers write to the -shm file"
+    others = [file.name for file in files.all if file != files.main and file.stat().st_size]
+    return f"what stands in {others[0]} is not in the main file yet" if others else ""

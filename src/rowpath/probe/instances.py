@@ -1,0 +1,167 @@
+"""Engines' instances over what is another's: a server that is only reached, a copy of a database, a file in place."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.engines.base import BY_URL, Settled
+from rowpath.errors import InternalError
+from rowpath.model import Path, Table
+from rowpath.probe import file_copies, suited
+from rowpath.probe.target import Target
+
+TABLE = "data"  # what a single file is called as a table
+DELIMITERS = {".csv": ",", ".tbl": "|"}
+OWN_COPIES = ("derby", "h2")  # one process at a time can open these, for reading too
+
+
+class Reached:
+    """What all have in common: nothing is started, loaded, settled or counted in what is not ours."""
+
+    flush_statements: tuple[str, ...] = ()
+    version = BY_URL
+
+    def __init__(self, target: Target) -> None:
+        self.deployment = target.deployment
+        self.target = target
+
+    def start(self) -> None:
+        """Nothing: it is there."""
+
+    def check(self) -> bool:
+        """Whether it is there, as far as can be told without asking it."""
+        return True
+
+    def stop(self) -> None:
+        """Nothing of ours runs."""
+
+    def pids(self) -> list[int]:
+        """None that we may look at."""
+        return []
+
+    def load(self, tables: dict[str, Table]) -> None:
+        """Refused: a probe changes nothing."""
+        raise InternalError("a probed database was to be filled", "report this")
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """What `open` gets beside the coordinates."""
+        raise NotImplementedError
+
+    def own_copy(self, path: Path) -> None:
+        """Nothing, unless an engine needs one."""
+
+    def settle(self, path: Path) -> Settled:
+        """Nothing was written."""
+        return Settled(0, None, "nothing: a probe only reads")
+
+    def commits(self) -> int | None:
+        """None: others may work there too."""
+        return None
+
+    def size_bytes(self) -> int:
+        """0: not ours to look at."""
+        return 0
+
+    def facts(self) -> dict[str, str]:
+        """Where it is, without any secret."""
+        return {"url": self.target.shown}
+
+    def secrets(self) -> list[str]:
+        """Everything that must never reach a log, journal or report."""
+        return self.target.secrets()
+
+
+class GivenServer(Reached):
+    """A server that others run."""
+
+    given_by = "the command line"
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """Where it listens and who logs in; with a driver of the user's own, what that driver understands."""
+        target = self.target
+        if target.driver_file is not None:
+            login = {"user": target.user, "password": target.password}
+            return {"driver_file": str(target.driver_file), **target.options, **login}
+        # In a JDBC URL the port follows a colon as well.
+        bracketed = ":" in target.host and path.get("language") == "java"
+        options: dict[str, Any] = {
+            "host": f"[{target.host}]" if bracketed else target.host,
+            "port": target.port,
+            "database": target.database,
+        }
+        options |= {"given": "yes"}
+        options |= {"user": target.user, "password": target.password} if target.user else {}
+        if target.socket:
+            options |= {"socket": target.socket, "socket_dir": target.socket}
+        return options
+
+
+class DatabaseFiles(Reached):
+    """A database in the client's own process: a copy that all paths share, several copies, or the files in place.
+
+    `original` is where it is opened, or what further copies are made of.
+    """
+
+    def __init__(self, target: Target, original: FilePath, folder: FilePath, *, in_place: bool) -> None:
+        super().__init__(target)
+        self._original = original
+        self._folder = folder
+        self._in_place = in_place
+        self._read_only = suited.read_only(target, in_place)
+
+    def stop(self) -> None:
+        """The copies are removed."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """The file or directory to open now: where one process alone may open one, a copy that nobody has open."""
+        target = self.target
+        place = self._free_copy() if target.engine in OWN_COPIES else self._original
+        options = {"path": str(place)} | ({"read_only": "yes"} if self._read_only else {})
+        return options | ({"user": target.user, "password": target.password} if target.user else {})
+
+    def size_bytes(self) -> int:
+        """Bytes of the database, its log included."""
+        return file_copies.files_of(self.target.engine, self._original).size_bytes
+
+    def facts(self) -> dict[str, str]:
+        """Where it is, and what is opened."""
+        return super().facts() | {"opened": "in place, read only" if self._in_place else "a copy"}
+
+    def _free_copy(self) -> FilePath:
+        """One of the copies so far, or a further one when all are open: as many as are ever open at once."""
+        engine, number = self.target.engine, 0
+        while (folder := self._folder / str(number)).exists():
+            copied = folder / self._original.name
+            if file_copies.lock_on(file_copies.files_of(engine, copied)) is None:
+                return copied
+            number += 1
+        return file_copies.copy(file_copies.files_of(engine, self._original), folder)
+
+
+class SingleFile(Reached):
+    """A delimited, Parquet or Arrow file, only ever read; a link gives it the name of a table."""
+
+    def __init__(self, target: Target, folder: FilePath) -> None:
+        super().__init__(target)
+        assert target.path is not None
+        self._file = target.path
+        self._folder = folder
+        suffix = {"file": "tbl"}.get(target.engine, target.engine)
+        folder.mkdir(mode=0o700, parents=True)
+        (folder / f"{TABLE}.{suffix}").symlink_to(self._file.absolute())
+
+    def stop(self) -> None:
+        """The link is removed, never the file."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """The folder with the link, and the delimiter."""
+        named = self.target.options.get("delimiter", DELIMITERS.get(self._file.suffix.lower(), ""))
+        return {"path": str(self._folder)} | ({"delimiter": named} if named else {})
+
+    def size_bytes(self) -> int:
+        """Bytes of the file."""
+        return self._file.stat().st_size

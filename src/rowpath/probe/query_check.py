@@ -1,0 +1,171 @@
+"""Whether a statement is plainly a query, by its words alone: advice, not protection, which only a role can be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rowpath.errors import UsageError
+
+ADVICE = "docs/probe.md has the SQL of a read-only role, which protects where reading the statement cannot"
+FILES = ("file", "parquet", "arrow")
+NESTED_COMMENTS = ("postgresql", "duckdb")
+DOLLARS = ("postgresql", "duckdb", "h2")
+BACKSLASHES = ("mysql", "mariadb")
+UNKNOWN = ("jdbc", "odbc")
+QUOTES = '"`'  # of names
+BEGINNINGS = ("SELECT", "WITH", "VALUES", "TABLE")
+CHANGES = ("INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
+LOCKS = {
+    ("FOR", "UPDATE"),
+    ("FOR", "SHARE"),
+    ("FOR", "NO"),
+    ("FOR", "KEY"),
+    ("LOCK", "IN"),
+    ("USE", "AND"),
+}  # pairs of words with which a query takes locks
+LOCK_HINTS = ("UPDLOCK", "XLOCK", "TABLOCK", "TABLOCKX")
+WRITING = re.compile(
+    r"setval|nextval|set_config|pg_notify|txid_current|pg_current_xact_id|pg_reload_conf|pg_rotate_logfile|pg_promote"
+    r"|pg_(terminate|cancel)_backend|pg_(try_)?advisory_\w+|pg_(create|drop|switch|export|import|file|log)_\w+"
+    r"|pg_(logical|replication|wal_replay|stat_reset|sync|copy)\w*|pg_stat_statements_reset|lo_\w+|lowrite|dblink\w*"
+    r"|(query|table|schema|database|cursor)_to_xml\w*"
+    r"|get_lock|release_lock|release_all_locks|load_file|sys_exec|sys_eval"
+    r"|load_extension|writefile|edit|fts\w*_optimize"
+    r"|csvwrite|file_write|link_schema|lock_mode|syscs_\w+",
+    re.IGNORECASE,
+)  # functions that write, wait for others, undo the session's settings or reach elsewhere
+_TOKEN = re.compile(
+    r"(?P<space>\s+)"
+    r"|(?P<line>--[^\n]*)"
+    r"|(?P<block>/\*)"
+    r"|(?P<string>[eE]?'|\")"
+    r"|(?P<name>`(?:[^`]|``)*`)"
+    r"|(?P<dollar>\$(?:[^\W\d]\w*)?\$)"
+    r"|(?P<word>[^\W\d][\w$]*)"
+    r"|(?P<number>\d[\w.]*)"
+    r"|(?P<sign>.)",
+    re.DOTALL,
+)
+
+
+def check_query(sql: str, engine: str) -> None:
+    """Returns when the statement plainly reads and does nothing else. Errors: UsageError."""
+    if engine in FILES:
+        raise UsageError("a file has no query language", "leave --query out: the whole file is read")
+    tokens = list(_tokens(sql, engine))
+    while tokens and tokens[-1] == ";":
+        tokens.pop()
+    if not tokens:
+        raise UsageError("the query is empty", "--query 'SELECT …'")
+    if ";" in tokens:
+        raise _refused("it is more than one statement")
+    first = next((token for token in tokens if token != "("), "")
+    if first.upper() not in BEGINNINGS and not (engine == "duckdb" and first.upper() == "FROM"):
+        raise _refused(f"it begins with {first[:40]}, not with {', '.join(BEGINNINGS)}")
+    if first.upper() == "WITH" and (main := _main_word(tokens)) in CHANGES:
+        raise _refused(f"its WITH ends in {main}")
+    _check_words(tokens)
+
+
+def _check_words(tokens: list[str]) -> None:
+    words = [token.upper() for token in tokens]
+    for before, word, token, after in zip(["", *words], words, tokens, [*words[1:], ""], strict=False):
+        if after == "(" and WRITING.fullmatch(token.lstrip(QUOTES)):
+            raise _refused(f"the function {token.lstrip(QUOTES)} does more than read")
+        if before == ".":
+            continue
+        if word == "INTO":
+            raise _refused("INTO stores what was read")
+        if word in CHANGES and before in ("(", ")") and after != "(":
+            raise _refused(f"it holds a {word}")
+        if (word, after) in LOCKS:
+            raise _refused(f"{word} {after} takes locks")
+        if word in LOCK_HINTS:
+            raise _refused(f"{word} takes locks")
+        if (before, word, after) == ("NEXT", "VALUE", "FOR"):
+            raise _refused("NEXT VALUE FOR moves a sequence")
+
+
+def _main_word(tokens: list[str]) -> str:
+    """The word with which the statement after a WITH's queries begins."""
+    depth = 0
+    for token in tokens:
+        depth += (token == "(") - (token == ")")
+        if depth == 0 and token.upper() in (*BEGINNINGS[:1], *BEGINNINGS[2:], *CHANGES, "FROM"):
+            return token.upper()
+    return ""
+
+
+def _tokens(sql: str, engine: str) -> Iterator[str]:
+    """Words, signs and numbers; strings and names behind the sign that quotes them; comments not at all."""
+    place = 0
+    while place < len(sql):
+        found = _TOKEN.match(sql, place)
+        assert found is not None
+        kind, text = found.lastgroup, found[0]
+        mysql = engine in BACKSLASHES
+        if kind == "line" and mysql and not re.match(r"--(\s|$)", text):
+            kind, text = "sign", "-"  # two minuses
+        if text == "#" and mysql:
+            end = sql.find("\n", place)
+            place = len(sql) if end < 0 else end
+        elif kind == "block":
+            place = _after_comment(sql, place, engine)
+        elif kind == "string":
+            end = _after_string(sql, place, text, engine)
+            yield text[-1] + sql[place + len(text) : end - 1]
+            place = end
+        elif kind == "dollar" and engine in DOLLARS:
+            end = sql.find(text, found.end())
+            if end < 0:
+                raise _refused(f"{text} is never closed")
+            place = end + len(text)
+            yield "'"
+        elif text == "[" and engine in ("sqlite", *UNKNOWN):
+            end = sql.find("]", place)
+            place = len(sql) if end < 0 else end + 1
+            yield "["
+        else:
+            place += len(text)
+            if kind == "name":
+                yield text[:-1]
+            elif kind not in ("space", "line"):
+                yield text
+
+
+def _after_comment(sql: str, place: int, engine: str) -> int:
+    if sql[place + 2 : place + 3] == "!" or sql[place + 2 : place + 4] == "M!":
+        raise _refused("a comment that some servers execute (/*! … */) is no comment")
+    depth = 0
+    for mark in re.compile(r"/\*|\*/").finditer(sql, place):
+        depth += 1 if mark[0] == "/*" else -1
+        if depth == 0:
+            return mark.end()
+        if depth > 1 and engine not in NESTED_COMMENTS:
+            raise _refused("a comment inside a comment ends where it will")
+    raise _refused("a comment is never closed")
+
+
+def _after_string(sql: str, place: int, opening: str, engine: str) -> int:
+    """The place after a string or quoted name; a doubled quote is part of it."""
+    quote = opening[-1]
+    escapes = engine in BACKSLASHES or (len(opening) > 1 and engine in ("postgresql", "duckdb"))
+    place += len(opening)
+    while place < len(sql):
+        sign = sql[place]
+        if sign == "\\" and escapes:
+            place += 2
+        elif sign == "\\" and engine in UNKNOWN and sql[place + 1 : place + 2] == quote:
+            raise _refused("a backslash before a quote ends a string at some servers and not at others")
+        elif sign == quote and sql[place + 1 : place + 2] == quote:
+            place += 2
+        elif sign == quote:
+            return place + 1
+        else:
+            place += 1
+    raise _refused(f"a {quote} is never closed")
+
+
+def _refused(why: str) -> UsageError:
+    return UsageError(f"this is not plainly a query: {why}", ADVICE)

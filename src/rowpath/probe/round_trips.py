@@ -1,0 +1,42 @@
+"""Round trips and bytes of one execution, counted by a proxy where the database listens on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.collect import proxy
+from rowpath.invocation import Work
+from rowpath.plan import PlannedPath
+from rowpath.probe.probed import Probed
+from rowpath.proof import counting_proxy
+
+SETTLING, COUNTED = 2, 2
+OPERATIONS = SETTLING + COUNTED
+
+
+def counted(
+    planned: PlannedPath, start: Callable[[PlannedPath], Probed], work: Work, directory: FilePath
+) -> dict[str, Any] | None:
+    """The fields of a `proof` record; None where nothing can stand in between. Errors: RunnerFailure."""
+    invocation = start(planned)
+    try:
+        with counting_proxy(planned.path, invocation.instance, directory) as counting:
+            if counting is None:
+                return None
+            invocation.open(**counting.overrides)
+            invocation.prepare(work)
+            invocation.sample(work, "warm", operations=SETTLING, first=0)
+            counting.proxy.reset()
+            reply = invocation.sample(work, "warm", operations=COUNTED, first=0).reply
+            counts = counting.proxy.read()
+            return {
+                "operations": reply.operations,
+                "round_trips": counts.round_trips,
+                "bytes_sent": counts.bytes_sent,
+                "bytes_received": counts.bytes_received,
+                "means": {"bytes": proxy.MEANS},
+            }
+    finally:
+        invocation.close()

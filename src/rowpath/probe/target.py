@@ -1,0 +1,279 @@
+"""What is probed: a URL, read into its parts, with what the environment and the user's files add to it."""
+
+from __future__ import annotations
+
+import re
+import urllib.parse
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from rowpath.errors import UsageError
+from rowpath.probe import credentials, driver_urls
+from rowpath.toml_lines import suggest
+
+SERVERS = {
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+    "mysql": "mysql",
+    "mariadb": "mariadb",
+    "derby": "derby",
+    "h2": "h2",
+}  # scheme → engine
+EMBEDDED = ("sqlite", "duckdb", "derby", "h2")
+SUFFIXES = {".tbl": "file", ".csv": "file", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
+SCHEMES = (*SERVERS, "sqlite", "duckdb", "file", "jdbc", "odbc")
+TLS = {
+    "disable": "off",
+    "disabled": "off",
+    "false": "off",
+    "off": "off",
+    "allow": "default",
+    "prefer": "default",
+    "preferred": "default",
+    "require": "on",
+    "required": "on",
+    "true": "on",
+    "on": "on",
+}  # what URLs say of TLS → the coordinate `tls`
+TLS_KEYS = ("sslmode", "ssl-mode", "tls")
+LOGIN_KEYS = ("user", "password", "port", "dbname")
+SOCKET_KEYS = ("socket", "unix_socket", "host")
+USED_KEYS = {
+    "postgresql": (*TLS_KEYS, *SOCKET_KEYS),
+    "mysql": (*TLS_KEYS, *SOCKET_KEYS),
+    "mariadb": (*TLS_KEYS, *SOCKET_KEYS),
+    "file": ("delimiter",),
+}  # what of a URL's options has a meaning here
+FORM = "scheme://[user[:password]@]host[:port]/database, or scheme:///PATH for a file"
+ENCODE = "write the password's own @ : / ? # % as %40 %3A %2F %3F %23 %25, or leave it out and set "
+
+
+@dataclass(frozen=True)
+class Target:
+    """A database to probe. `shown` is the only text of it that may reach a user, a log or a file."""
+
+    engine: str  # a name in ENGINES
+    deployment: str  # server | embedded | file
+    host: str = ""  # servers alone, like port, user, password, database
+    port: int = 0
+    database: str = ""
+    user: str = ""
+    password: str = field(default="", repr=False)
+    path: FilePath | None = None  # of embedded engines and files
+    options: dict[str, str] = field(default_factory=dict, repr=False)  # what else the URL said; a driver's own URL
+    shown: str = ""  # the URL without any secret
+    driver_file: FilePath | None = None  # the user's own: --jar, --odbc-driver
+    notes: tuple[str, ...] = ()  # for the user: a file of passwords passed over, an option without a meaning here
+
+    @property
+    def tls(self) -> str:
+        """The coordinate `tls` that the URL asks for; `default` when it says nothing."""
+        said = next((self.options[key] for key in TLS_KEYS if key in self.options), "")
+        return TLS.get(said.lower(), "default")
+
+    @property
+    def socket(self) -> str:
+        """The unix socket that the URL names: of PostgreSQL the directory that holds it; empty without one."""
+        return next((self.options[key] for key in SOCKET_KEYS if key in self.options), "")
+
+    def secrets(self) -> list[str]:
+        """Everything of it that must never be seen."""
+        said = self.options.get("url", "") + self.options.get("connection", "")
+        own = [value for key, value in self.options.items() if driver_urls.is_secret(key)]
+        return [secret for secret in (self.password, *own, *driver_urls.secrets_in(said)) if secret]
+
+
+def read_target(
+    text: str,
+    environment: Mapping[str, str],
+    *,
+    jar: FilePath | None = None,
+    odbc_driver: FilePath | None = None,
+) -> Target:
+    """The target that a URL names; its files exist, its login is completed from the environment and the user's files.
+
+    Errors: UsageError, which shows nothing of the URL that could hold a password.
+    """
+    scheme, colon, rest = text.strip().partition(":")
+    scheme = scheme.lower()
+    known = scheme in SCHEMES or rest.startswith("//")
+    if not colon or not known or not re.fullmatch(r"[a-z][a-z0-9+.-]{0,19}", scheme):
+        raise UsageError("what was given is no URL", FORM)
+    if scheme == "jdbc":
+        return _driver_target(driver_urls.read_jdbc(text.strip()), "jdbc", "--jar", jar, environment)
+    if scheme == "odbc":
+        return _driver_target(driver_urls.read_odbc(rest), "odbc", "--odbc-driver", odbc_driver, environment)
+    if scheme not in SCHEMES:
+        raise UsageError(f"'{scheme}' is no kind of database that can be probed", suggest(scheme, SCHEMES))
+    if not rest.startswith("//"):
+        raise UsageError(f"after {scheme}: comes // in a URL", FORM)
+    if scheme in ("sqlite", "duckdb", "file") or (rest.startswith("///") and scheme in EMBEDDED):
+        return _file_target(scheme, rest[2:])
+    return _server_target(scheme, rest[2:], environment)
+
+
+def _server_target(scheme: str, rest: str, environment: Mapping[str, str]) -> Target:
+    engine = SERVERS[scheme]
+    userinfo, rest = _split_userinfo(scheme, rest)
+    place, query = _split_options(rest)
+    where, _, database = place.partition("/")
+    host, port = _host_and_port(scheme, where)
+    user, has_password, password = userinfo.partition(":")
+    options = {key: value for key, value in query.items() if value and key in USED_KEYS.get(engine, ())}
+    also = {key: value for key, value in query.items() if key in LOGIN_KEYS}  # libpq's URLs may say it so too
+    given = credentials.Login(
+        host=urllib.parse.unquote(host),
+        port=port or _host_and_port(scheme, f":{also.get('port', '')}".rstrip(":"))[1],
+        user=urllib.parse.unquote(user) or also.get("user", ""),
+        password=urllib.parse.unquote(password) if has_password else also.get("password"),
+        database=urllib.parse.unquote(database) or also.get("dbname", ""),
+        socket=next((options[key] for key in SOCKET_KEYS if key in options), ""),
+    )
+    if given.host.startswith("/"):  # libpq's way to name a socket
+        given = given.moved_to_socket()
+    login = credentials.complete(engine, given, environment)
+    if not login.database:
+        raise UsageError(f"the URL names no database: {_shown(scheme, login, options)}", FORM)
+    options |= {"socket": login.socket} if login.socket else {}
+    target = Target(
+        engine=engine,
+        deployment="server",
+        host=login.host,
+        port=login.port,
+        database=login.database,
+        user=login.user,
+        password=login.password or "",
+        options=options,
+        shown=_shown(scheme, login, options),
+        notes=login.notes + _unused(engine, query),
+    )
+    _check_tls(target)
+    return target
+
+
+def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
+    """(user[:password], host and what follows), also where the password's own signs were not percent-encoded."""
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    ambiguous = UsageError(
+        f"where the host begins in this {scheme} URL cannot be told", ENCODE + credentials.PASSWORD_VARIABLE
+    )
+    if "@" in authority:
+        end = authority.rindex("@")
+        place, _, query = rest[len(authority) :].partition("?")
+        if "@" in place or ("@" in query and not re.match(r"[\w-]+=", query)):
+            raise ambiguous
+        return rest[:end], rest[end + 1 :]
+    if "@" not in rest:
+        return "", rest
+    _, colon, port = authority.rpartition(":")
+    if not colon or port.isdigit() or rest.count("@") > 1:
+        raise ambiguous
+    end = rest.index("@")  # the password holds a / or ? of its own
+    return rest[:end], rest[end + 1 :]
+
+
+def _split_options(rest: str) -> tuple[str, dict[str, str]]:
+    place, _, query = rest.partition("?")
+    return place, dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+
+
+def _host_and_port(scheme: str, where: str) -> tuple[str, int]:
+    found = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(\d{1,5}))?", where)
+    port = int(found[2] or 0) if found else 0
+    if not found or port > 65535:
+        raise UsageError(
+            f"the host and port of this {scheme} URL cannot be read", ENCODE + credentials.PASSWORD_VARIABLE
+        )
+    return found[1].strip("[]"), port
+
+
+def _shown(scheme: str, login: credentials.Login, options: dict[str, str]) -> str:
+    quote = urllib.parse.quote
+    host = f"[{login.host}]" if ":" in login.host else quote(login.host)
+    where = f"{host}:{login.port}" if login.host else ""
+    user = f"{quote(login.user, safe='')}@" if login.user else ""
+    said = {key: "***" if driver_urls.is_secret(key) else value for key, value in options.items()}
+    query = "&".join(f"{quote(key)}={quote(value, safe='/*')}" for key, value in said.items())
+    return f"{scheme}://{user}{where}/{quote(login.database)}{'?' + query if query else ''}"
+
+
+def _unused(engine: str, query: dict[str, str]) -> tuple[str, ...]:
+    known = USED_KEYS.get(engine, ())
+    left = [key for key in query if key not in (*known, *LOGIN_KEYS) and re.fullmatch(r"[\w.-]{1,40}", key)]
+    return tuple(f"the URL's option {key} has no meaning here and is left out" for key in left)
+
+
+def _check_tls(target: Target) -> None:
+    for key in TLS_KEYS:
+        said = target.options.get(key, "require").lower()
+        if said.startswith("verify"):
+            raise UsageError(
+                f"{key}={said}: the drivers are not told to check certificates here",
+                f"{key}=require encrypts without the check; on a network that you do not trust, do not probe",
+            )
+        if said not in TLS:
+            raise UsageError(f"{key}={said} is not known", suggest(said, tuple(TLS)))
+
+
+def _file_target(scheme: str, rest: str) -> Target:
+    named, options = _existing(scheme, rest)
+    engine = SUFFIXES.get(named.suffix.lower(), "") if scheme == "file" else scheme
+    if not engine:
+        raise UsageError(
+            f"{named}: the suffix '{named.suffix}' says nothing of its format",
+            f"one of {', '.join(SUFFIXES)}; a database file: sqlite://{named} or duckdb://{named}",
+        )
+    wanted = "directory" if scheme == "derby" else "file"
+    if not (named.is_dir() if wanted == "directory" else named.is_file() or scheme == "h2"):
+        raise UsageError(f"{named} is not a {wanted}", FORM)
+    user, password = options.pop("user", ""), options.pop("password", "")
+    return Target(
+        engine=engine,
+        deployment="file" if scheme == "file" else "embedded",
+        user=user,
+        password=password,
+        path=named,
+        options=options,
+        shown=f"{scheme}://{urllib.parse.quote(str(named))}",
+        notes=_unused(engine, options),
+    )
+
+
+def _existing(scheme: str, rest: str) -> tuple[FilePath, dict[str, str]]:
+    """The file that a URL names, percent-encoded or plain, and its options."""
+    place, options = _split_options(rest)
+    for given, said in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
+        for path in (given, urllib.parse.unquote(given)):
+            file = FilePath(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
+            if file.is_absolute() and (found := _database_file(scheme, file)):
+                return found, dict(said)
+    here = FilePath(urllib.parse.unquote(place).lstrip("/")).absolute()
+    hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATH, the path from the root on"
+    raise UsageError(f"there is no file {urllib.parse.unquote(place)}", hint)
+
+
+def _database_file(scheme: str, file: FilePath) -> FilePath | None:
+    """The file; of H2 the name that a URL of its own gives it: without `.mv.db`."""
+    if scheme == "h2":
+        name = FilePath(str(file).removesuffix(".mv.db"))
+        return name if name.with_name(f"{name.name}.mv.db").is_file() else None
+    return file if file.exists() else None
+
+
+def _driver_target(
+    read: driver_urls.DriverUrl, engine: str, flag: str, file: FilePath | None, environment: Mapping[str, str]
+) -> Target:
+    if file is None:
+        raise UsageError(f"an {engine} URL needs the driver that understands it", f"{flag} FILE")
+    if not file.is_file():
+        raise UsageError(f"there is no driver {file}", f"{flag} FILE")
+    return Target(
+        engine=engine,
+        deployment="server",
+        user=read.user,
+        password=read.password or environment.get(credentials.PASSWORD_VARIABLE, ""),
+        options={read.option: read.rest},
+        shown=read.shown,
+        driver_file=file.absolute(),
+    )

@@ -1,0 +1,164 @@
+"""`rowpath probe` as a user meets it: SQLite with all of its drivers, PostgreSQL with a few, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Command, error_form, records, rowpath
+
+from rowpath import cores
+from rowpath.engines.base import Place
+from rowpath.engines.postgresql import Postgresql
+from rowpath.model import Path as AccessPath
+
+ROWS = 3000
+
+
+@pytest.fixture(name="database", scope="module")
+def database_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("probed") / "own é.db"
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE t (a INTEGER NOT NULL, b TEXT NOT NULL, c TEXT)")
+    rows = ((number, f"row {number}", None if number % 7 else "x") for number in range(ROWS))
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+    connection.commit()
+    connection.close()
+    return file
+
+
+@pytest.fixture(name="postgresql", scope="module")
+def postgresql_fixture() -> Iterator[dict[str, Any]]:
+    directory = Path(tempfile.mkdtemp(prefix="rowpath-"))
+    directory.chmod(0o711)
+    instance = Postgresql().instance("server", "none", Place(directory / "d", directory / "s", cores.server_cpus()))
+    try:
+        instance.start()
+        yield instance.options(AccessPath.of({"engine": "postgresql", "transport": "tcp"}))
+    finally:
+        instance.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def test_a_file_is_probed_to_the_end_and_shown_again(database: Path, tmp_path: Path) -> None:
+    run, before = tmp_path / "run", database.read_bytes()
+    drivers = "--driver=sqlite,sqlite3,sqlite-jdbc"
+    done = rowpath(
+        "probe", f"sqlite://{database}", "--query", "SELECT a, b, c FROM t", "--budget", "12s", drivers,
+        "-o", run, "--export-json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("probing sqlite:///")
+    assert database.read_bytes() == before
+    assert sorted(path.name for path in database.parent.iterdir()) == [database.name]
+    assert not (run / "work").exists()
+
+    probe = json.loads((tmp_path / "out.json").read_text())["probe"]
+    assert [group["rows"] for group in probe["groups"]] == [ROWS]
+    found = {each["language"]: each for each in probe["languages"]}
+    assert set(found) == {"c", "python", "java"}
+    assert min(each["ratio"] for each in found.values()) == 1.0
+    assert all(each["ratio"] > 0 and each["time_ns"] > 0 for each in found.values())
+    assert {each["language"] for each in probe["snippets"]} == set(found)
+    for each in probe["snippets"]:
+        assert (run / each["file"]).read_text(encoding="utf-8") == each["text"]
+    stages = {each["stage"] for each in probe["tried"]}
+    assert "full sets" in stages
+    sets = records(run, "set")
+    assert all(len(each["path_ids"]) <= 4 for each in sets)
+    assert all(each["touch_ok"] for each in records(run, "sample"))
+
+    moved = tmp_path / "moved"
+    run.rename(moved)
+    shown = rowpath("show", moved)
+    assert shown.returncode == 0, shown.stderr
+    for words in ("The fastest path of each language", "all paths agree", "Verdict", "fastest-c.c"):
+        assert words in done.stdout and words in shown.stdout
+    page = (moved / "report.html").read_text(encoding="utf-8")
+    assert "Everything that was tried" in page and "sqlite3_step" in page
+
+
+def test_a_server_is_probed_and_its_password_is_nowhere(postgresql: dict[str, Any], tmp_path: Path) -> None:
+    run, secret, table = tmp_path / "run", postgresql["password"], "secret_generator"
+    url = f"postgresql://{postgresql['user']}:{secret}@127.0.0.1:{postgresql['port']}/{postgresql['database']}"
+    sql = f"SELECT g AS {table}, 'row ' || g AS name FROM generate_series(1, 500) AS g"
+    done = rowpath(
+        "probe", url, "--query", sql, "--redact-query", "--budget", "10s", "--driver", "libpq,drain",
+        "--connections", "3", "-o", run,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    everything = (
+        done.stdout
+        + done.stderr
+        + "".join(path.read_text(encoding="utf-8", errors="replace") for path in run.rglob("*") if path.is_file())
+    )
+    assert secret not in everything
+    assert table not in everything, "the query was to be left out"
+    proofs = records(run, "proof")
+    assert proofs and all(each["round_trips"] >= each["operations"] for each in proofs)
+    assert "What it would take over a longer way" in done.stdout
+    assert "#include <libpq-fe.h>" in done.stdout
+
+
+def test_one_execution_that_takes_too_long_is_said_instead_of_guessed(
+    postgresql: dict[str, Any], tmp_path: Path
+) -> None:
+    url = f"postgresql://{postgresql['user']}@127.0.0.1:{postgresql['port']}/{postgresql['database']}"
+    done = rowpath(
+        "probe", url, "--query", "SELECT 1 AS one, pg_sleep(1.0)::text AS nothing", "--budget", "10s",
+        "--driver", "libpq,psycopg", "-o", tmp_path / "run", added={"PGPASSWORD": postgresql["password"]},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "more than a twentieth of the budget" in done.stdout
+    assert {each["regime"] for each in records(tmp_path / "run", "sample")} == {"cold"}
+    assert not records(tmp_path / "run", "verify")
+
+
+def test_rows_that_change_are_said(database: Path, tmp_path: Path) -> None:
+    sql = "SELECT a, hex(randomblob(4)) AS now FROM t LIMIT 50"
+    done = rowpath(
+        "probe", f"sqlite://{database}", "--query", sql, "--budget", "5s", "--driver", "sqlite,sqlite3", "-o",
+        tmp_path / "run", "-q",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "The rows changed while they were read" in done.stdout
+    assert "do NOT agree" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ((), "no query is given"),
+        (("--query", "DELETE FROM t"), ""),
+        (("--query", "SELECT nothing FROM t"), "nothing"),
+    ],
+)
+def test_what_cannot_be_probed_is_refused_with_a_hint(
+    database: Path, tmp_path: Path, arguments: tuple[str, ...], wanted: str
+) -> None:
+    done = rowpath("probe", f"sqlite://{database}", *arguments, "-o", tmp_path / "run")
+    assert done.returncode == 2, done.stdout + done.stderr
+    message, hint = error_form(done.stderr)
+    assert wanted in message
+    assert hint
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_interruption_keeps_what_was_found(database: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    arguments = ("--query", "SELECT a, b, c FROM t", "--budget", "15s", "--driver", "sqlite", "-o", run)
+    with Command("probe", f"sqlite://{database}", *arguments) as command:
+        command.wait_until(lambda: records(run, "set"), "a first full set")
+        command.signal(signal.SIGINT)
+        done = command.end()
+    assert done.returncode == 130, done.stderr
+    assert [each["outcome"] for each in records(run, "end")] == ["interrupted"]
+    assert [each for each in records(run, "probe") if each["what"] == "tried"]
+    assert rowpath("show", run).returncode == 0

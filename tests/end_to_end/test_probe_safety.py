@@ -1,0 +1,270 @@
+"""What `rowpath probe` promises of a database that is not ours: it only reads, gives way, and keeps the password."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+from command import Command, every_pid, proc, records
+
+from rowpath import languages
+from rowpath import protocol as p
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Place
+from rowpath.errors import RowpathError
+from rowpath.invocation import Invocation
+from rowpath.languages import Adapter, load_manifest
+from rowpath.model import Path as AccessPath
+from rowpath.model import Phase
+from rowpath.probe.access import Rules, open_access
+from rowpath.probe.candidates import candidates
+from rowpath.probe.probed import work_of
+from rowpath.probe.suited import unsuited
+from rowpath.probe.target import read_target
+
+PASSWORD = "p w:ö/%@?"
+FORMS = tuple({PASSWORD, quote(PASSWORD, safe=""), quote_plus(PASSWORD), json.dumps(PASSWORD)[1:-1]})
+CONNECTIONS = 3
+ROWS = 2000
+QUERY = "SELECT a, b FROM t ORDER BY a"
+RESTING_S = 0.5  # so long no block of these waits between two of its statements
+WATCH = f"""
+    SELECT coalesce(string_agg(pid::text, ' '), ''),
+           count(*) FILTER (WHERE state LIKE 'idle in transaction%'
+                            AND clock_timestamp() - state_change > interval '{RESTING_S} s'),
+           count(*) FILTER (WHERE application_name <> 'rowpath' AND position('{QUERY}' IN query) > 0)
+    FROM pg_stat_activity WHERE usename = 'probed'"""
+
+
+@pytest.fixture(name="server", scope="module")
+def server_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A private PostgreSQL with a table, and a role that may write, whose password has signs of every kind."""
+    folder = tmp_path_factory.mktemp("probed")
+    for parent in (folder, *folder.parents[:3]):
+        parent.chmod(parent.stat().st_mode | 0o055)
+    (folder / "s").mkdir(mode=0o777)
+    (folder / "s").chmod(0o777)
+    engine = ENGINES["postgresql"]
+    instance: Any = engine.instance("server", "none", Place(folder / "d", folder / "s", (0,)))
+    instance.start()
+    try:
+        secret = PASSWORD.replace("'", "''")
+        instance._psql(f"CREATE ROLE probed LOGIN PASSWORD '{secret}';", "postgres", "postgres")
+        instance._psql(
+            f"CREATE TABLE t AS SELECT i AS a, 'text ' || i AS b FROM generate_series(1, {ROWS}) AS i;"
+            "GRANT ALL ON t TO probed; GRANT CREATE ON SCHEMA public TO probed;"
+        )
+        yield instance
+    finally:
+        instance.stop()
+
+
+def url(instance: Any, user: str = "probed", password: str = PASSWORD) -> str:
+    options = instance.options(AccessPath.of({}))
+    return f"postgresql://{user}:{quote(password, safe='')}@127.0.0.1:{options['port']}/rowpath"
+
+
+def seen_in_processes(of: Command, watch: list[str]) -> None:
+    """Adds what shows the password: any command line, and the environment of any process that the command started."""
+    for pid in every_pid():
+        if pid != of.process.pid and any(form in proc(pid, "cmdline") for form in FORMS):
+            watch.append(proc(pid, "cmdline"))
+    for pid in of.processes():
+        if any(form in proc(pid, "environ") for form in FORMS):
+            watch.append(f"environment of {proc(pid, 'cmdline')}")
+
+
+def watched(arguments: list[str | Path], directory: Path, each: Callable[[Command], None]) -> tuple[str, list[str]]:
+    """Runs a probe to its end, `each` called again and again; what it printed, and where the password was seen."""
+    shown: list[str] = []
+    with Command("probe", *arguments, "-o", directory) as command:
+        while command.process.poll() is None:
+            each(command)
+            seen_in_processes(command, shown)
+            begun = (directory / "samples.jsonl").exists()  # before that it may still be reading its arguments
+            if begun and any(form in proc(command.process.pid, "cmdline") for form in FORMS):
+                shown.append("its own command line")
+            time.sleep(0.05)
+        done = command.end()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr, shown
+
+
+def files_with_password(directory: Path) -> list[str]:
+    wanted = [form.encode() for form in FORMS]
+    return [
+        str(file)
+        for file in directory.rglob("*")
+        if file.is_file() and any(form in file.read_bytes() for form in wanted)
+    ]
+
+
+def test_a_probe_of_a_server_only_reads_gives_way_and_keeps_the_password(server: Any, tmp_path: Path) -> None:
+    open_ones: list[set[str]] = [set()]
+    resting = nameless = 0
+    written = "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_all_tables"
+    before = server._psql(written, "postgres", "rowpath")
+
+    def each(_command: Command) -> None:
+        nonlocal resting, nameless
+        pids, rest, without_name = server._ask(WATCH).split("|")
+        open_ones.append(set(pids.split()))
+        resting, nameless = resting + int(rest), nameless + int(without_name)
+
+    arguments: list[str | Path] = [url(server), "--query", QUERY, "--budget", "5s", "--redact-query"]
+    arguments += ["--connections", str(CONNECTIONS), "--language", "c,python", "--driver", "libpq,psycopg,connectorx"]
+    printed, shown = watched(arguments, tmp_path / "run", each)
+    assert not shown
+    assert not [form for form in FORMS if form in printed]
+    assert not files_with_password(tmp_path / "run")
+    # One that was closed is seen for a moment longer, so those count that are there twice.
+    held = max(len(earlier & later) for earlier, later in itertools.pairwise(open_ones))
+    assert 1 <= held <= CONNECTIONS
+    assert (resting, nameless) == (0, 0)
+    assert records(tmp_path / "run", "sample")
+    assert QUERY not in (tmp_path / "run" / "samples.jsonl").read_text(encoding="utf-8")
+    assert server._psql(written, "postgres", "rowpath") == before
+    wait_until_gone(server)
+
+
+def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> None:
+    target = read_target(url(server), {})
+    with open_access(target, Rules(statement_timeout_s=0.5), tmp_path) as access:
+        assert not access.notes
+        assert access.engine_version == ENGINES["postgresql"].version()
+        with access._connected() as runner:
+            access._run(runner, access.before)
+            for statement, why in (
+                ("INSERT INTO t VALUES (0, '')", "read-only"),
+                ("CREATE TABLE u (a integer)", "read-only"),
+                ("SELECT pg_sleep(20)", "statement timeout"),
+            ):
+                with pytest.raises(Exception, match=why):
+                    runner.request(p.RunStatements, 30, statements=[statement], expect=p.RunReply)
+    with open_access(target, Rules(statement_timeout_s=60), tmp_path) as access, locked(server):
+        begin = time.monotonic()
+        with pytest.raises(RowpathError, match="lock timeout"), access._connected() as runner:
+            access._run(runner, access.before)
+            access._run(runner, ("SELECT * FROM t",))
+        assert time.monotonic() - begin < 20
+
+
+def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Path) -> None:
+    phase = Phase("query", "query", QUERY)
+    found = candidates("postgresql", "server", phase, languages=("c", "python")).paths
+    # One path for each driver and way of fetching.
+    kinds = {
+        (each.adapter.driver, *(each.path.get(key).partition(":")[0] for key in ("fetch", "result"))): each
+        for each in reversed(found)
+    }
+    chosen = kinds.values()
+    languages.build([(each.adapter, each.path.get("version")) for each in chosen], paths=[each.path for each in chosen])
+    states = "SELECT string_agg(state, ' ') FROM pg_stat_activity WHERE usename = 'probed'"
+    served = set()
+    with open_access(read_target(url(server), {}), Rules(), tmp_path) as access:
+        work = work_of(QUERY, access.describe(QUERY))
+        for kind, planned in kinds.items():
+            invocation = Invocation(planned, access.instance, log=lambda _line: None, timeout_s=30.0)
+            try:
+                invocation.open()
+                invocation.run(list(access.before))
+                invocation.prepare(work)
+                measured = invocation.sample(work, "warm", operations=2)
+                assert (measured.reply.rows, measured.reply.failed) == (2 * ROWS, 0), planned.name
+                state = server._ask(states)
+                assert state in ("", "idle"), planned.name  # ended, where each query has a connection of its own
+                served.add(kind)
+            finally:
+                invocation.close()
+            wait_until_gone(server)
+    assert {("libpq", "row", "cursor"), ("psycopg", "row", "cursor"), ("asyncpg", "row", "cursor")} <= served
+    assert ("libpq", "copy", "whole") in served
+
+
+def wait_until_gone(server: Any) -> None:
+    """Until the server has noticed that every connection was closed."""
+    deadline = time.monotonic() + 10
+    while server._ask(WATCH) != "|0|0":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def locked(server: Any) -> Iterator[None]:
+    """Another session that keeps the table for itself, until the body ends."""
+    options = server.options(AccessPath.of({}))
+    own = read_target(url(server, options["user"], options["password"]), {})
+    with open_access(own, Rules(), server._place.directory) as access, access._connected() as runner:
+        runner.request(
+            p.RunStatements, 30, statements=["BEGIN", "LOCK TABLE t IN ACCESS EXCLUSIVE MODE"], expect=p.RunReply
+        )
+        yield
+
+
+def test_a_superuser_is_warned_and_a_wrong_password_not_shown(server: Any, tmp_path: Path) -> None:
+    target = read_target(url(server, "postgres", server._passwords["postgres"]), {})
+    with open_access(target, Rules(), tmp_path) as access:
+        assert any("superuser" in note and "docs/probe.md" in note for note in access.notes)
+    with pytest.raises(RowpathError) as failure:
+        open_access(read_target(url(server, password="hunter2"), {}), Rules(), tmp_path)
+    assert "hunter2" not in f"{failure.value.message} {failure.value.hint}"
+    assert "cannot be reached" in failure.value.message
+
+
+def test_a_pooler_between_is_refused(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rowpath.probe import sessions
+
+    usual = sessions.pooler_query
+    monkeypatch.setattr(sessions, "pooler_query", lambda engine, pid: usual(engine, pid + 1))
+    with pytest.raises(RowpathError, match="pooler"):
+        open_access(read_target(url(server), {}), Rules(), tmp_path)
+
+
+def adapter(language: str, driver: str) -> Adapter:
+    return next(each for each in load_manifest(language).adapter if each.driver == driver)
+
+
+def test_an_adapter_that_cannot_keep_a_promise_is_left_out_with_the_reason() -> None:
+    assert "TLS" in unsuited(adapter("python", "pymysql"), "on", False)[0]
+    assert unsuited(adapter("python", "psycopg"), "on", False) == ("", "")
+    assert "read only" in unsuited(adapter("c", "libsqliteodbc"), "default", True)[0]
+    phase = Phase("query", "query", "SELECT 1")
+    found = candidates("sqlite", "embedded", phase, languages=("c", "python"), read_only=True)
+    assert {planned.adapter.driver for planned in found.paths} <= {"sqlite", "sqlite3"}
+    assert "adbc-sqlite" in {dropped.path.get("driver") for dropped in found.dropped}
+
+
+def checksums(folder: Path) -> dict[str, tuple[str, int]]:
+    return {
+        str(file): (hashlib.sha256(file.read_bytes()).hexdigest(), file.stat().st_mtime_ns)
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+def test_a_probe_in_place_leaves_every_file_as_it_was(tmp_path: Path) -> None:
+    home = tmp_path / "it's é"
+    home.mkdir()
+    file = home / "db.sqlite"
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER, b TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", [(i, f"text {i}") for i in range(ROWS)])
+        connection.commit()
+    before = checksums(home)
+    arguments: list[str | Path] = [f"sqlite://{file}", "--table", "t", "--budget", "5s", "--in-place"]
+    printed, _ = watched([*arguments, "--language", "c,java,python"], tmp_path / "run", lambda _command: None)
+    assert checksums(home) == before
+    assert "is opened read only" in printed
+    drivers = {driver for driver in ("sqlite-jdbc", "sqlite3", "c sqlite") if driver in printed}
+    assert len(drivers) == 3
+    assert "libsqliteodbc is not told" in printed
+    assert not list((tmp_path / "run").rglob("*.sqlite"))

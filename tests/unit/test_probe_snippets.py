@@ -1,0 +1,194 @@
+"""The programs that a probe ends with, built and run for real: each must read every row, and hold no password."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowpath.engines import postgresql_binaries
+from rowpath.languages import Adapter, java, python
+from rowpath.model import Path as AccessPath
+from rowpath.model import Phase
+from rowpath.plan import PlannedPath
+from rowpath.probe.candidates import candidates
+from rowpath.probe.snippets import c_text, java_text, python_text, snippet
+from rowpath.probe.target import Target
+from rowpath.protocol import ColumnSpec
+
+sys.path.insert(0, str(Path(__file__).parent))
+from c_paths import started
+
+ROWS = 1234
+COLUMNS = (ColumnSpec("id", "integer"), ColumnSpec("name", "varchar", length=20, nullable=True))
+SETTINGS = {"java": 2, "csharp": 1, "python": 5}  # that are run of a driver: starting and compiling takes a second
+QUERIES = {
+    "postgresql": f"SELECT g AS id, 'it''s \"row\" ' || g AS name\nFROM generate_series(1, {ROWS}) AS g",
+    "mariadb": f"SELECT seq AS id, CONCAT('it''s \"row\" ', seq) AS name FROM seq_1_to_{ROWS}",
+    "sqlite": "SELECT id, name FROM t WHERE name LIKE 'it''s \"%'",
+    "duckdb": "SELECT id, name FROM t WHERE name LIKE 'it''s \"%'",
+}
+
+
+def settings(engine: str, deployment: str) -> list[PlannedPath]:
+    """Each driver with its defaults, and with one other value of each of its settings."""
+    found = candidates(engine, deployment, Phase("query", "query", "SELECT 1", scan=deployment == "file"))
+    defaults: dict[str, PlannedPath] = {}
+    seen: set[tuple[str, str, str]] = set()
+    chosen: dict[str, list[PlannedPath]] = {}
+    for planned in found.paths:
+        key = f"{planned.adapter.language} {planned.adapter.driver}"
+        default = defaults.setdefault(key, planned)
+        apart = [(name, value) for name, value in planned.path.coordinates if value != default.path.get(name)]
+        kind = (key, apart[0][0], apart[0][1].partition(":")[0]) if apart else (key, "", "")
+        if len(apart) < 2 and kind not in seen:
+            seen.add(kind)
+            chosen.setdefault(key, []).append(planned)
+    return [one for every in chosen.values() for one in every[: SETTINGS.get(every[0].adapter.language, len(every))]]
+
+
+def run(words: list[str], folder: Path, password: str) -> str:
+    environment = os.environ | {"PGPASSWORD": password, "DB_PASSWORD": password, "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def start_c(adapter: Adapter, folder: Path, file: str) -> list[str]:
+    prefix = postgresql_binaries.install()
+    flags = {
+        "libpq": [f"-I{prefix / 'include'}", str(prefix / "lib" / "libpq.so.5"), f"-Wl,-rpath,{prefix / 'lib'}"],
+        "libmariadb": ["-I/usr/include/mariadb", "-l:libmariadb.so.3"],
+        "sqlite": ["-l:libsqlite3.so.0"],
+        "file": [],
+    }
+    linked = flags.get(adapter.driver, ["-l:libodbc.so.2", "-l:libodbcinst.so.2"])
+    run(["cc", "-Wall", "-Wextra", "-Werror", file, *linked, "-o", "fastest"], folder, "")
+    return ["./fastest"]
+
+
+def start_python(adapter: Adapter, folder: Path, file: str) -> list[str]:
+    python.build([(adapter, adapter.versions[0])])
+    program = python.interpreter(adapter, adapter.versions[0])
+    assert program
+    return [str(program), file]
+
+
+def start_java(adapter: Adapter, folder: Path, file: str) -> list[str]:
+    names = [one.split(":")[1] for one in java.artefacts(adapter, adapter.versions[0])]
+    jars = ["-cp", java.class_path(names)] if names else []
+    return [java.java_command(), "-XX:TieredStopAtLevel=1", *jars, file]
+
+
+def start_csharp(adapter: Adapter, folder: Path, file: str) -> list[str]:
+    references = ["-r:System.Data.dll", *(["-r:Mono.Data.Sqlite.dll"] if adapter.driver == "mono-data-sqlite" else [])]
+    run(["mcs", *references, file], folder, "")
+    return ["mono", file.replace(".cs", ".exe")]
+
+
+STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
+    "c": start_c,
+    "python": start_python,
+    "java": start_java,
+    "csharp": start_csharp,
+}
+
+
+def check(target: Target, folder: Path) -> None:
+    """Every program of the engine reads all rows."""
+    wrong: list[str] = []
+    languages = set()
+    for planned in settings(target.engine, target.deployment):
+        path = planned.path.as_dict()
+        made = snippet(planned.name, path, target, QUERIES.get(target.engine, ""), COLUMNS)
+        assert made is not None, f"no template for {planned.name}"
+        assert not target.password or target.password not in made.text
+        (folder / made.file).write_text(made.text, encoding="utf-8")
+        try:
+            said = run(STARTS[made.language](planned.adapter, folder, made.file), folder, target.password)
+            assert said == f"{ROWS} rows\n", said
+        except AssertionError as error:
+            wrong.append(f"{planned.name}: {error}\n{made.text}")
+        languages.add(made.language)
+    assert not wrong, "\n\n".join(wrong)
+    some = {"duckdb": {"python", "java"}, "parquet": {"python"}, "arrow": {"python"}, "file": {"c", "python", "java"}}
+    wanted = some.get(target.engine, {"c", "python", "java", "csharp"})
+    assert languages == wanted
+
+
+def server(engine: str, options: dict[str, Any]) -> Target:
+    return Target(
+        engine, "server", host=options["host"], port=int(options["port"]), database=options["database"],
+        user=options["user"], password=options["password"], shown="…",
+    )  # fmt: skip
+
+
+@pytest.fixture(name="folder")
+def folder_fixture(tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / "programs é"
+    place.mkdir()
+    yield place
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+def test_programs_read_every_row_from_a_server(engine: str, folder: Path) -> None:
+    with started(engine) as instance:
+        options = instance.options(AccessPath.of({"engine": engine, "transport": "tcp"}))
+        check(server(engine, options), folder)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_programs_read_every_row_from_a_file(engine: str, folder: Path) -> None:
+    file = folder / f"with blank é.{engine}"
+    make = f"""
+import {engine if engine == "duckdb" else "sqlite3"} as module
+connection = module.connect({str(file)!r})
+connection.execute("CREATE TABLE t (id INTEGER NOT NULL, name VARCHAR(20))")
+rows = [(number, f'it\\'s "row" {{number}}') for number in range({ROWS})]
+connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+connection.commit()
+"""
+    adapter = next(p.adapter for p in settings(engine, "embedded") if p.adapter.language == "python")
+    run([*start_python(adapter, folder, "-c"), make], folder, "")
+    check(Target(engine, "embedded", path=file, shown="…"), folder)
+
+
+def test_texts_survive_as_literals_of_each_language(folder: Path) -> None:
+    text = 'a "quoted" \\ back?? \n second line ä€ \' \t end'
+    assert eval(python_text(text)) == text
+    assert eval(python_text("x\ny")) == "x\ny"
+    assert c_text('a"\n?') == '"a\\"\\n"\n    "\\?"'
+    assert java_text('a"\nä') == '"a\\"\\nä"'
+    (folder / "t.c").write_text(f"#include <stdio.h>\nint main(void) {{ fputs({c_text(text)}, stdout); return 0; }}\n")
+    run(["cc", "-Werror", "t.c", "-o", "t"], folder, "")
+    assert run(["./t"], folder, "") == text
+
+
+@pytest.mark.parametrize("engine", ["parquet", "arrow", "file"])
+def test_programs_read_every_row_of_a_file_without_an_engine(engine: str, folder: Path) -> None:
+    file = folder / f"rows é.{'tbl' if engine == 'file' else engine}"
+    if engine == "file":
+        file.write_text("".join(f"{number}|it's {number}\n" for number in range(ROWS)), encoding="utf-8")
+    else:
+        write = "parquet.write_table" if engine == "parquet" else "feather.write_feather"
+        make = f"""
+import pyarrow
+from pyarrow import feather, parquet
+{write}(pyarrow.table({{"id": list(range({ROWS}))}}), {str(file)!r})
+"""
+        adapter = next(p.adapter for p in settings(engine, "file") if p.adapter.driver == "pyarrow")
+        run([*start_python(adapter, folder, "-c"), make], folder, "")
+    check(Target(engine, "file", path=file, shown="…"), folder)
+
+
+def test_every_server_and_embedded_engine_has_templates_for_all_of_its_drivers() -> None:
+    for engine, deployment in (("h2", "server"), ("h2", "embedded"), ("derby", "embedded"), ("mysql", "server")):
+        target = Target(engine, deployment, host="h", port=1, path=Path("/x"), shown="…")
+        for planned in candidates(engine, deployment, Phase("query", "query", "SELECT 1")).paths:
+            made = snippet(planned.name, planned.path.as_dict(), target, "SELECT 1", COLUMNS)
+            assert made and made.text and made.run, planned.name

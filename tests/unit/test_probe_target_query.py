@@ -1,0 +1,96 @@
+"""What passes as plainly a query; docs/probe.md says why that is advice, not protection."""
+
+from __future__ import annotations
+
+import pytest
+
+from rowpath.errors import UsageError
+from rowpath.probe.query_check import check_query
+
+QUERIES = (
+    "SELECT 1",
+    "  select a, b from t where c = 'it''s; a -- string' ; ",
+    "WITH x AS (SELECT 1) SELECT * FROM x",
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9) SELECT * FROM n",
+    "(SELECT 1) UNION (SELECT 2)",
+    "VALUES (1), (2)",
+    "TABLE orders",
+    "-- what; for\nSELECT /* into; */ 1",
+    'SELECT "into", "update" FROM "for update"',
+    "SELECT replace(a, 'x', 'y'), insert(a, 1, 1, 'b'), extract(year FROM d) FROM t",
+    "SELECT a FROM t FOR READ ONLY",
+    "SELECT i - -1 FROM t",
+)
+OTHERS = (
+    ("", "empty"),
+    (" ; ", "empty"),
+    ("-- SELECT 1", "empty"),
+    ("SELECT 1; SELECT 2", "more than one"),
+    ("INSERT INTO t VALUES (1)", "begins with INSERT"),
+    ("EXPLAIN ANALYZE SELECT 1", "begins with EXPLAIN"),
+    ("COPY t TO PROGRAM 'sh'", "begins with COPY"),
+    ("CALL f()", "begins with CALL"),
+    ("SHOW TABLES", "begins with SHOW"),
+    ("SELECT * INTO u FROM t", "INTO"),
+    ("SELECT a FROM t INTO OUTFILE '/tmp/x'", "INTO"),
+    ("SELECT a FROM t FOR UPDATE", "locks"),
+    ("SELECT a FROM t FOR NO KEY UPDATE", "locks"),
+    ("SELECT a FROM t LOCK IN SHARE MODE", "locks"),
+    ("SELECT a FROM t WITH (UPDLOCK)", "locks"),
+    ("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "DELETE"),
+    ("WITH x AS (SELECT 1) UPDATE t SET a = 1", "UPDATE"),
+    ("SELECT * FROM FINAL TABLE (INSERT INTO t VALUES (1))", "INSERT|INTO"),
+    ("SELECT pg_terminate_backend(1)", "pg_terminate_backend"),
+    ("SELECT pg_catalog.setval('s', 1)", "setval"),
+    ("SELECT \"setval\"('s', 1)", "setval"),
+    ("SELECT lo_unlink(1)", "lo_unlink"),
+    ("SELECT NEXT VALUE FOR s", "sequence"),
+    ("SELECT set_config('transaction_read_only', 'off', false)", "set_config"),
+    ("SELECT /*! INTO OUTFILE '/tmp/x' */ 1", "comment"),
+    ("SELECT 'a", "never closed"),
+    ("SELECT /* a", "never closed"),
+)
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+@pytest.mark.parametrize("engine", ["postgresql", "sqlite", "jdbc"])
+def test_a_query_passes(sql: str, engine: str) -> None:
+    check_query(sql, engine)
+
+
+@pytest.mark.parametrize(("sql", "why"), OTHERS)
+@pytest.mark.parametrize("engine", ["postgresql", "mysql", "odbc"])
+def test_anything_else_is_refused_with_the_reason(sql: str, why: str, engine: str) -> None:
+    with pytest.raises(UsageError, match=why) as failure:
+        check_query(sql, engine)
+    assert failure.value.hint
+
+
+@pytest.mark.parametrize(
+    ("engine", "sql", "passes"),
+    [
+        ("mysql", "SELECT 'a\\'; DROP TABLE t; -- '", True),
+        ("postgresql", "SELECT 'a\\'; DROP TABLE t; -- '", False),
+        ("postgresql", "SELECT E'a\\'; DROP TABLE t; -- '", True),
+        ("jdbc", "SELECT 'a\\'; DROP TABLE t; -- '", False),
+        ("mysql", "SELECT 1 # ; DROP TABLE t", True),
+        ("postgresql", "SELECT a #> '{b}' FROM t", True),
+        ("mysql", "SELECT 1 --1; DROP TABLE t", False),
+        ("mysql", "SELECT `into` FROM t", True),
+        ("sqlite", "SELECT [into] FROM t", True),
+        ("postgresql", "SELECT a[1] FROM t", True),
+        ("postgresql", "SELECT $x$; DROP TABLE t; $x$", True),
+        ("sqlite", "SELECT $x$; DROP TABLE t; $x$", False),
+        ("postgresql", "SELECT /* /* */ 1; */ 2", True),
+        ("mysql", "SELECT /* /* */ 1", False),
+        ("duckdb", "FROM t", True),
+        ("postgresql", "FROM t", False),
+        ("parquet", "SELECT 1", False),
+    ],
+)
+def test_each_engine_reads_strings_and_comments_its_own_way(engine: str, sql: str, passes: bool) -> None:
+    if passes:
+        check_query(sql, engine)
+        return
+    with pytest.raises(UsageError):
+        check_query(sql, engine)
