@@ -1,7 +1,7 @@
-"""How much a client's peak memory grows between row 1 million and row 10 million of a result that streams.
+"""How much a client's peak memory grows between row 1 million and row 30 million of a result that streams.
 
 Peak (VmHWM, reset before each scan) of the same living runner: after one scan of the first million rows, then after a
-scan of all ten. Rows are narrow: a 64-bit integer and a short text.
+scan of all thirty. Rows are narrow: a 64-bit integer and a short text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rowpath.model import Column, Phase
 from rowpath.selftest.bench import Bench
 
 MIB = 1 << 20
-FEW, ALL = 1_000_000, 10_000_000
+FEW, ALL = 1_000_000, 30_000_000
 BAR_MIB = {"c": 8, "java": 16, "python": 16}
 TIMEOUT_S = 600.0
 COLUMNS = (Column("n", "integer", bits=64), Column("word", "varchar", length=20))
@@ -74,7 +74,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
 
 
 def make(bench: Bench, engine: str, instance: Instance) -> dict[str, str]:
-    """Make the ten million rows; what `open` gets so that the runner finds them."""
+    """Make the thirty million rows; what `open` gets so that the runner finds them."""
     if engine == "sqlite":
         file = bench.directory / "narrow.sqlite"
         with closing(sqlite3.connect(file, isolation_level=None)) as connection:

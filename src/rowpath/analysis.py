@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from rowpath import claims, journal_reader, published_order
+from rowpath.block_sizes import block_sizes
 from rowpath.cost_model import cost_models
 from rowpath.evidence import Evidence
 from rowpath.findings import findings
@@ -14,8 +15,12 @@ from rowpath.journal_reader import DroppedRecord
 from rowpath.link_model import across_links
 from rowpath.model import Analysis, Dropped, Status
 from rowpath.model import Path as AccessPath
+from rowpath.probe.results import probe_of, probe_sentences
 from rowpath.rankings import rankings
 from rowpath.results import results
+from rowpath.retrieval import retrievals
+from rowpath.retrieval import sentences as retrieval_sentences
+from rowpath.scaling import scalings, sentences
 from rowpath.sweep import sweeps
 from rowpath.trust import trust
 from rowpath.verdict import verdict
@@ -29,21 +34,35 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
     evidence = gather(run_directory, together)
     journal = evidence.journal
     experiment = journal.run.experiment
+    parted = scalings(evidence)
+    retrieved = retrievals(evidence)
     published = claims.published(evidence, experiment.get("published") or ())
+    figures = results(evidence)
+    probe = probe_of(evidence, figures)
     return Analysis(
         run=msgspec.to_builtins(journal.run),
         names={path_id: path.name for path_id, path in journal.paths.items()},
-        results=results(evidence),
+        results=figures,
         rankings=evidence.rankings,
         findings=findings(evidence),
-        verdict=(*verdict(evidence), *published_order.sentences(published)),
+        verdict=(
+            *probe_sentences(probe),
+            *verdict(evidence),
+            *retrieval_sentences(retrieved),
+            *sentences(parted),
+            *published_order.sentences(published),
+        ),
         claims=claims.check_claims(evidence, experiment.get("claims") or ()),
         published=published,
         dropped=tuple(_dropped(record) for record in journal.dropped),
         trust=trust(evidence),
         cost_models=cost_models(evidence),
         sweeps=sweeps(evidence),
+        scalings=parted,
+        retrievals=retrieved,
+        block_sizes=block_sizes(evidence),
         across_links=across_links(evidence),
+        probe=probe,
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
     )
 

@@ -1,4 +1,7 @@
-"""Which CPUs client and server are pinned to: servers to the last core, clients there too or to another one."""
+"""Which CPUs client and server are pinned to: servers to the last core, clients there too or to another one.
+
+`free`: both may use every core, for what several clients gain cannot be seen on one.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,18 @@ def usable() -> tuple[int, ...]:
     return tuple(found.values())
 
 
-def server_cpus() -> tuple[int, ...]:
-    """Where every server is pinned, once: the last core."""
-    return (usable()[-1],)
+def server_cpus(placement: str = "same") -> tuple[int, ...]:
+    """Where a server is pinned, once: the last core; `free`: every core."""
+    return usable() if placement == "free" else (usable()[-1],)
 
 
 def client_cpus(placement: str, threads: int = 1) -> tuple[int, ...]:
-    """Where the client of a path is pinned: `same` as the server, or another physical core (`split`).
+    """Where the client of a path is pinned: `same` as the server, another physical core (`split`), or any (`free`).
 
     A driver or engine that may use several threads for one operation gets as many cores, as far as there are.
     """
+    if placement == "free":
+        return usable()
     if threads > 1:
         return usable()[:threads]
     return server_cpus() if placement == "same" else (usable()[0],)

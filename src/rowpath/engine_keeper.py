@@ -21,6 +21,7 @@ from rowpath.engines.base import Instance, Place
 from rowpath.errors import RowpathError
 from rowpath.model import Path as AccessPath
 from rowpath.model import Table
+from rowpath.scale import at_scale
 from rowpath.workloads import for_engine, load_workload
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -97,7 +98,7 @@ def _tables(request: Request) -> dict[str, Table]:
     """The filled tables of the workloads asked for; a later workload's definition of a name counts."""
     tables: dict[str, Table] = {}
     for name in request.load:
-        narrowed, _ = for_engine(load_workload(name), ENGINES[request.engine].supports)
+        narrowed, _ = for_engine(at_scale(load_workload(name), 0.0), ENGINES[request.engine].supports)
         tables |= {each: table for each, table in narrowed.tables.items() if table.rows}
     return tables
 

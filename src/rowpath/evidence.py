@@ -89,6 +89,8 @@ class Evidence:
 
     def rerun(self, options: str = "") -> str:
         """The command that would measure this experiment again, with other options."""
+        if self.journal.probe:
+            return shlex.join(self.journal.run.command)
         return f"rowpath run {shlex.quote(self.experiment)} {options}".strip()
 
 

@@ -113,6 +113,7 @@ _SAMPLED: dict[str, Callable[[SampleRecord], float | None]] = {
     "first_row": _stamp("first_row_ns"),
     "rest": _rest,
     "connect": _stamp("connect_ns"),
+    "bytes_drained": _stamp("bytes"),
     "client_cpu": _cpu("client_cpu_ns"),
     "server_cpu": _cpu("server_cpu_ns"),
     "cpu": _cpu("client_cpu_ns", "server_cpu_ns"),

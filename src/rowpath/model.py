@@ -6,6 +6,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from rowpath.frozen import Frozen as Frozen  # noqa: PLC0414 – handed on
+from rowpath.frozen import Regime as Regime  # noqa: PLC0414 – handed on
+from rowpath.frozen import Status as Status  # noqa: PLC0414 – handed on
+from rowpath.probe.model import Probe
+from rowpath.retrieval_model import BlockSizes, Retrieval
+from rowpath.scaling_model import Scaling
+
 SCHEMA_VERSION = 1
 CODEC_VERSION = 1
 
@@ -30,8 +37,6 @@ LogicalType = Literal[
 ]
 
 PhaseKind = Literal["query", "execute", "load", "connect", "null"]
-Regime = Literal["cold", "warm", "steady"]
-Status = Literal["ok", "tied", "wrong", "failed", "unsupported", "disturbed"]
 
 # The coordinates every path has; an adapter may add its own (fetch size, prepare threshold, …).
 COORDINATES = (
@@ -61,10 +66,6 @@ COORDINATES = (
 
 # Coordinates that part comparisons unless it is asked otherwise; durability always does.
 TOGETHER = ("fetch", "threads", "tls", "link", "clients", "placement")
-
-
-class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Base of every noun: immutable, and an unknown field in a file is an error."""
 
 
 class Column(Frozen, frozen=True):
@@ -392,4 +393,8 @@ class Analysis(Frozen, frozen=True):
     lines_of_code: dict[str, int] = {}
     cost_models: tuple[CostModel, ...] = ()
     sweeps: tuple[Sweep, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
+    retrievals: tuple[Retrieval, ...] = ()
+    block_sizes: tuple[BlockSizes, ...] = ()
     across_links: tuple[AcrossLink, ...] = ()
+    probe: Probe | None = None

@@ -10,6 +10,7 @@ PROTOCOL = (1, 1)
 CODEC = 1
 REQUIREMENTS = ("touch", "digest")
 MESSAGE_LIMIT_BYTES = 1 << 20
+VERIFIED_ROWS = 200_000  # of those delivered, so many are in the digest
 
 ErrorKind = Literal["connect", "sql", "unsupported", "verify", "timeout", "internal"]
 
@@ -96,7 +97,7 @@ class Verify(Message, tag_field="type", tag="verify"):
     phase: str
     first: int
     count: int
-    max_rows: int = 100_000
+    max_rows: int = VERIFIED_ROWS
 
 
 class RunStatements(Message, tag_field="type", tag="run"):

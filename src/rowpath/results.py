@@ -14,6 +14,7 @@ from rowpath.journal_reader import InvocationRecord, MemoryRecord, PathRecord, S
 from rowpath.metric_names import MORE_IS_BETTER, UNITS
 from rowpath.metrics import Values, Where
 from rowpath.model import Result, Status
+from rowpath.scaling import scalings
 from rowpath.statistics.intervals import student
 
 BEST_OF = 5
@@ -37,7 +38,14 @@ COLLECTORS = {
     "executes": ("statements",),
     "system_calls": ("system calls",),
 }
-OWN_MEANS = {"warm_up": WARMED, "warm_up_time": WARMED, "lines_of_code": "counted in the adapter's source"}
+PARTS = "ratio of times, the same path with one client against it"
+OWN_MEANS = {
+    "speed_up": PARTS,
+    "efficiency": PARTS,
+    "warm_up": WARMED,
+    "warm_up_time": WARMED,
+    "lines_of_code": "counted in the adapter's source",
+}
 
 
 def results(evidence: Evidence) -> tuple[Result, ...]:
@@ -62,7 +70,7 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
         if where[0] in evidence.journal.paths:
             for metric, value in metrics.exact(evidence, where).items():
                 found.append(_Maker(evidence, where, "none").exact(metric, value, _told(proof.means, metric)))
-    return (*found, *_by_path(evidence))
+    return (*found, *_by_path(evidence), *_in_parts(evidence))
 
 
 class _Maker:
@@ -95,6 +103,11 @@ class _Maker:
         return Result(
             metric=metric, unit=UNITS[metric], means=means or self._obtained(metric), **figures, **self.common
         )
+
+    def derived(self, metric: str, value: float, low: float | None, high: float | None) -> Result:
+        """A metric that follows from others, with its interval."""
+        figures: dict[str, Any] = {"median": value, "mean": value, "low": low, "high": high}
+        return Result(metric=metric, unit=UNITS[metric], means=self._obtained(metric), **figures, **self.common)
 
     def estimated(
         self, metric: str, values: Values, means: str = "", best: float | None = None, mean: float | None = None
@@ -160,6 +173,19 @@ def _told_means(evidence: Evidence) -> dict[tuple[Where, str], str]:
     for settle in evidence.journal.all(SettleRecord):
         told[settle.where, "deferred"] = told[settle.where, "disk_written"] = settle.means
     return told
+
+
+def _in_parts(evidence: Evidence) -> Iterator[Result]:
+    """What a retrieval in parts gained against the same path with one client."""
+    ids = {path.name: path.path_id for path in evidence.journal.paths.values()}
+    for scaling in scalings(evidence):
+        for level in scaling.levels:
+            if level.speed_up is None:
+                continue
+            maker = _Maker(evidence, (ids[level.name], scaling.workload, scaling.phase), scaling.regime)
+            for metric, times in (("speed_up", 1.0), ("efficiency", 1.0 / level.clients)):
+                low, high = (None if end is None else end * times for end in (level.low, level.high))
+                yield maker.derived(metric, level.speed_up * times, low, high)
 
 
 def _by_path(evidence: Evidence) -> Iterator[Result]:

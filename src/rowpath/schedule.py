@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from rowpath import cores, disk_space, launch, link
+from rowpath import cores, disk_space, generators, launch, link, loading
 from rowpath.analysis import gather
 from rowpath.collect import noise, sync_cost, syncs
 from rowpath.engines import ENGINES
@@ -35,6 +35,7 @@ class Progress(Protocol):
     def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
     def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None: ...
+    def loading(self, what: str, done: int, total: int) -> None: ...
     def note(self, text: str) -> None: ...
     def end(self) -> None: ...
 
@@ -83,11 +84,12 @@ class Schedule:
         cores.usable()
         os.sched_setaffinity(0, cores.controller_cpus())
         try:
-            self._bring_up()
-            self._measure_links()
-            if any(self.plan.phase(name).writes for planned in self.plan.paths for name in planned.phases):
-                self.journal.write("sync-cost", **asdict(sync_cost.measure(self.directory.work)))
-            self._prove_all(measure)
+            with loading.watched(self.progress.loading):
+                self._bring_up()
+                self._measure_links()
+                if any(self.plan.phase(name).writes for planned in self.plan.paths for name in planned.phases):
+                    self.journal.write("sync-cost", **asdict(sync_cost.measure(self.directory.work)))
+                self._prove_all(measure)
             if measure:
                 self._measure_all()
         except Exception as error:
@@ -104,8 +106,13 @@ class Schedule:
         return "" not in self.bad.get(planned.path.id, {}) and key_of(planned.path) in self.fleet
 
     def _bring_up(self) -> None:
-        for key in dict.fromkeys(key_of(planned.path) for planned in self.plan.paths):
-            self.progress.note(f"starting and loading {' '.join(part for part in key if part != 'none')}")
+        keys = dict.fromkeys(key_of(planned.path) for planned in self.plan.paths)
+        for table in [table for workload in self.plan.workloads.values() for table in workload.tables.values()]:
+            if table.rows:
+                generators.kept_file(table)  # without it no engine can be loaded: its failure ends the run
+        for number, key in enumerate(keys, 1):
+            named = " ".join(part for part in key if part != "none")
+            self.progress.note(f"starting and loading {named} ({number} of {len(keys)})")
             try:
                 self.fleet.bring_up(self.plan.paths, self.plan.workloads, key)
             except (RowpathError, RunnerFailure) as error:
@@ -126,9 +133,8 @@ class Schedule:
 
     def _engine_works(self, planned: PlannedPath) -> dict[str, EngineWork]:
         names = dict.fromkeys(name.partition(".")[0] for name in planned.phases)
-        return {
-            name: self.workshop.engine_work(self.plan.workloads[name], planned.path.get("engine")) for name in names
-        }
+        instance = self.fleet[key_of(planned.path)]
+        return {name: self.workshop.path_work(self.plan.workloads[name], planned.path, instance) for name in names}
 
     def _prove_all(self, measure: bool) -> None:
         todo = [p for p in self.plan.paths if p.path.id not in self.done.proven and self._runnable(p)]
@@ -260,15 +266,17 @@ class Schedule:
                 if key_of(planned.path) == key:
                     self.fail(-1, planned, "", RunnerFailure("connect", str(error)))
 
+    def _invocation(self, planned: PlannedPath) -> Invocation:
+        instance = self.fleet[key_of(planned.path)]
+        return Invocation(planned, instance, log=self._log(planned), timeout_s=self.timeout_s)
+
     def _start(self, set_number: int, members: list[PlannedPath], cleanup: contextlib.ExitStack) -> list[Invocation]:
         started: list[Invocation] = []
         for planned in members:
             if key_of(planned.path) not in self.fleet:
                 continue
             try:
-                invocation = Invocation(
-                    planned, self.fleet[key_of(planned.path)], log=self._log(planned), timeout_s=self.timeout_s
-                )
+                invocation = self._invocation(planned)
             except (RunnerFailure, RowpathError) as error:
                 failure = error if isinstance(error, RunnerFailure) else RunnerFailure("internal", str(error))
                 self.fail(set_number, planned, "", failure)

@@ -11,6 +11,7 @@ from rowpath.cells import Cell
 from rowpath.evidence import Evidence
 from rowpath.findings.where import words
 from rowpath.model import RankedPath, Ranking
+from rowpath.rankings import FLOOR
 from rowpath.report import format as text
 from rowpath.statistics.intervals import SETS_FOR_CLAIMS, Interval
 
@@ -235,7 +236,7 @@ def _open_questions(evidence: Evidence) -> Iterator[str]:
     out: dict[tuple[str, str], None] = {}
     ranked = {row.name for row, _ranking in rows if row.rank}
     for row, ranking in rows:
-        if not row.rank and not (row.status == "unsupported" and row.name in ranked):
+        if not row.rank and row.reason != FLOOR and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]
             out[f"{row.name} in {ranking.workload}.{ranking.phase}", kind] = None
     if out:

@@ -68,7 +68,7 @@ def _check_table(file: FilePath, name: str, table: Table) -> None:
     _known(file, f"{where}, generator", table.generator, tuple(GENERATORS))
     columns = tuple(column.name for column in table.columns)
     for column in columns:
-        _known(file, f"{where}, columns", column, GENERATORS[table.generator][0])
+        _known(file, f"{where}, columns", column, GENERATORS[table.generator])
     for key in (*table.primary_key, *([table.identity] if table.identity else [])):
         _known(file, f"{where}, key", key, columns)
 
@@ -105,6 +105,13 @@ def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
         )
     if phase.kind == "load":
         _check_load(file, where, phase)
+    if phase.union != (phase.parameters is not None and phase.parameters.generator == "ranges"):
+        raise UsageError(
+            f"{file}: {where}: union and parameters = {{ generator = 'ranges', … }} go together",
+            "one retrieval in parts has both, anything else neither",
+        )
+    if phase.union:
+        _check_union(file, where, workload, phase)
     if phase.parameters is None:
         return
     parameters = phase.parameters
@@ -135,6 +142,18 @@ def _check_load(file: FilePath, where: str, phase: Phase) -> None:
             f"{phase.rows_per_operation} rows",
             "make count a multiple of rows_per_operation",
         )
+
+
+def _check_union(file: FilePath, where: str, workload: Workload, phase: Phase) -> None:
+    assert phase.parameters is not None
+    if phase.kind != "query" or phase.truth != "whole-table":
+        raise UsageError(
+            f"{file}: {where} is no retrieval of a whole table", "union needs kind = 'query', truth = 'whole-table'"
+        )
+    name = parameter_table(workload, phase)
+    table = workload.tables.get(name)
+    integers = tuple(column.name for column in table.columns if column.type == "integer") if table else ()
+    _known(file, f"{where}, parameters, key", phase.parameters.key, integers)
 
 
 def _check_aggregate(file: FilePath, where: str, table: Table, phase: Phase) -> None:

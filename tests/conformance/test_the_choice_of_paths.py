@@ -13,7 +13,11 @@ from rowpath.languages import Adapter, every_adapter
 from rowpath.lattice import lattice, pruned, unserved_reason
 from rowpath.model import Path
 
-ADAPTERS = pytest.mark.parametrize("adapter", list(every_adapter()), ids=lambda each: f"{each.language}-{each.driver}")
+ADAPTERS = pytest.mark.parametrize(
+    "adapter",
+    [each for each in every_adapter() if not each.floor],  # a floor delivers nothing that a case could look at
+    ids=lambda each: f"{each.language}-{each.driver}",
+)
 
 
 def existing(adapter: Adapter, keys: tuple[str, ...]) -> list[Path]:
@@ -59,7 +63,7 @@ def test_fewer_paths_are_chosen_than_exist() -> None:
 def test_a_coordinate_that_is_asked_for_is_kept() -> None:
     sqlite = next(each for each in every_adapter() if each.driver == "sqlite3")
     chosen = planned(sqlite, "values", {"statement": ("bound",), "clients": ("8",)})
-    assert [(each.path.get("statement"), each.path.get("clients")) for each in chosen] == [("bound", "8")]
+    assert {(each.path.get("statement"), each.path.get("clients")) for each in chosen} == {("bound", "8")}
 
 
 def test_a_deployment_that_is_asked_for_is_the_only_one() -> None:
@@ -81,7 +85,7 @@ def test_a_default_path_meets_every_case_that_it_serves() -> None:
 
 def test_a_path_with_other_clients_reads_and_writes() -> None:
     for each in of_the_project():
-        if "clients=8" in each.name.split("_"):
+        if "clients=8" in each.name.split("_") and "scan" not in each.adapter.phases:
             assert {"keyed.read", "keyed.insert"} & set(each.phases), each.name
 
 

@@ -43,6 +43,8 @@ class World:
     fault: Callable[[Event], None] = lambda _event: None
     active: int = 0
     instances: dict[str, Instance] = field(default_factory=dict)
+    operation_ns: int = 1000
+    lead_ins_ns: list[int] = field(default_factory=list)  # of steady samples
 
     def say(self, *event: str) -> None:
         self.events.append(event)
@@ -159,7 +161,8 @@ class Runner:
         finally:
             self.world.active -= 1
         if message is Sample:
-            return sample_reply(fields["operations"] or 1)
+            self.world.lead_ins_ns += [fields["lead_in_ns"]] if fields["regime"] == "steady" else []
+            return sample_reply(fields["operations"] or 1, self.world.operation_ns)
         replies: dict[str, dict[str, Any]] = {
             "open": {"connect_ns": 1},
             "prepare": {"prepare_ns": 1},
@@ -168,8 +171,8 @@ class Runner:
         return expect(id=0, **replies.get(what, {}))
 
 
-def sample_reply(operations: int) -> SampleReply:
-    figures: dict[str, Any] = dict.fromkeys(("ns", "window_ns", "window_cpu_ns", "cpu_ns", "min_ns", "max_ns"), 1000)
+def sample_reply(operations: int, ns: int) -> SampleReply:
+    figures: dict[str, Any] = dict.fromkeys(("ns", "window_ns", "window_cpu_ns", "cpu_ns", "min_ns", "max_ns"), ns)
     counts: dict[str, Any] = {"operations": operations, "failed": 0, "rows": operations, "values": operations}
     return SampleReply(id=0, touch="0" * 16, first=0, lead_in_operations=0, **counts, **figures)
 
@@ -318,6 +321,13 @@ def test_steady_blocks_are_in_a_random_but_seeded_order(
         assert len(set(rounds)) > 1, "not the same order in every round"
         orders.append(rounds)
     assert orders[0] == orders[1] != orders[2]
+
+
+@pytest.mark.parametrize(("operation_ns", "lead_in_ns"), [(1000, 1_000_000), (60_000_000, 0)])
+def test_long_operations_have_no_lead_in(world: World, tmp_path: Path, operation_ns: int, lead_in_ns: int) -> None:
+    world.operation_ns = operation_ns
+    run(world, tmp_path, make_plan(sets=1))
+    assert set(world.lead_ins_ns) == {lead_in_ns}
 
 
 def test_every_cold_pass_comes_before_any_warming_up(world: World, tmp_path: Path) -> None:

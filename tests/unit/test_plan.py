@@ -135,3 +135,14 @@ def test_more_takes_longer() -> None:
     small = planned({"driver": "sqlite3"})
     large = planned({"driver": "sqlite3"}, {"driver": "psycopg"}, {"engine": "derby", "deployment": "*"})
     assert 0 < estimate_s(small) < estimate_s(large)
+
+
+def test_the_estimate_knows_what_whole_tables_take() -> None:
+    small, large, sums = (
+        estimate_s(planned({"driver": "psycopg"}, phases=(f"tpch.{phase}",)))
+        for phase in ("customer", "orders", "orders-aggregate")
+    )
+    assert large > 3 * small, "ten times the rows"
+    assert sums < large / 3, "one row leaves the server"
+    parted: Select = {"driver": "psycopg", "clients": "1", "ranges": "bounds"}
+    assert estimate_s(planned(parted, phases=("tpch.orders-ranges",))) == pytest.approx(large)

@@ -113,3 +113,22 @@ def test_figures_of_earlier_sets_stay_with_their_operation() -> None:
     assert progress._blocks["keyed", "read"]["a"] == (30, 30)
     assert progress._figures["keyed", "read"]["a"] == [1000.0, 1001.0]
     assert ("scan", "read") not in progress._figures
+
+
+def test_loading_shows_how_far_a_table_has_come() -> None:
+    for terminal in (True, False):
+        file, clock = io.StringIO(), Clock()
+        console = Console(file=file, force_terminal=terminal, width=80, color_system=None, markup=False)
+        progress = Progress(console, clock)
+        progress.begin(20, ["sqlite c"])
+        for done in range(0, 2_000_001, 100_000):
+            clock.seconds += 1
+            progress.loading("sqlite orders", done, 2_000_000)
+        progress.end()
+        lines = [line for line in file.getvalue().splitlines() if "sqlite orders" in line]
+        if terminal:
+            assert "1,000,000 of 2,000,000 rows" in file.getvalue()
+            assert "━" in file.getvalue()
+        else:
+            assert lines[0] == "sqlite orders: 400,000 of 2,000,000 rows, 20 %"
+            assert len(lines) == 4

@@ -159,6 +159,8 @@ def facts(planned: PlannedPath, house: House) -> str:
     if path.get("deployment") == "file":
         return ""
     true("facts name the engine's version", found["engine_version"], "a version", "nothing")
+    if "scan" in planned.adapter.phases:  # which knows no transaction
+        return ""
     if not path.get("result").startswith("cursor"):  # which lives in a transaction
         same("the setting `autocommit`", settings.get("autocommit"), "on")
     if path.get("deployment") == "server" and path.get("tls") in ("on", "off") and "tls" in settings:

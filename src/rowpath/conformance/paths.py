@@ -29,9 +29,12 @@ BESIDE = ("version", "engine_version", "transport", "tls", "clients", "concurren
 
 
 def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> list[PlannedPath]:
-    """The adapter's paths, the default of each engine and deployment first; with the phases that each serves."""
-    found = []
-    for engine, deployment in itertools.product(adapter.engines, adapter.deployments):
+    """The adapter's paths, the default of each engine and deployment first; with the phases that each serves.
+
+    A floor has none: there are no rows of it that could be right.
+    """
+    found: list[PlannedPath] = []
+    for engine, deployment in itertools.product(() if adapter.floor else adapter.engines, adapter.deployments):
         asked = {"engine": (engine,), "deployment": (deployment,)} | (wanted or {})
         if engine not in asked["engine"] or deployment not in asked["deployment"]:
             continue

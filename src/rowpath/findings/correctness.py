@@ -26,10 +26,20 @@ def wrong_rows(evidence: Evidence) -> Iterator[Finding]:
             f"{name} delivered other rows than the generator made; it is not ranked in {phases_text(records)}",
             f"{phase_text(first)}: {first.rows} rows, digest {first.digest or 'missing'}"
             + (f" instead of {first.expected}" if first.expected else ""),
-            "the driver or its adapter changes, loses or repeats values",
+            _cause(evidence, first),
             f"rowpath verify {evidence.experiment} -v",
             (name,),
         )
+
+
+def _cause(evidence: Evidence, record: VerifyRecord) -> str:
+    path = evidence.path(record.path_id)
+    if path is not None and path.coordinates.get("ranges") == "count" and record.rows < (record.expected_rows or 0):
+        return (
+            "ranges=count parts the table as if its keys were 1, 2, …, rows: what remains of rows ÷ clients, and every "
+            "key above the number of rows, is never asked for; ranges=bounds asks for all"
+        )
+    return "the driver or its adapter changes, loses or repeats values"
 
 
 def values_not_read(evidence: Evidence) -> Iterator[Finding]:

@@ -61,6 +61,8 @@ def _families(names: list[str], lookup: Lookup) -> list[list[tuple[int, str]]]:
     families: dict[tuple[tuple[str, str], ...], list[tuple[int, str]]] = {}
     for name in names:
         coordinates = lookup.coordinates(name)
+        if coordinates.get("ranges", "none") != "none":
+            continue  # one retrieval in parts: report/scaling.py
         clients = coordinates.pop("clients", "1")
         families.setdefault(tuple(sorted(coordinates.items())), []).append((int(clients), name))
     return [sorted(family) for family in families.values() if len(family) > 1]

@@ -24,7 +24,7 @@ class Figure(Frozen, frozen=True):
     """A drawing: its kind, what it says to those who cannot see it, and its numbers."""
 
     key: str
-    kind: Literal["ranking", "cpu", "order", "clients"]
+    kind: Literal["ranking", "cpu", "order", "clients", "scaling"]
     label: str
     rows: tuple[dict[str, Any], ...]
     floor: float | None = None  # ranking: the floor relative to the fastest

@@ -62,7 +62,7 @@ def _policy(scripts: list[str]) -> str:
 
 def _embedded(shown: View) -> str:
     """The figures' numbers as JSON that can't end its script element."""
-    figures: list[Figure | None] = [section.figure for section in shown.trust]
+    figures: list[Figure | None] = [section.figure for section in (*shown.trust, *shown.across)]
     for operation in shown.operations:
         figures += [ranking.section.figure for ranking in operation.rankings]
         figures += [section.figure for section in operation.sections]

@@ -18,6 +18,9 @@ from rowpath.model import (
     Result,
     Status,
 )
+from rowpath.probe.model import Probe
+from rowpath.retrieval_model import BlockSizes, Retrieval
+from rowpath.scaling_model import Scaling
 
 # What every record's `path` names; an adapter may add coordinates of its own.
 PATH_COORDINATES = ("engine", "deployment", "language", "driver", "version", "placement")
@@ -43,7 +46,11 @@ class Export(Frozen, frozen=True):
     claims: tuple[ClaimCheck, ...]
     published: tuple[Published, ...]
     cost_models: tuple[CostModel, ...]
+    scalings: tuple[Scaling, ...]
+    retrievals: tuple[Retrieval, ...]
+    block_sizes: tuple[BlockSizes, ...]
     dropped: tuple[DroppedPath, ...]
+    probe: Probe | None
     names: dict[str, str]
     lines_of_code: dict[str, int]
     trust: dict[str, Any]
@@ -62,7 +69,11 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
         claims=analysis.claims,
         published=analysis.published,
         cost_models=analysis.cost_models,
+        scalings=analysis.scalings,
+        retrievals=analysis.retrievals,
+        block_sizes=analysis.block_sizes,
         dropped=tuple(dropped),
+        probe=analysis.probe,
         names=analysis.names,
         lines_of_code=analysis.lines_of_code,
         trust=analysis.trust,

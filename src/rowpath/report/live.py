@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +17,7 @@ from rowpath.report.terminal import make_console
 
 REFRESH_S = 0.25  # drawing costs some milliseconds, between blocks but of the run's time
 LINE_EVERY_S = 5.0
+BAR_WIDTH = 40
 
 # Half-width of a 95 % interval of the median in ranks: 1.96 / 2 · √n.
 _RANKS = 0.98
@@ -81,6 +83,17 @@ class Progress:
             self._line(
                 f"{self._where} · {self._active} {blocks_done}/{blocks_total} · {figure}{between} · {self._left()}"
             )
+
+    def loading(self, what: str, done: int, total: int) -> None:
+        """So many rows of a table are made or loaded: a bar, or a line now and then where there is no terminal."""
+        if self._live:
+            if done == total or self._now() - self._drawn >= REFRESH_S:
+                self._drawn = self._now()
+                bar = ProgressBar(total=total, completed=done, width=BAR_WIDTH)
+                words = Text(f"{fmt.clean(what)}  {done:,} of {total:,} rows", style="bold")
+                self._live.update(Group(words, bar), refresh=True)
+        elif self._now() - self._drawn >= LINE_EVERY_S:
+            self._line(f"{fmt.clean(what)}: {done:,} of {total:,} rows, {100 * done // max(total, 1)} %")
 
     def note(self, text: str) -> None:
         """Says something that a reader should know at once; it stays."""

@@ -26,6 +26,8 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
             parts += ["\n".join(f"- {_text(remark)}" for remark in ranking.remarks)] if ranking.remarks else []
         parts += [_table(section.grid) for section in operation.sections]
     parts += [_table(section.grid) for section in shown.across]
+    for each in shown.programs:
+        parts.append(f"**{_text(each.file)}: {_text(each.name)}**\n\n```{each.language}\n{each.text}```")
     if shown.marks:
         parts.append("\n".join(f"- {_text(mark)}" for mark in shown.marks))
     if shown.published or shown.claims:

@@ -48,7 +48,8 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
             if section.leading:
                 left_out |= dict.fromkeys(_section(section, console))
     for section in shown.across:
-        left_out |= dict.fromkeys(_section(section, console))
+        if section.leading:
+            left_out |= dict.fromkeys(_section(section, console))
     for number, published in enumerate(shown.published):
         left_out |= dict.fromkeys(_section(Section(f"published-{number}", published), console))
     for mark in shown.marks:
@@ -64,6 +65,7 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
     _claims(shown.claims, console)
     _findings(shown.findings, console)
     _verdict(shown, console)
+    _programs(shown, console)
     if report_path:
         console.print(Text("Report: ").append(str(report_path), style="bold"), soft_wrap=True)
 
@@ -193,6 +195,18 @@ def _findings(findings: tuple[Finding, ...], console: Console) -> None:
             text.append(f"\n→ {finding.next_command}", style="cyan")
         table.add_row(Text(sign, style=style), text)
     console.print(table)
+
+
+def _programs(shown: View, console: Console) -> None:
+    """The first program whole, the others by what they are."""
+    for program in shown.programs[:1]:
+        console.print(Text(f"{program.file}: {program.name}", style="bold"))
+        console.print(Text(program.text), soft_wrap=True)
+    for program in shown.programs[1:]:
+        console.print(Text(f"{program.file}: {program.name}", style="bold"))
+        console.print(Text(program.run, style="dim"), soft_wrap=True)
+    if shown.programs:
+        console.print()
 
 
 def _verdict(shown: View, console: Console) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from rowpath.model import Analysis, Finding, Frozen, Ranking
+from rowpath.probe.model import Snippet
+from rowpath.probe.report import grids
 from rowpath.report import format as fmt
 from rowpath.report import grid as tables
 from rowpath.report.across import clients_figure, clients_grid, cost_model_grid, link_grid, loading_grid
@@ -17,6 +19,9 @@ from rowpath.report.growth import many_grid, sweep_grid
 from rowpath.report.lookup import Lookup
 from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
+from rowpath.report.retrieval import block_sizes_grid, retrieval_grid
+from rowpath.report.scaling import scaling_figure, scaling_grid
+from rowpath.scaling_model import Scaling
 
 SEVERITIES = ("error", "warning", "note")
 
@@ -65,6 +70,7 @@ class View(Frozen, frozen=True):
     trust: tuple[Section, ...]
     environment: tuple[Grid, ...]
     commands: tuple[str, ...]
+    programs: tuple[Snippet, ...] = ()
 
 
 def view(analysis: Analysis) -> View:
@@ -84,6 +90,7 @@ def view(analysis: Analysis) -> View:
         trust=_trust(analysis),
         environment=_environment(analysis),
         commands=_commands(analysis),
+        programs=analysis.probe.snippets if analysis.probe else (),
     )
 
 
@@ -194,8 +201,32 @@ def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
         Section(_key("sweep", str(number)), sweep_grid(sweep), leading=True)
         for number, sweep in enumerate(analysis.sweeps)
     ]
+    sections += [
+        Section(_key("retrieval", str(number)), retrieval_grid(each), leading=True)
+        for number, each in enumerate(analysis.retrievals)
+    ]
+    sections.append(Section("block-sizes", block_sizes_grid(analysis.block_sizes), leading=True))
+    sections += _scalings(analysis, lookup)
     sections.append(Section("cost-model", cost_model_grid(analysis.cost_models), leading=True))
-    return tuple(section for section in sections if section.grid.rows)
+    probed = (Section(f"probe-{key}", grid, leading=key != "tried") for key, grid in grids(analysis))
+    return (*probed, *(section for section in sections if section.grid.rows))
+
+
+def _scalings(analysis: Analysis, lookup: Lookup) -> list[Section]:
+    """A table per path retrieving in parts; the first of a phase has the figure of all of them."""
+    together: dict[tuple[str, str], list[Scaling]] = {}
+    for scaling in analysis.scalings:
+        together.setdefault((scaling.workload, scaling.phase), []).append(scaling)
+    sections = []
+    for names, found in together.items():
+        deployments = {
+            level.name: lookup.coordinate(level.name, "deployment") for each in found for level in each.levels
+        }
+        for number, scaling in enumerate(found):
+            key = _key(*names, "parts", str(number))
+            figure = scaling_figure(f"{key}-figure", found, deployments) if not number else None
+            sections.append(Section(key, scaling_grid(scaling), figure, leading=True))
+    return sections
 
 
 def _ranking(ranking: Ranking, key: str, lookup: Lookup) -> RankingView:

@@ -176,12 +176,13 @@
     });
   }
 
-  function clients(figure, width) {
-    const points = figure.rows.flatMap((row) => row.points.map((point) => ({ ...row, ...point })));
+  const pointsOf = (figure) => figure.rows.flatMap((row) => row.points.map((point) => ({ ...row, ...point })));
+
+  // A value of each point over the number of clients, a line per path; `beneath`: marks under the lines.
+  function overClients(figure, width, { value, label, span, told, tickFormat = "~s", beneath = [] }) {
+    const points = pointsOf(figure);
     const last = figure.rows.map((row) => ({ name: row.name, ...row.points.at(-1) }));
     const ticks = [...new Set(points.map((point) => point.clients))].sort((a, b) => a - b);
-    const rates = points.map((point) => point.rate);
-    const span = [Math.min(...rates) / 1.15, Math.max(...rates) * 1.15];
     const longest = Math.max(...last.map((row) => row.name.length));
     return Plot.plot({
       width,
@@ -197,18 +198,19 @@
       marks: [
         Plot.gridX({ ticks, strokeOpacity: 0.12 }),
         Plot.axisX({ ticks, ...axis("clients at once, log scale"), tickFormat: (tick) => `${tick}` }),
-        Plot.axisY({ ...logTicks(...span, width), label: "operations/s", labelArrow: "none", tickSize: 0, tickFormat: "~s" }),
-        Plot.line(points, { x: "clients", y: "rate", z: "name", stroke: "currentColor", strokeOpacity: 0.55, strokeWidth: 1.5 }),
+        Plot.axisY({ ...logTicks(...span, width), label, labelArrow: "none", tickSize: 0, tickFormat }),
+        ...beneath,
+        Plot.line(points, { x: "clients", y: value, z: "name", stroke: "currentColor", strokeOpacity: 0.55, strokeWidth: 1.5 }),
         Plot.dot(points, {
           x: "clients",
-          y: "rate",
+          y: value,
           r: 4,
           fill: (point) => colour(point.deployment),
-          title: (point) => `${point.name}: ${Math.round(point.rate)} operations/s with ${point.clients} clients`,
+          title: (point) => `${point.name}: ${told(point)} with ${point.clients} clients`,
         }),
         Plot.text(last, {
           x: "clients",
-          y: "rate",
+          y: value,
           text: "name",
           ...(width < NARROW ? { textAnchor: "end", dy: -12 } : { textAnchor: "start", dx: 10 }),
           fill: "currentColor",
@@ -216,6 +218,31 @@
         }),
       ],
     });
+  }
+
+  function clients(figure, width) {
+    const rates = pointsOf(figure).map((point) => point.rate);
+    const span = [Math.min(...rates) / 1.15, Math.max(...rates) * 1.15];
+    const told = (point) => `${Math.round(point.rate)} operations/s`;
+    return overClients(figure, width, { value: "rate", label: "operations/s", span, told });
+  }
+
+  function scaling(figure, width) {
+    const points = pointsOf(figure);
+    const most = Math.max(...points.map((point) => point.clients));
+    const ends = points.flatMap((point) => [point.speed_up, point.low ?? point.speed_up, point.high ?? point.speed_up]);
+    const span = [Math.min(...ends) / 1.1, Math.max(...ends, most) * 1.1];
+    const ideal = [1, most].map((each) => ({ clients: each, speed_up: each }));
+    const beneath = [
+      Plot.line(ideal, { x: "clients", y: "speed_up", stroke: "currentColor", strokeOpacity: 0.5, strokeDasharray: "4 4" }),
+      Plot.ruleX(points.filter((point) => point.low && point.high), {
+        x: "clients", y1: "low", y2: "high", stroke: (point) => colour(point.deployment), strokeWidth: 1.5,
+      }),
+    ];
+    const told = (point) => `${point.speed_up.toFixed(2)} times as fast as one`;
+    const tickFormat = (tick) => `${tick}`;
+    const label = "speed-up, dashed: ideal";
+    return overClients(figure, width, { value: "speed_up", label, span, told, tickFormat, beneath });
   }
 
   function item(text, symbol, fill) {
@@ -240,6 +267,7 @@
       cpu: () => ["client", "server"].map((side) => item(side, "square", `var(--${side})`)),
       order: () => (figure.rows.some((row) => row.disturbed.length) ? [item("disturbed block", "times", "var(--error)")] : []),
       clients: () => values("deployment").map((each) => item(each, "circle", colour(each))),
+      scaling: () => values("deployment").map((each) => item(each, "circle", colour(each))),
     }[figure.kind]();
     const list = document.createElement("ul");
     list.className = "legend";
@@ -248,7 +276,7 @@
     return list;
   }
 
-  const draw = { ranking, cpu, order, clients };
+  const draw = { ranking, cpu, order, clients, scaling };
   let drawn = 0;
   function drawAll() {
     const width = Math.min(1130, document.querySelector("main").clientWidth);
