@@ -193,6 +193,7 @@ def _add_probe(commands: Any) -> None:
     parser.add_argument(
         "--connections", metavar="N", type=int, default=4, help="at most so many connections at once (default 4)"
     )
+    parser.add_argument("--max-rows", metavar="N", type=int, help="read no more than so many rows of the result")
     parser.add_argument("--jar", metavar="FILE", type=Path, help="the JDBC driver of a jdbc: URL")
     parser.add_argument("--odbc-driver", metavar="FILE", type=Path, help="the ODBC driver of an odbc: URL")
     parser.add_argument(

@@ -148,6 +148,7 @@ def probe(options: argparse.Namespace) -> int:
         drivers=_words(options.driver),
         budget_s=command.seconds(options.budget),
         connections=options.connections,
+        max_rows=options.max_rows,
         jar=options.jar,
         odbc_driver=options.odbc_driver,
         in_place=options.in_place,

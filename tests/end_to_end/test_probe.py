@@ -51,7 +51,7 @@ def test_a_file_is_probed_to_the_end_and_shown_again(database: Path, tmp_path: P
     run, before = tmp_path / "run", database.read_bytes()
     drivers = "--driver=sqlite,sqlite3,sqlite-jdbc"
     done = rowpath(
-        "probe", f"sqlite://{database}", "--query", "SELECT a, b, c FROM t", "--budget", "12s", drivers,
+        "probe", f"sqlite://{database}", "--query", "SELECT a, b, c FROM t", "--budget", "16s", drivers,
         "-o", run, "--export-json", tmp_path / "out.json",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -119,6 +119,17 @@ def test_one_execution_that_takes_too_long_is_said_instead_of_guessed(
     assert "more than a twentieth of the budget" in done.stdout
     assert {each["regime"] for each in records(tmp_path / "run", "sample")} == {"cold"}
     assert not records(tmp_path / "run", "verify")
+
+
+def test_no_more_rows_than_asked_for_are_read(database: Path, tmp_path: Path) -> None:
+    done = rowpath(
+        "probe", f"sqlite://{database}", "--table", "t", "--max-rows", "7", "--budget", "5s", "--driver",
+        "sqlite,sqlite3", "-o", tmp_path / "run", "--export-json", tmp_path / "out.json", "-q",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    probe = json.loads((tmp_path / "out.json").read_text())["probe"]
+    assert [group["rows"] for group in probe["groups"]] == [7]
+    assert all("LIMIT 7" in each["text"] for each in probe["snippets"])
 
 
 def test_rows_that_change_are_said(database: Path, tmp_path: Path) -> None:

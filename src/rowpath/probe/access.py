@@ -18,6 +18,7 @@ from rowpath.languages import Adapter
 from rowpath.model import Path
 from rowpath.probe import file_copies, sessions, suited
 from rowpath.probe.instances import TABLE, DatabaseFiles, GivenServer, SingleFile
+from rowpath.probe.row_limit import session_limit
 from rowpath.probe.target import Target
 from rowpath.protocol import (
     Close,
@@ -59,6 +60,7 @@ class Rules:
     connections: int = 4  # open at once, at most
     statement_timeout_s: float = 60.0
     allow_large: bool = False  # copies of more than a gigabyte
+    max_rows: int | None = None  # of a result
 
 
 class Access:
@@ -110,6 +112,7 @@ class Access:
                     "give the URL of the server itself",
                 )
             before = sessions.before(self.target, version, self.rules.statement_timeout_s)
+            before += session_limit(self.target.engine, self.rules.max_rows)
             self._run(runner, before)
             self.before = before
             privileged = sessions.privileged_query(self.target.engine)

@@ -23,6 +23,7 @@ from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import Candidates, candidates
 from rowpath.probe.probing import Probing
 from rowpath.probe.query_check import check_query
+from rowpath.probe.row_limit import limited
 from rowpath.probe.target import Target, read_target
 from rowpath.schedule import Progress
 from rowpath.session import Outcome, make_progress
@@ -45,6 +46,7 @@ class Asked:
     drivers: tuple[str, ...] = ()
     budget_s: float = 60.0
     connections: int = 4
+    max_rows: int | None = None
     jar: Path | None = None
     odbc_driver: Path | None = None
     in_place: bool = False
@@ -101,12 +103,15 @@ def probe(asked: Asked, kind: type[Probing] = Probing) -> Outcome:
     sql = query_of(asked, target)
     if sql:
         check_query(sql, target.engine)
+    if asked.max_rows is not None and asked.max_rows < 1:
+        raise UsageError(f"--max-rows {asked.max_rows}: at least 1 row is read", "--max-rows 1000")
+    limited_sql = limited(sql, target.engine, asked.max_rows)
     scrubber = Scrubber()
     for secret in target.secrets():
         scrubber.add(secret)
     if asked.redact_query:
         scrubber.add(sql)  # what drivers say may quote it
-    phase = Phase("query", "query", sql or target.shown, scan=target.deployment == "file")
+    phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
     found = candidates_of(target, phase, asked)
     progress = make_progress(asked.quiet, asked.color)
     announce(target, found, asked)
@@ -129,7 +134,7 @@ def probe(asked: Asked, kind: type[Probing] = Probing) -> Outcome:
         os.sched_setaffinity(0, cores.controller_cpus())
         probing = kind(
             access,
-            sql,
+            limited_sql,
             found,
             budget,
             asked,
@@ -192,6 +197,7 @@ def _opened(target: Target, asked: Asked, directory: RunDirectory, progress: Pro
         in_place=asked.in_place,
         connections=asked.connections,
         statement_timeout_s=asked.budget_s,
+        max_rows=asked.max_rows,
         allow_large=asked.yes,
     )
     return open_access(target, rules, directory.work, asker(sys.stdin.isatty()))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rowpath.probe.command import Asked
 
 SETS = 6
+LEAST_WITH_FLOOR = 2  # with so many connections paths alone take turns
 REDACTED = "(left out)"
 GRACE_S = 5.0  # so that a runner can answer late
 LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
@@ -179,9 +180,12 @@ class Probing:
                 search.tried[path_id].left = "no room among those that got full sets"
         self.progress.note(f"full sets of {len(members)}: {final.sets} sets of {final.rounds} rounds")
         planned = {path_id: search.tried[path_id].planned for path_id in members}
-        sets = [tuple(planned[path_id] for path_id in each) for each in groups(members, self.asked.connections)]
-        if self.found.floors:
-            sets[0] = (*sets[0], self.found.floors[0])
+        # The floor is one of the connections that are open at once.
+        floors = self.found.floors[:1] if self.asked.connections > LEAST_WITH_FLOOR else ()
+        room = self.asked.connections - len(floors)
+        sets = [tuple(planned[path_id] for path_id in each) for each in groups(members, room)]
+        if floors:
+            sets[0] = (*sets[0], floors[0])
         schedule = self.schedule(work, floor_work, tuple(sets), final.rounds, final.sets, final.warm_s, ("steady",))
         done = schedule.run_sets(final.sets, self.budget)
         if done < SETS:
@@ -319,7 +323,7 @@ class Probing:
         probe = analyse(self.directory.path).probe
         for best in probe.languages if probe else ():
             path = next(each.path for each in probe.tried if each.name == best.name) if probe else {}
-            sql = REDACTED if self.asked.redact_query else self.sql
+            sql = REDACTED if self.asked.redact_query else self.sql  # with its limit: what was found holds for that
             made = snippets.snippet(best.name, path, self.access.target, sql, columns)
             if made is not None:
                 self._write("snippet", made)
