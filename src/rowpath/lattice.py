@@ -133,10 +133,11 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
         if "engine_version" not in wanted and any(value != "off" for value in wanted.get("tls", ())):
             choices["engine_version"] = _with_tls(engine_name, choices["engine_version"])
         engine = ENGINES[engine_name]
+        stored = engine if isinstance(engine, Stored) else None
         for point in itertools.product(*choices.values()):
             coordinates = dict(zip(choices, point, strict=True))
-            if isinstance(engine, Stored):
-                possible = engine.durabilities_of(coordinates["storage"])
+            if stored:
+                possible = stored.durabilities_of(coordinates["storage"])
                 if "durability" not in wanted:
                     coordinates["durability"] = possible[0]
                 elif coordinates["durability"] not in possible:
