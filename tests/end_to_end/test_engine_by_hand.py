@@ -179,7 +179,7 @@ def test_several_engines_are_up_at_once_and_go_down_together(hand: Hand) -> None
         hand.run("up", name)
     assert hand.run("status").count(" is up") == len(names)
     assert hand.run("down", "--all").count("is down") == len(names)
-    assert hand.ours() == []
+    assert hand.all_gone()
 
 
 def test_a_server_that_cannot_start_says_why(hand: Hand) -> None:
