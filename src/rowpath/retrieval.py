@@ -212,7 +212,9 @@ def _told(each: Retrieval) -> Iterator[str]:
 
 
 def _both(path: RetrievalPath, each: Retrieval) -> str:
-    sides = (path.client_cpu_ns or 0.0) + (path.server_cpu_ns or 0.0)
+    if path.client_cpu_ns is None or path.server_cpu_ns is None:
+        return ""
+    sides = path.client_cpu_ns + path.server_cpu_ns
     return ": they work at the same time" if sides * each.rows > 1.02 * path.cost_ns else ""
 
 
