@@ -166,8 +166,7 @@ def sentences(found: tuple[Retrieval, ...]) -> Iterator[str]:
         workload: max(each.rows for each in found if each.workload == workload) for workload in _workloads(found)
     }
     chosen = [each for each in found if each.rows == largest[each.workload]]
-    for each in chosen:
-        yield from _told(each)
+    yield from map(_told, chosen)
     for workload in largest:
         yield from _side_by_side([each for each in chosen if each.workload == workload])
 
@@ -176,7 +175,7 @@ def _workloads(found: tuple[Retrieval, ...]) -> list[str]:
     return list(dict.fromkeys(each.workload for each in found))
 
 
-def _told(each: Retrieval) -> Iterator[str]:
+def _told(each: Retrieval) -> str:
     best: dict[str, RetrievalPath] = {}
     for path in each.paths:
         best.setdefault(path.form, path)
@@ -186,7 +185,7 @@ def _told(each: Retrieval) -> Iterator[str]:
         f"by {kind} {path.name} is the fastest, {text.duration(path.cost_ns)}{_distance(path, each)}"
         for kind, path in best.items()
     ]
-    yield f"{where}: {words(named)}."
+    told = [f"{where}: {words(named)}."]
     first = next(iter(best.values()))
     parts = []
     for side, cpu in (("server", first.server_cpu_ns), ("client", first.client_cpu_ns)):
@@ -195,20 +194,15 @@ def _told(each: Retrieval) -> Iterator[str]:
     if first.waiting is not None:
         parts.append(f"the client waiting {text.share(first.waiting)}")
     if parts:
-        yield f"{where}: of {first.name}'s time {words(parts)}{_both(first, each)}."
+        told.append(f"Of {first.name}'s time {words(parts)}{_both(first, each)}.")
     if each.aggregate_ns and first.to_aggregate:
+        took = f"One row of sums over the same table takes {text.duration(each.aggregate_ns)} ({each.aggregate})"
         ratio = first.to_aggregate.ratio
         if ratio > 1:
-            yield (
-                f"{where}: one row of sums over the same table takes {text.duration(each.aggregate_ns)} "
-                f"({each.aggregate}), so {text.share(1 - 1 / ratio)} of the fastest retrieval is not the engine's own "
-                "reading."
-            )
+            told.append(f"{took}, so {text.share(1 - 1 / ratio)} of that retrieval is not the engine's own reading.")
         else:
-            yield (
-                f"{where}: one row of sums over the same table takes {text.duration(each.aggregate_ns)} "
-                f"({each.aggregate}), no less than retrieving it all."
-            )
+            told.append(f"{took}, no less than retrieving it all.")
+    return " ".join(told)
 
 
 def _both(path: RetrievalPath, each: Retrieval) -> str:
