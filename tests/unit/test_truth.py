@@ -45,10 +45,19 @@ def test_touch_of_a_scan() -> None:
 def test_a_fresh_question_about_a_block_costs_little() -> None:
     truth = Truth(load_workload("tab1"))
     touches = truth.touches("select")
-    started = time.perf_counter()
-    for first in range(1000):
-        touches.expected(first, 999)
-    assert time.perf_counter() - started < 0.25
+    touches.expected(0, 1000)
+
+    def took(operations: int) -> float:
+        """The quickest of some: a neighbour can only add to it."""
+        each = []
+        for _ in range(5):
+            started = time.perf_counter()
+            for first in range(100):
+                touches.expected(first, operations)
+            each.append(time.perf_counter() - started)
+        return min(each)
+
+    assert took(900) < 20 * took(9)
 
 
 def test_the_aggregate() -> None:
