@@ -133,9 +133,10 @@ def test_samples_of_nothing(start: Start, driver: str) -> None:
 def test_burn_and_stall(start: Start, driver: str) -> None:
     talk = start(driver, {"burn_ns": "200000"})
     talk.ask("prepare", phase=NOTHING, parameters=None)
-    burnt = talk.sample("null.nothing", operations=200)
-    assert burnt["ns"] >= 200 * 200_000
-    assert burnt["cpu_ns"] >= 0.2 * burnt["ns"]
+    samples = [talk.sample("null.nothing", operations=50) for _ in range(8)]
+    assert all(burnt["ns"] >= 50 * 200_000 for burnt in samples)
+    # Of the sample that others let have the core: they can only take from it.
+    assert max(burnt["cpu_ns"] / burnt["ns"] for burnt in samples) >= 0.2
     talk.ask("close")
     talk.ask("open", options={"stall_ns": 3_000_000, "stall_every": 10})
     talk.ask("prepare", phase=NOTHING, parameters=None)
