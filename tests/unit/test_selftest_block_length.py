@@ -20,3 +20,7 @@ def test_short_blocks_that_cost_a_tenth_more_miss() -> None:
 def test_one_and_a_half_percent_passes_and_three_miss_where_the_rounds_agree() -> None:
     assert judge("c", [math.log(1.015) + noise for noise in (-0.002, 0.002, 0.001, -0.001)]).passed
     assert judge("c", [math.log(1.03) + noise for noise in (-0.002, 0.002, 0.001, -0.001)]).passed is False
+
+
+def test_an_interval_too_wide_to_tell_anything_misses() -> None:
+    assert judge("c", [-0.3, 0.3, 0.2, -0.2, 0.1, -0.1]).passed is False

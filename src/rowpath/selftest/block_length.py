@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rowpath.invocation import Invocation, Work
 from rowpath.protocol import SampleReply
 from rowpath.selftest.bench import Bench, Verdict
 from rowpath.statistics.intervals import student
@@ -14,6 +13,8 @@ from rowpath.workloads import load_workload
 
 CHOICES = {"c": "sqlite", "csharp": "mono-data-sqlite", "python": "sqlite3", "java": "sqlite-jdbc"}
 TOLERANCE = 0.02
+WIDEST = 0.06  # half of the interval: what is wider says nothing of the tolerance
+ROUNDS, MOST_ROUNDS = 10, 60
 
 
 @dataclass
@@ -48,19 +49,15 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         invocations[name].prepare(work)
         invocations[name].sample(work, "warm", duration_ns=1_000_000_000)
     log_ratios: dict[str, list[float]] = {name: [] for name in invocations}
-    for done in range(60 if full else 30):
-        if done >= (30 if full else 10) and all(_narrow(values) for values in log_ratios.values()):
-            break
+    while not _known(log_ratios, ROUNDS * (3 if full else 1)):
         # A round's time over its operations: a collector that comes every few blocks belongs to both figures.
         short, long = ({name: Total() for name in invocations} for _ in range(2))
         # The long block stands in the middle of the short ones, so that a machine that drifts slows both alike.
-        for half in range(2):
-            for _ in range(10):
+        for totals, blocks, duration_ns in ((short, 10, 10_000_000), (long, 1, 500_000_000), (short, 10, 10_000_000)):
+            for _ in range(blocks):
                 for name, invocation in invocations.items():
-                    short[name].add(_block(invocation, work, 10_000_000))
-            if half == 0:
-                for name, invocation in invocations.items():
-                    long[name].add(_block(invocation, work, 500_000_000))
+                    measured = invocation.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=duration_ns)
+                    totals[name].add(measured.reply)
         for name in invocations:
             log_ratios[name].append(math.log(short[name].each_ns / long[name].each_ns))
     return [judge(name, values) for name, values in log_ratios.items()]
@@ -69,23 +66,23 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 def judge(name: str, log_ratios: Sequence[float]) -> Verdict:
     """Missed when the interval of short over long, one logarithm per round, lies wholly outside the tolerance.
 
-    The mean alone would judge the neighbours: a busy machine alone spreads a round's ratio by a tenth.
+    A single round's ratio would judge the neighbours, which spread it by a tenth. An interval too wide to tell anything
+    is a miss too.
     """
     interval = student(log_ratios)
     assert interval is not None
     reaches = interval.low <= math.log(1 + TOLERANCE) and interval.high >= math.log(1 - TOLERANCE)
     return Verdict(
-        reaches,
+        reaches and interval.half_width <= WIDEST,
         f"10 ms blocks against 500 ms blocks, {name}",
         f"{interval.ratio:.4f} [{math.exp(interval.low):.4f}, {math.exp(interval.high):.4f}]",
-        f"interval reaches within {TOLERANCE:.0%} of 1",
+        f"interval reaches within {TOLERANCE:.0%} of 1 and is at most ±{WIDEST:.0%} wide",
     )
 
 
-def _narrow(log_ratios: Sequence[float]) -> bool:
-    interval = student(log_ratios)
-    return interval is not None and interval.half_width <= TOLERANCE
-
-
-def _block(invocation: Invocation, work: Work, duration_ns: int) -> SampleReply:
-    return invocation.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=duration_ns).reply
+def _known(log_ratios: Mapping[str, Sequence[float]], rounds: int) -> bool:
+    """Whether there are so many rounds and each interval is as narrow as the tolerance; in any case after the most."""
+    intervals = [student(values) for values in log_ratios.values()]
+    done = min((interval.sets if interval else 0 for interval in intervals), default=MOST_ROUNDS)
+    narrow = all(interval is not None and interval.half_width <= TOLERANCE for interval in intervals)
+    return done >= MOST_ROUNDS or (done >= rounds and narrow)
