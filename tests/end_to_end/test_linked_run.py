@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from command import Command, error_form, records, rowpath, steady, write_experiment
+from command import Command, error_form, proc, records, rowpath, steady, write_experiment
 
 from rowpath.engines import ENGINES
 
@@ -56,7 +56,7 @@ def test_an_interruption_stops_the_link_too(tmp_path: Path) -> None:
     experiment = write_experiment(tmp_path, PATHS[:1], rounds=200)
     with Command("run", experiment, "-o", tmp_path / "run") as command:
         command.wait_until(lambda: steady(tmp_path / "run"), "steady block")
-        assert any("--delay-ns" in Path(f"/proc/{pid}/cmdline").read_text() for pid in command.processes())
+        assert any("--delay-ns" in proc(pid, "cmdline") for pid in command.processes())
         command.signal(signal.SIGINT)
         assert command.end().returncode == 130
 
