@@ -14,10 +14,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     skipped = reporter.stats.get("skipped", []) if isinstance(reporter, TerminalReporter) else []
     if os.environ.get("CI") and skipped and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    if session.config.cache is not None:  # whether asking the failed ones again can settle it: .ci/run
-        session.config.cache.set(
-            "rowpath/failed_only", session.exitstatus == pytest.ExitCode.TESTS_FAILED and not skipped
-        )
+    cache = getattr(session.config, "cache", None)
+    if cache is not None:  # whether asking the failed ones again can settle it: .ci/run
+        cache.set("rowpath/failed_only", session.exitstatus == pytest.ExitCode.TESTS_FAILED and not skipped)
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
