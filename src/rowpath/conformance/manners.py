@@ -21,7 +21,7 @@ from rowpath.runners import Runner, RunnerFailure
 
 STRANGE_LINES = (b"{", b"[]", b'"text"', b"nonsense", b"\xff\xfe", b'{"id": 7}', b'{"type": "dance", "id": 8}')
 LONG_LINE = b'{"id": 9, "type": "' + b"x" * MESSAGE_LIMIT_BYTES + b'"}'
-STOPS_WITHIN_S = 1.0
+STOPS_WITHIN_S = 5.0  # at once, on a busy machine
 PASSING = Table(rows=0, generator="types", columns=(Column("a", "integer"),))
 Manner = Callable[[PlannedPath, House], str]
 
