@@ -173,6 +173,11 @@ def test_counts_commits_exactly(server: Server) -> None:
         runner.ask("DROP TABLE counted;")
 
 
+def _is_clean(server: Server) -> bool:
+    server.settle(ANY_PATH)
+    return server._ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty';")[0][1] == "0"
+
+
 def test_settle_tells_time_and_bytes(server: Server) -> None:
     with logged_in(server) as runner:
         runner.ask("CREATE TABLE scrap (n integer, filling CHAR(200));")
@@ -182,7 +187,7 @@ def test_settle_tells_time_and_bytes(server: Server) -> None:
         assert settled.bytes_written is not None
         if server.storage == "innodb":
             assert settled.bytes_written > 1_000_000
-            assert server._ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty';")[0][1] == "0"
+            assert any(_is_clean(server) for _ in range(5)), "its purge may change pages right after, but not for ever"
         # Neither what is open nor an unfinished transaction holds it up.
         runner.ask("HANDLER scrap OPEN; HANDLER scrap READ FIRST; BEGIN; SELECT 1 FROM scrap LIMIT 1;")
         assert server.settle(ANY_PATH).ns < 30e9
