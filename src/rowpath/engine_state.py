@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from rowpath import launch
 from rowpath.engines import homes
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.places import cache_dir
@@ -108,15 +109,20 @@ def is_kept(engine: str) -> bool:
 
 
 def stop(state: State) -> None:
-    """Ask the keeper to stop its server and itself, kill it when it does not; returns once its files are gone."""
+    """Ask the keeper to stop its server and itself, else kill it; returns when it and its files are gone."""
     for number, within_s in ((signal.SIGTERM, STOP_WITHIN_S), (signal.SIGKILL, KILLED_WITHIN_S)):
         with contextlib.suppress(ProcessLookupError):
             os.kill(state.keeper_pid, number)
         deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
-            if not is_kept(state.engine):
+            if not is_kept(state.engine) and _ended(state.keeper_pid):
                 return
             time.sleep(0.05)
+
+
+def _ended(pid: int) -> bool:
+    fields = launch.stat_fields(pid)
+    return not fields or fields[0] == "Z"
 
 
 def _lock(engine: str) -> Path:
