@@ -98,6 +98,38 @@ class Verify(Message, tag_field="type", tag="verify"):
     first: int
     count: int
     max_rows: int = VERIFIED_ROWS
+    keep: str = ""
+
+
+class GroupSpec(Message):
+    """One group of clients of a `groups` request; offsets are bytes in the board."""
+
+    name: str
+    phase: str
+    first_client: int
+    clients: int
+    pacing: str
+    control: int
+    slots: int
+    slot_bytes: int
+    rate_per_s: float = 0.0
+    seed: int = 0
+    operations: int = 0
+    pause_ns: int = 0
+    spin_ns: int = 0
+    acknowledged: int = 0
+
+
+class Groups(Message, tag_field="type", tag="groups"):
+    id: int
+    deadline_ms: int
+    board: str
+    groups: list[GroupSpec]
+
+
+class GroupsEnd(Message, tag_field="type", tag="groups-end"):
+    id: int
+    deadline_ms: int
 
 
 class RunStatements(Message, tag_field="type", tag="run"):
@@ -145,7 +177,22 @@ class Bye(Message, tag_field="type", tag="bye"):
     deadline_ms: int
 
 
-Request = Hello | Open | Prepare | Sample | Verify | RunStatements | Load | Behave | Describe | Facts | Close | Bye
+Request = (
+    Hello
+    | Open
+    | Prepare
+    | Sample
+    | Verify
+    | Groups
+    | GroupsEnd
+    | RunStatements
+    | Load
+    | Behave
+    | Describe
+    | Facts
+    | Close
+    | Bye
+)
 
 
 class Reply(Message):
@@ -222,6 +269,45 @@ class VerifyReply(Reply, kw_only=True):
     converted: list[str] = []
 
 
+class GroupsReply(Reply, kw_only=True):
+    clients: int
+
+
+class CountedFailure(ErrorBody):
+    """So many operations failed in this way; the text is the first one's."""
+
+    count: int = 0
+
+
+class GroupClient(Message):
+    """What one client of a group did: which parameter rows were its own, and how far it came."""
+
+    first: int
+    rows_of_its_own: int
+    operations: int
+    failed: int
+
+
+class GroupTotal(Message):
+    """What one group did from its begin to its end."""
+
+    name: str
+    operations: int
+    failed: int
+    rows: int
+    values: int
+    touch: str
+    begun_ns: int
+    ended_ns: int
+    cpu_ns: int
+    failures: list[CountedFailure] = []
+    clients: list[GroupClient] = []
+
+
+class GroupsEndReply(Reply, kw_only=True):
+    groups: list[GroupTotal]
+
+
 class RunReply(Reply, kw_only=True):
     ns: list[int] = []
 
@@ -268,6 +354,8 @@ REPLIES: dict[type, type] = {
     Prepare: PrepareReply,
     Sample: SampleReply,
     Verify: VerifyReply,
+    Groups: GroupsReply,
+    GroupsEnd: GroupsEndReply,
     RunStatements: RunReply,
     Load: LoadReply,
     Behave: BehaveReply,

@@ -121,7 +121,7 @@ class Runner:
             self._in.write(line)
             self._in.flush()
         except OSError as error:
-            raise self._lost() from error
+            raise self.lost() from error
 
     def receive(self, timeout_s: float, expect: type[AnyReply]) -> AnyReply:
         """Wait for the reply to the last request, asleep; the runner is killed when the deadline passes."""
@@ -139,7 +139,12 @@ class Runner:
                 if descriptor == self._err.fileno():
                     self._read_errors()
                 elif not self._read_replies():
-                    raise self._lost()
+                    raise self.lost()
+
+    def listen(self) -> None:
+        """Take what it has said beside its replies; not asked for long, it would wait for us to read that."""
+        if not self._err.closed:
+            self._read_errors()
 
     def _read_replies(self) -> bool:
         try:
@@ -210,7 +215,8 @@ class Runner:
             self.kill()
             raise RunnerFailure("protocol", f"{expect.__name__}: {error}; the runner was stopped") from error
 
-    def _lost(self) -> RunnerFailure:
+    def lost(self) -> RunnerFailure:
+        """What to say of a process that has ended."""
         try:
             status = self.process.wait(timeout=2)
         except subprocess.TimeoutExpired:

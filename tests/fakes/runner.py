@@ -25,6 +25,7 @@ class Fake:
 
     def __init__(self, how: str) -> None:
         self.how = how
+        self.known = {"digest"} if how == "unknown-requirement" else {"digest", "touch"}
         self.database: sqlite3.Connection | None = None
         self.phase: dict = {}
         self.columns: list[Column] = []
@@ -128,8 +129,9 @@ def main() -> None:
         identity = message["id"]
         if fake.how == "out-of-order" and message["type"] == "sample":
             identity += 1
-        if fake.how == "unknown-requirement" and message["type"] == "hello":
-            error = {"kind": "unsupported", "code": "", "text": "the requirement 'touch' is not known"}
+        unknown = sorted(set(message.get("requires", ())) - fake.known)
+        if unknown:
+            error = {"kind": "unsupported", "code": "", "text": f"the requirement {unknown[0]!r} is not known"}
             out.write(json.dumps({"id": identity, "error": error}) + "\n")
             continue
         reply = getattr(fake, message["type"])(message)

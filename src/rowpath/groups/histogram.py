@@ -1,0 +1,64 @@
+"""Histograms of durations with HdrHistogram's buckets: 1 ns to 2⁶³ ns, two significant digits, no upper cap.
+
+Source: G. Tene, HdrHistogram (http://hdrhistogram.org): lowest discernible value 1, two significant digits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+COUNTS = 7296
+HALF = 128  # buckets of one power of two
+
+Counts = NDArray[np.uint64]
+
+
+def index_of(value_ns: int) -> int:
+    """Where a value is counted; of 0 ≤ value < 2⁶³."""
+    bucket = max(0, value_ns.bit_length() - 8)
+    return bucket * HALF + (value_ns >> bucket)
+
+
+def empty() -> Counts:
+    """No values."""
+    return np.zeros(COUNTS, dtype=np.uint64)
+
+
+def lowest_of(index: int) -> int:
+    """The least value that is counted there, in ns."""
+    bucket = max(0, index // HALF - 1)
+    return (index - bucket * HALF) << bucket
+
+
+def highest_of(index: int) -> int:
+    """The greatest value that is counted there, in ns."""
+    bucket = max(0, index // HALF - 1)
+    return lowest_of(index) + (1 << bucket) - 1
+
+
+def percentile(counts: Counts, percent: float) -> int | None:
+    """The least value (upper end of its bucket), in ns, that so many per cent do not exceed; None of no values."""
+    total = int(counts.sum())
+    if total == 0:
+        return None
+    wanted = max(1, int(np.ceil(total * percent / 100)))
+    return highest_of(int(np.searchsorted(np.cumsum(counts), wanted)))
+
+
+def count_above(counts: Counts, value_ns: int) -> int:
+    """How many values were counted in buckets above the value's own."""
+    return int(counts[index_of(value_ns) + 1 :].sum())
+
+
+def encode(counts: Counts) -> dict[str, int]:
+    """For the journal: index → count, of those that have any."""
+    return {str(int(index)): int(counts[index]) for index in np.flatnonzero(counts)}
+
+
+def decode(kept: dict[str, int]) -> Counts:
+    """What `encode` made."""
+    counts = empty()
+    for index, count in kept.items():
+        counts[int(index)] = count
+    return counts
