@@ -2,6 +2,8 @@
 #ifndef RP_CODEC_H
 #define RP_CODEC_H
 
+#include <stdio.h>
+
 #include "rowpath.h"
 
 typedef struct rp_bytes {
@@ -12,6 +14,7 @@ typedef struct rp_bytes {
 struct rp_digest {
     rp_bytes row; /* of the row that is being taken */
     uint64_t sum, rows, most_rows;
+    FILE *kept; /* NULL: the rows' bytes go nowhere */
 };
 
 /* XXH64 with seed 0. Source: xxHash specification, "XXH64 algorithm description". */

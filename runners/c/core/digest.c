@@ -32,6 +32,15 @@ void rp_beyond(rp_sink *sink, const rp_column *column, const char *what) {
     sink->broken = true;
 }
 
+/* A failed write shows when the file is closed. */
+static void keep_row(const rp_digest *digest) {
+    uint8_t length[4];
+    for (size_t i = 0; i < sizeof length; i++)
+        length[i] = (uint8_t)(digest->row.length >> 8 * i);
+    fwrite(length, 1, sizeof length, digest->kept);
+    fwrite(digest->row.data, 1, digest->row.length, digest->kept);
+}
+
 void rp_watched_row(rp_sink *sink) {
     if (sink->stamped && sink->first_row_at_ns == 0) sink->first_row_at_ns = rp_now_ns();
     rp_digest *digest = sink->digest;
@@ -42,6 +51,7 @@ void rp_watched_row(rp_sink *sink) {
     if (digest->rows < digest->most_rows) {
         digest->sum += rp_xxh64(digest->row.data, digest->row.length);
         digest->rows++;
+        if (digest->kept != NULL) keep_row(digest);
     }
     digest->row.length = 0;
 }

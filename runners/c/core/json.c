@@ -187,6 +187,11 @@ int64_t rp_json_integer(const rp_json *object, const char *key, int64_t fallback
     return member != NULL && member->type == RP_JSON_NUMBER ? strtoll(member->text, NULL, 10) : fallback;
 }
 
+double rp_json_number(const rp_json *object, const char *key, double fallback) {
+    const rp_json *member = rp_json_member(object, key);
+    return member != NULL && member->type == RP_JSON_NUMBER ? strtod(member->text, NULL) : fallback;
+}
+
 bool rp_json_true(const rp_json *object, const char *key) {
     const rp_json *member = rp_json_member(object, key);
     return member != NULL && member->type == RP_JSON_TRUE;

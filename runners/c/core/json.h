@@ -31,6 +31,7 @@ const rp_json *rp_json_read(rp_arena *arena, const char *text, size_t length);
 const rp_json *rp_json_member(const rp_json *object, const char *key);
 const char *rp_json_text(const rp_json *object, const char *key, const char *fallback);
 int64_t rp_json_integer(const rp_json *object, const char *key, int64_t fallback);
+double rp_json_number(const rp_json *object, const char *key, double fallback);
 bool rp_json_true(const rp_json *object, const char *key);
 
 typedef struct rp_writer {

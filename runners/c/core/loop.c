@@ -1,7 +1,7 @@
 /* The loop: operations one by one with chained stamps. */
 #include "session.h"
 
-static uint64_t thread_cpu_ns(void) {
+uint64_t rp_thread_cpu_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -111,17 +111,17 @@ void rp_run_span(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_spa
 void rp_take_turn(const rp_client *client, rp_turn *turn, pthread_barrier_t *meet) {
     rp_sink sink = {0};
     rp_phase *phase = turn->phase;
-    uint64_t begins = phase->position, window_cpu = thread_cpu_ns();
+    uint64_t begins = phase->position, window_cpu = rp_thread_cpu_ns();
     if (turn->lead_in_ns > 0 && !turn->idle)
         rp_run_span(client, phase, &sink, &turn->lead_in, turn->lead_in_ns, 0, turn->failures);
     if (turn->back) phase->position = begins;
     sink.rows = sink.touch = sink.bytes = 0;
     turn->first = phase->position;
     if (meet != NULL) pthread_barrier_wait(meet);
-    uint64_t cpu = thread_cpu_ns();
+    uint64_t cpu = rp_thread_cpu_ns();
     if (!turn->idle)
         rp_run_span(client, phase, &sink, &turn->block, turn->duration_ns, turn->operations, turn->failures);
-    uint64_t cpu_end = thread_cpu_ns();
+    uint64_t cpu_end = rp_thread_cpu_ns();
     turn->rows = sink.rows;
     turn->touch = sink.touch;
     turn->bytes = sink.bytes;

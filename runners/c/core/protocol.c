@@ -21,7 +21,7 @@ static double clock_read_ns(void) {
 }
 
 static bool is_served(const rp_session *session, const char *requirement) {
-    static const char *const served[] = {"touch", "digest", "clients", "behave"};
+    static const char *const served[] = {"touch", "digest", "clients", "behave", "groups"};
     if (strcmp(requirement, "describe") == 0) return session->adapter->describe != NULL;
     for (size_t i = 0; i < sizeof served / sizeof *served; i++)
         if (strcmp(served[i], requirement) == 0) return true;
@@ -66,6 +66,7 @@ static void forget_phase(rp_session *session, rp_phase **place) {
 }
 
 static void disconnect(rp_session *session) {
+    rp_groups_stop(session);
     while (session->phases != NULL)
         forget_phase(session, &session->phases);
     rp_clients_close(session);
@@ -110,6 +111,13 @@ static rp_phase **find_phase(rp_session *session, const char *name) {
     while (*place != NULL && strcmp((*place)->name, name) != 0)
         place = &(*place)->next;
     return place;
+}
+
+rp_phase *rp_find_phase(const rp_session *session, const char *name) {
+    for (rp_phase *phase = session->phases; phase != NULL; phase = phase->next)
+        if (strcmp(phase->name, name) == 0) return phase;
+    rp_fail(RP_INTERNAL, "", "phase '%s' was not prepared", name);
+    return NULL;
 }
 
 static bool connected(const rp_session *session) {
@@ -166,10 +174,8 @@ static bool prepare(rp_session *session, const rp_json *request, rp_writer *repl
 static bool with_phase(rp_session *session, const rp_json *request, rp_writer *reply,
                        bool (*serve)(rp_session *, rp_phase *, const rp_json *, rp_writer *)) {
     if (!connected(session)) return false;
-    const char *name = rp_json_text(request, "phase", "");
-    rp_phase *phase = *find_phase(session, name);
-    if (phase == NULL) return rp_fail(RP_INTERNAL, "", "phase '%s' was not prepared", name);
-    return serve(session, phase, request, reply);
+    rp_phase *phase = rp_find_phase(session, rp_json_text(request, "phase", ""));
+    return phase != NULL && serve(session, phase, request, reply);
 }
 
 static bool sample(rp_session *session, const rp_json *request, rp_writer *reply) {
@@ -178,6 +184,10 @@ static bool sample(rp_session *session, const rp_json *request, rp_writer *reply
 
 static bool verify(rp_session *session, const rp_json *request, rp_writer *reply) {
     return with_phase(session, request, reply, rp_verify);
+}
+
+static bool groups(rp_session *session, const rp_json *request, rp_writer *reply) {
+    return connected(session) && rp_groups_begin(session, request, reply);
 }
 
 static bool run(rp_session *session, const rp_json *request, rp_writer *reply) {
@@ -248,11 +258,9 @@ static const struct {
     const char *type;
     handler *serve;
 } handlers[] = {
-    {"hello", hello},     {"open", open_connection},
-    {"prepare", prepare}, {"sample", sample},
-    {"verify", verify},   {"run", run},
-    {"behave", behave},   {"describe", describe},
-    {"facts", facts},     {"close", close_connection},
+    {"hello", hello},   {"open", open_connection}, {"prepare", prepare}, {"sample", sample},
+    {"verify", verify}, {"groups", groups},        {"run", run},         {"groups-end", rp_groups_end},
+    {"behave", behave}, {"describe", describe},    {"facts", facts},     {"close", close_connection},
     {"bye", bye},
 };
 
@@ -262,9 +270,7 @@ static void write_error(rp_writer *reply, int64_t id) {
     rp_write_open(reply, NULL, '{');
     rp_write_integer(reply, "id", id);
     rp_write_open(reply, "error", '{');
-    rp_write_text(reply, "kind", rp_error_kind_name(rp_last_error.kind));
-    rp_write_text(reply, "code", rp_last_error.code);
-    rp_write_text(reply, "text", rp_last_error.text);
+    rp_write_error(reply, &rp_last_error);
     rp_write_close(reply, '}');
 }
 
@@ -285,6 +291,9 @@ void rp_answer(rp_session *session, const char *line, size_t length, rp_writer *
         write_error(reply, 0);
     } else if (serve == NULL) {
         rp_fail(RP_UNSUPPORTED, "", "this runner serves no request '%s'", type);
+        write_error(reply, id);
+    } else if (session->groups != NULL && serve != rp_groups_end && serve != bye) {
+        rp_fail(RP_INTERNAL, "", "groups are at work: no '%s' before groups-end", type);
         write_error(reply, id);
     } else if (!serve(session, request, reply)) {
         write_error(reply, id);

@@ -38,6 +38,12 @@ const char *rp_error_kind_name(rp_error_kind kind) {
     return names[kind];
 }
 
+void rp_write_error(rp_writer *reply, const rp_error *error) {
+    rp_write_text(reply, "kind", rp_error_kind_name(error->kind));
+    rp_write_text(reply, "code", error->code);
+    rp_write_text(reply, "text", error->text);
+}
+
 const char *rp_option(const rp_options *options, const char *name, const char *fallback) {
     const rp_json *member = rp_json_member(options->object, name);
     if (member == NULL) return fallback;

@@ -10,9 +10,7 @@ static void write_failure(rp_writer *reply, const rp_error *failure) {
         return;
     }
     rp_write_open(reply, "failure", '{');
-    rp_write_text(reply, "kind", rp_error_kind_name(failure->kind));
-    rp_write_text(reply, "code", failure->code);
-    rp_write_text(reply, "text", failure->text);
+    rp_write_error(reply, failure);
     rp_write_close(reply, '}');
 }
 
@@ -146,6 +144,14 @@ bool rp_sample(rp_session *session, rp_phase *phase, const rp_json *request, rp_
     return true;
 }
 
+/* Closes the file; false after rp_fail: not everything is in it. */
+static bool kept_all(FILE *kept) {
+    if (kept == NULL) return true;
+    bool failed = ferror(kept) != 0;
+    if (fclose(kept) == 0 && !failed) return true;
+    return rp_fail(RP_INTERNAL, "", "the rows could not be kept: the disk may be full");
+}
+
 bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply) {
     rp_digest digest = {.most_rows = (uint64_t)rp_json_integer(request, "max_rows", 100000)};
     rp_sink sink = {.digest = &digest, .watched = true};
@@ -153,13 +159,16 @@ bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_
     const rp_client *client = session->clients;
     uint64_t first = (uint64_t)rp_json_integer(request, "first", 0);
     uint64_t count = (uint64_t)rp_json_integer(request, "count", 1);
+    const char *keep = rp_json_text(request, "keep", "");
+    if (*keep != '\0' && (digest.kept = fopen(keep, "wbe")) == NULL)
+        return rp_fail_errno(RP_INTERNAL, "the file for the rows");
     bool good = true;
     for (uint64_t i = 0; good && i < count; i++) {
         digest.row.length = 0;
         good = rp_operate(client, phase, (first + i) % phase->wrap, &sink, &span);
     }
     free(digest.row.data);
-    if (!good) return false;
+    if (!kept_all(digest.kept) || !good) return false;
     if (sink.bytes > 0) return rp_fail(RP_UNSUPPORTED, "", "a floor delivers no rows that could be verified");
     char text[48];
     snprintf(text, sizeof text, "%llu:%016llx", (unsigned long long)digest.rows, (unsigned long long)digest.sum);

@@ -17,6 +17,7 @@ typedef struct rp_error {
 
 extern _Thread_local rp_error rp_last_error;
 const char *rp_error_kind_name(rp_error_kind kind);
+void rp_write_error(rp_writer *reply, const rp_error *error); /* its fields, into the open object */
 
 struct rp_options {
     const rp_json *object;
@@ -38,6 +39,8 @@ typedef struct rp_client {
 
 typedef struct rp_crew rp_crew;
 
+typedef struct rp_groups rp_groups;
+
 typedef struct rp_session {
     const rp_adapter *adapter;
     rp_options options;
@@ -47,7 +50,11 @@ typedef struct rp_session {
     struct rp_turn *turns; /* one for each client */
     bool abandoned;        /* a statement that could not be stopped still runs on the first connection */
     rp_phase *phases;
+    rp_groups *groups; /* NULL: none are at work */
 } rp_session;
+
+/* The prepared phase of that name; NULL after rp_fail. */
+rp_phase *rp_find_phase(const rp_session *session, const char *name);
 
 /* A phase of a `prepare` request with its parameters and texts, not yet known to the adapter; NULL after rp_fail. */
 rp_phase *rp_phase_new(const rp_json *phase, const rp_json *parameters, const rp_adapter *adapter, bool literal);
@@ -89,6 +96,8 @@ typedef struct rp_turn {
     uint64_t first, rows, touch, bytes, cpu_ns, window_cpu_ns;
 } rp_turn;
 
+uint64_t rp_thread_cpu_ns(void);
+
 /* Lead-in, `meet` (NULL: there is nobody to wait for), block. */
 void rp_take_turn(const rp_client *client, rp_turn *turn, pthread_barrier_t *meet);
 
@@ -103,7 +112,12 @@ void rp_clients_take_turns(rp_session *session, rp_turn *turns);
 bool rp_sample(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
 bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
 bool rp_behave(rp_session *session, const rp_json *request, rp_writer *reply);
+bool rp_groups_begin(rp_session *session, const rp_json *request, rp_writer *reply);
+bool rp_groups_end(rp_session *session, const rp_json *request, rp_writer *reply);
 bool rp_describe_query(rp_session *session, const rp_json *request, rp_writer *reply);
+
+/* Groups at work begin no further operation and are forgotten; harmless when there are none. */
+void rp_groups_stop(rp_session *session);
 
 /* The reply line to one request line; `goodbye` is set by `bye`. The session lives as long as the process. */
 void rp_answer(rp_session *session, const char *line, size_t length, rp_writer *reply, bool *goodbye);
