@@ -33,7 +33,11 @@ public final class Derby extends Db2Sql {
     // Read when the engine boots: without it derby.log would appear in the current directory.
     System.setProperty("derby.stream.error.file", "/dev/null");
     String path = options.need("path");
-    return "jdbc:derby:" + path + (Files.exists(Path.of(path)) ? "" : ";create=true");
+    String made = Files.exists(Path.of(path)) ? "" : ";create=true";
+    return "jdbc:derby:"
+        + path
+        + made
+        + (options.get("upgrade", "").isEmpty() ? "" : ";upgrade=true");
   }
 
   private boolean embedded() {

@@ -56,6 +56,10 @@ final class ClientThreads {
     return sum;
   }
 
+  boolean virtual() {
+    return virtual;
+  }
+
   /** How the clients run, in words. */
   String name() {
     return virtual
@@ -74,7 +78,8 @@ final class ClientThreads {
     executors.forEach(ExecutorService::shutdownNow);
   }
 
-  private static Thread platformThread(Runnable body) {
+  /** A thread for a client, not started. */
+  static Thread platformThread(Runnable body) {
     Thread thread = new Thread(null, body, "rowpath-client", STACK_BYTES);
     thread.setDaemon(true);
     return thread;

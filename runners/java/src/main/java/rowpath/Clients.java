@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
+import java.util.function.Function;
 
 /**
  * The clients of a path: one connection each, and a thread each where there is more than one; a
@@ -131,6 +132,19 @@ final class Clients {
     }
     collector.report(reply);
     return reply;
+  }
+
+  /** Groups of clients, waiting for their begin, each client on one of the connections. */
+  Groups groups(Map<String, Object> request, Function<Object, PreparedPhase> phases)
+      throws Exception {
+    if (threads != null && threads.virtual()) {
+      throw new Failure(
+          "unsupported",
+          "",
+          "virtual threads share one carrier and leave it only where they wait: a group that never"
+              + " waits would hold up the others");
+    }
+    return new Groups(request, adapters.size(), phases);
   }
 
   /** What the connection's settings do not tell: how the clients run and whose CPU is told. */

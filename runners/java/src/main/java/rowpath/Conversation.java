@@ -1,5 +1,6 @@
 package rowpath;
 
+import java.io.BufferedOutputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -22,7 +23,9 @@ final class Conversation implements Runnable {
   private static final int[] PROTOCOL = {1, 1};
   private static final int CODEC = 1;
   private static final Set<String> REQUIREMENTS =
-      Set.of("touch", "digest", "load", "clients", "behave", "describe");
+      Set.of("touch", "digest", "load", "clients", "behave", "describe", "groups");
+  private static final Set<String> NOT_WHILE_GROUPS_WORK =
+      Set.of("groups", "sample", "verify", "prepare", "close");
   private static final String NAME = "rowpath-java 1.0";
 
   private final String driver;
@@ -30,6 +33,7 @@ final class Conversation implements Runnable {
   private final BlockingQueue<String> requests;
   private final Map<String, PreparedPhase> phases = new HashMap<>();
   private Clients clients;
+  private Groups groups;
   private volatile boolean ended;
 
   Conversation(String driver, String adapterClass, BlockingQueue<String> requests) {
@@ -74,6 +78,9 @@ final class Conversation implements Runnable {
   }
 
   private Map<String, Object> serve(String type, Map<String, Object> request) throws Exception {
+    if (groups != null && NOT_WHILE_GROUPS_WORK.contains(type)) {
+      throw new Failure("internal", "", "groups of clients are at work: no " + type + " meanwhile");
+    }
     return switch (type) {
       case "hello" -> hello(request);
       case "open" -> open((Map<?, ?>) request.get("options"));
@@ -81,12 +88,14 @@ final class Conversation implements Runnable {
       case "sample" ->
           opened()
               .sample(
-                  prepared(request),
+                  prepared(request.get("phase")),
                   number(request, "lead_in_ns", 0),
                   number(request, "duration_ns", 0),
                   number(request, "operations", 0),
                   number(request, "first", -1));
       case "verify" -> verify(request);
+      case "groups" -> groups(request);
+      case "groups-end" -> groupsEnd();
       case "run" -> run(request);
       case "load" -> load(request);
       case "behave" -> behave(request);
@@ -168,15 +177,17 @@ final class Conversation implements Runnable {
   }
 
   private Map<String, Object> verify(Map<String, Object> request) throws Exception {
-    PreparedPhase prepared = prepared(request);
-    Map<String, Object> reply =
-        prepared
-            .samplers()
-            .get(0)
-            .verify(
-                number(request, "first", 0),
-                number(request, "count", 1),
-                number(request, "max_rows", 100_000));
+    PreparedPhase prepared = prepared(request.get("phase"));
+    Map<String, Object> reply;
+    try (OutputStream kept = kept(request.get("keep"))) {
+      Encoder encoder =
+          new Encoder(prepared.phase().columns(), number(request, "max_rows", 100_000), kept);
+      reply =
+          prepared
+              .samplers()
+              .get(0)
+              .verify(number(request, "first", 0), number(request, "count", 1), encoder);
+    }
     List<Column> columns = prepared.phase().columns();
     List<Getter> getters = opened().first().getters(columns);
     List<String> converted = new ArrayList<>();
@@ -187,6 +198,31 @@ final class Conversation implements Runnable {
     }
     reply.put("delivered", getters.stream().map(Getter::delivers).toList());
     reply.put("converted", converted);
+    return reply;
+  }
+
+  private static OutputStream kept(Object file) {
+    if (!(file instanceof String name) || name.isEmpty()) {
+      return OutputStream.nullOutputStream();
+    }
+    try {
+      return new BufferedOutputStream(new FileOutputStream(name));
+    } catch (IOException refused) {
+      throw new Failure("internal", "", "rows cannot be kept: " + refused.getMessage());
+    }
+  }
+
+  private Map<String, Object> groups(Map<String, Object> request) throws Exception {
+    groups = opened().groups(request, this::prepared);
+    return Map.of("clients", groups.clients());
+  }
+
+  private Map<String, Object> groupsEnd() throws InterruptedException {
+    if (groups == null) {
+      throw new Failure("internal", "", "no groups of clients are at work");
+    }
+    Map<String, Object> reply = Map.of("groups", groups.end());
+    groups = null;
     return reply;
   }
 
@@ -207,7 +243,7 @@ final class Conversation implements Runnable {
   }
 
   private Map<String, Object> load(Map<String, Object> request) throws Exception {
-    PreparedPhase prepared = prepared(request);
+    PreparedPhase prepared = prepared(request.get("phase"));
     int first = (int) number(request, "first", 0);
     int count = (int) number(request, "count", 0);
     List<Object[]> rows = Arrays.asList(prepared.rows()).subList(first, first + count);
@@ -267,7 +303,7 @@ final class Conversation implements Runnable {
   }
 
   private Map<String, Object> bye() throws Exception {
-    if (clients != null) {
+    if (clients != null && groups == null) { // else their connections are in use: they go with us
       close();
     }
     return Map.of();
@@ -280,10 +316,10 @@ final class Conversation implements Runnable {
     return clients;
   }
 
-  private PreparedPhase prepared(Map<String, Object> request) {
-    PreparedPhase prepared = phases.get(request.get("phase"));
+  private PreparedPhase prepared(Object phase) {
+    PreparedPhase prepared = phases.get(phase);
     if (prepared == null) {
-      throw new Failure("internal", "", "the phase " + request.get("phase") + " is not prepared");
+      throw new Failure("internal", "", "the phase " + phase + " is not prepared");
     }
     return prepared;
   }

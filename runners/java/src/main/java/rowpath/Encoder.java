@@ -1,5 +1,8 @@
 package rowpath;
 
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -25,6 +28,7 @@ import java.util.UUID;
 public final class Encoder {
   private final List<Column> columns;
   private final long limit;
+  private final OutputStream kept;
   private byte[] bytes = new byte[4096];
   private int length;
   private int at;
@@ -34,8 +38,14 @@ public final class Encoder {
 
   /** A digest over at most {@code limit} rows of these columns. */
   public Encoder(List<Column> columns, long limit) {
+    this(columns, limit, OutputStream.nullOutputStream());
+  }
+
+  /** The same; the bytes of each row of the digest go to {@code kept}, their length before them. */
+  Encoder(List<Column> columns, long limit, OutputStream kept) {
     this.columns = columns;
     this.limit = limit;
+    this.kept = kept;
   }
 
   /** Begins a row; a source has moved to it. */
@@ -78,10 +88,22 @@ public final class Encoder {
     if (rows < limit) {
       rows++;
       sum += XxHash64.hash(bytes, length);
+      keep();
     }
     length = 0;
     at = 0;
     inRow = false;
+  }
+
+  private void keep() {
+    try {
+      for (int shift = 0; shift < 32; shift += 8) {
+        kept.write(length >>> shift);
+      }
+      kept.write(bytes, 0, length);
+    } catch (IOException full) {
+      throw new UncheckedIOException("a row cannot be kept", full);
+    }
   }
 
   /** {@code rows:hex16}. */

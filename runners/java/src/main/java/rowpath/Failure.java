@@ -4,6 +4,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.file.NoSuchFileException;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.sql.SQLNonTransientConnectionException;
 import java.time.DateTimeException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -36,7 +37,9 @@ public final class Failure extends RuntimeException {
       code = code(feature);
     } else if (thrown instanceof SQLException sql) {
       code = code(sql);
-      kind = code.startsWith("08") ? "connect" : kind;
+      boolean lost = // H2 has states of its own for that
+          code.startsWith("08") || sql instanceof SQLNonTransientConnectionException;
+      kind = lost ? "connect" : kind;
     } else if (thrown instanceof NoSuchFileException) {
       kind = "connect";
       code = "ENOENT";

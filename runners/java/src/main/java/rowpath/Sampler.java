@@ -86,9 +86,13 @@ final class Sampler extends Apart {
         cpuAfter - windowCpu);
   }
 
+  /** What the client does, ready on its connection. */
+  Operation operation() {
+    return operation;
+  }
+
   /** Operations {@code [first, first + count)} with a digest; the first failure is thrown. */
-  Map<String, Object> verify(long first, long count, long mostRows) throws Exception {
-    Encoder encoder = new Encoder(phase.columns(), mostRows);
+  Map<String, Object> verify(long first, long count, Encoder encoder) throws Exception {
     long resume = position;
     seek(first);
     reset();

@@ -214,9 +214,7 @@ public abstract class Jdbc implements Adapter {
     if (preparesEachTime()) {
       return new Statements.Bound(connection, phase.sql(), fetchSize, binder, rows, loop);
     }
-    PreparedStatement prepared = connection.prepareStatement(phase.sql());
-    prepared.setFetchSize(fetchSize);
-    return new Statements.Prepared(prepared, binder, rows, loop);
+    return new Statements.Prepared(connection, phase.sql(), fetchSize, binder, rows, loop);
   }
 
   private Binder binder(Phase phase) {

@@ -16,14 +16,52 @@ import rowpath.Tally;
 final class Statements {
   private Statements() {}
 
-  /** {@code prepared}: one PreparedStatement, kept. */
-  record Prepared(
-      PreparedStatement statement, Binder binder, Object[][] rows, RowLoop<ResultSet> loop)
-      implements Operation {
+  /**
+   * {@code prepared}: one PreparedStatement, kept; made anew where the driver closes it when an
+   * execution fails (DuckDB).
+   */
+  static final class Prepared implements Operation {
+    private final Connection connection;
+    private final String sql;
+    private final int fetchSize;
+    private final Binder binder;
+    private final Object[][] rows;
+    private final RowLoop<ResultSet> loop;
+    private PreparedStatement statement;
+
+    Prepared(
+        Connection connection,
+        String sql,
+        int fetchSize,
+        Binder binder,
+        Object[][] rows,
+        RowLoop<ResultSet> loop)
+        throws SQLException {
+      this.connection = connection;
+      this.sql = sql;
+      this.fetchSize = fetchSize;
+      this.binder = binder;
+      this.rows = rows;
+      this.loop = loop;
+      prepare();
+    }
+
+    private void prepare() throws SQLException {
+      statement = connection.prepareStatement(sql);
+      statement.setFetchSize(fetchSize);
+    }
+
     @Override
     public void run(int row, Tally tally) throws Exception {
-      binder.bind(statement, rows, row);
-      execute(statement, loop, tally);
+      try {
+        binder.bind(statement, rows, row);
+        execute(statement, loop, tally);
+      } catch (SQLException failed) {
+        if (statement.isClosed() && !connection.isClosed()) {
+          prepare();
+        }
+        throw failed;
+      }
     }
 
     @Override
