@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from rowpath_runner.clients import prepared_loop, take_turn
 from rowpath_runner.collector import COLLECTOR
 from rowpath_runner.failures import Refused, told
+from rowpath_runner.group_loop import Client as GroupClient
 from rowpath_runner.lifetime import die_with_parent
 from rowpath_runner.session import load_adapter
 
@@ -40,6 +41,12 @@ class Client:
             failure = Refused(**told(failure, self.adapter, "sample"))
             turn = turn._replace(outcome=turn.outcome._replace(failure=failure))
         return turn, COLLECTOR.ns - collected_ns, COLLECTOR.collections - collections
+
+    def work(self, place, cpus):
+        os.sched_setaffinity(0, cpus)
+        client = GroupClient(self._loops[place.phase], place, self.adapter)
+        self._pipe.send((None, None))
+        return client.work()
 
     def _meet(self):
         self._pipe.send((None, None))

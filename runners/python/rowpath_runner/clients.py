@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rowpath_runner.adapter import Unsupported
 from rowpath_runner.codec import MASK64
 from rowpath_runner.collector import COLLECTOR
+from rowpath_runner.group_loop import Client
 from rowpath_runner.load import load_work
 from rowpath_runner.loop import Outcome
 
@@ -106,7 +107,7 @@ class Clients:
 
     def prepare(self, phase, parameters):
         """The phase prepared on every connection."""
-        if len(self.adapters) > 1 and phase.kind not in ("query", "execute"):
+        if len(self.adapters) > 1 and phase.kind not in ("query", "execute", "null"):
             raise Unsupported(f"several clients at once are for queries and single statements, not for {phase.kind}")
         return Prepared(phase, parameters, self._loops(phase, parameters))
 
@@ -130,12 +131,31 @@ class Clients:
             reply["clients"] = [alone(turn) for turn in turns]
         return next((turn.outcome.failure for turn in turns if turn.outcome.failure), None), reply
 
+    def gather(self, parts):
+        """Let clients of groups wait for their begin: `parts` has a (prepared, place), or None, for every connection.
+
+        Gives the function that does the first client's part in this thread and returns, once all are done, what each
+        did (None of those without a part).
+        """
+        first, *others = self._clients(parts)
+        under_way = [
+            client and thread.submit(client.work) for thread, client in zip(self._threads, others, strict=True)
+        ]
+        return lambda: [first and first.work(), *(other and other.result() for other in under_way)]
+
     def close(self):
         """Close every connection, each in its client's thread, the first one last; end the threads."""
         for thread, adapter in zip(self._threads, self.adapters[1:], strict=False):
             thread.submit(adapter.close).result()
             thread.shutdown()
         self.adapters[0].close()
+
+    def _clients(self, parts):
+        """The groups' client of each connection that has a part."""
+        return [
+            part and Client(part[0].loops[number], part[1], adapter)
+            for number, (part, adapter) in enumerate(zip(parts, self.adapters, strict=False))
+        ]
 
     def _open_others(self, count):
         for _ in range(count):

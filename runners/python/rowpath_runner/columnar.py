@@ -11,7 +11,8 @@ from itertools import islice
 from uuid import UUID
 
 from rowpath_runner.beyond import told
-from rowpath_runner.codec import MASK64, digest_text, encode_row, row_hash
+from rowpath_runner.codec import MASK64
+from rowpath_runner.digest import digesting
 from rowpath_runner.loop import Loop, Work
 
 
@@ -63,22 +64,22 @@ class ColumnarLoop(Loop):
         yield "total += touched"
         yield "rows += count"
 
-    def verify(self, first, count, max_rows):
+    def verify(self, first, count, max_rows, keep=""):
         """Digest and touch of operations [first, first + count): the same folds; the rows are made of the batches."""
         library = self.work.library
-        rows = hashes = total = 0
+        rows = total = 0
         types = None
-        with told(self.columns):
+        with told(self.columns), digesting(self.columns, max_rows, keep) as digest:
             for position in range(first, first + count):
                 for batch in self._rows(position):
                     touched, size = library.fold(batch)
                     types = types or library.types(batch)
-                    for row in islice(library.rows(batch), max(0, max_rows - rows)):
-                        hashes += row_hash(encode_row(row, self.columns))
+                    for row in islice(library.rows(batch), digest.room()):
+                        digest.add(row)
                     rows += size
                     total += touched
         return {
-            "digest": digest_text(min(rows, max_rows), hashes),
+            "digest": digest.text(),
             "rows": rows,
             "touch": f"{total & MASK64:016x}",
             "operations": count,

@@ -12,7 +12,8 @@ from time import perf_counter_ns, thread_time_ns
 from typing import NamedTuple
 
 from rowpath_runner.beyond import told
-from rowpath_runner.codec import MASK64, digest_text, encode_row, row_hash, touch_expression
+from rowpath_runner.codec import MASK64, touch_expression
+from rowpath_runner.digest import digesting
 
 FAILURES_LIMIT = 100
 
@@ -155,25 +156,46 @@ class Loop:
         scope = {"clock": perf_counter_ns, "thread_clock": thread_time_ns, "execute": work.execute}
         scope.update(arguments=work.arguments, connect=work.connect, close=work.close)
         scope.update((f"convert{i}", convert) for i, convert in enumerate(self.converters) if convert)
-        operation = EXECUTE
-        if kind == "connect":
-            operation = CONNECT
-        elif columns:
-            operation = STAMPED_ROWS if stamps else ROWS
-        take = "\n    ".join([*self._conversions(), *self._touch()])
-        operation = operation.format(row=self._row(), take=take, **self.syntax)
-        mend = ""
         if transaction:
             scope.update(zip(("begin", "commit", "rollback"), transaction, strict=True))
-            wait = self.syntax["wait"]
-            operation, mend = f"{wait}begin()\n{operation}{wait}commit()\n", ROLLBACK.format(wait=wait)
-        source = BLOCK.replace("{define}", self.syntax["define"])
-        self.by_time = _compiled(source, operation, mend, scope, "now >= end", "end = 0")
-        self.by_count = _compiled(
-            source, operation, mend, scope, "operations + failed == limit", "limit = operations + failed"
+        self._scope = scope
+        rows = STAMPED_ROWS if stamps else ROWS
+        operation = CONNECT if kind == "connect" else rows if columns else EXECUTE
+        self.by_time = self._block(operation, done="now >= end", give_up="end = 0")
+        self.by_count = self._block(
+            operation, done="operations + failed == limit", give_up="limit = operations + failed"
         )
         self._convert = self._of_one_row("row", "\n    ".join(self._conversions()), f"({self._row()})")
         self._touched = self._of_one_row("row", "total = rows = 0\n    " + "\n    ".join(self._touch()), "total")
+
+    def at_work(self, source, how, **names):
+        """The function `source` (a template as BLOCK is), made around this loop's operation without stamps.
+
+        `how` fills in the template; `names` are what it uses beside the operation's own.
+        """
+        return self._compiled(source, ROWS if self.columns else EXECUTE, self._scope | names, **how)
+
+    def waited(self, outcome):
+        """What a function of `at_work` comes to: itself, here."""
+        return outcome
+
+    def _block(self, operation, **how):
+        return self._compiled(BLOCK, operation, self._scope, **how)
+
+    def _compiled(self, source, operation, scope, **how):
+        take = "\n    ".join([*self._conversions(), *self._touch()])
+        operation = operation.format(row=self._row(), take=take, **self.syntax)
+        wait, mend = self.syntax["wait"], ""
+        if self.transaction:
+            operation, mend = f"{wait}begin()\n{operation}{wait}commit()\n", ROLLBACK.format(wait=wait)
+        indented = "".join(" " * 12 + line + "\n" for line in operation.splitlines()).rstrip("\n")
+        bound = ", ".join(f"{name}={name}" for name in scope)  # as defaults they are locals of the function
+        source = source.format(
+            operation=indented, mend=mend, bound=bound, failures=FAILURES_LIMIT, **how, **self.syntax
+        )
+        scope = dict(scope)
+        exec(source, scope)
+        return scope["block"]
 
     def _row(self):
         return "".join(f"v{i}, " for i in range(len(self.columns)))
@@ -194,24 +216,23 @@ class Loop:
         exec(f"def function({row}):\n    {unpack}\n    {body or 'pass'}\n    return {result}", scope)
         return scope["function"]
 
-    def verify(self, first, count, max_rows):
+    def verify(self, first, count, max_rows, keep=""):
         """Digest and touch of operations [first, first + count): the same execute, the same conversions, untimed."""
         columns = self.columns
-        rows = hashes = total = 0
+        rows = total = 0
         delivered = [""] * len(columns)
-        with told(columns):
+        with told(columns), digesting(columns, max_rows, keep) as digest:
             for position in range(first, first + count):
                 for row in self._rows(position):
                     natural = self._convert(row)
                     for i, value in enumerate(row):
                         if value is not None and not delivered[i]:
                             delivered[i] = type(value).__name__
-                    if rows < max_rows:
-                        hashes += row_hash(encode_row(natural, columns))
+                    digest.add(natural)
                     rows += 1
                     total += self._touched(natural)
         return {
-            "digest": digest_text(min(rows, max_rows), hashes),
+            "digest": digest.text(),
             "rows": rows,
             "touch": f"{total & MASK64:016x}",
             "operations": count,
@@ -238,14 +259,3 @@ class Loop:
             commit()
         if work.connect:
             work.close(connection)
-
-
-def _compiled(source, operation, mend, scope, done, give_up):
-    indented = "".join(" " * 12 + line + "\n" for line in operation.splitlines()).rstrip("\n")
-    bound = ", ".join(f"{name}={name}" for name in scope)  # as defaults they are locals of the function
-    source = source.format(
-        operation=indented, mend=mend, done=done, give_up=give_up, bound=bound, failures=FAILURES_LIMIT
-    )
-    scope = dict(scope)
-    exec(source, scope)
-    return scope["block"]

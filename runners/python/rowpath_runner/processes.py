@@ -67,6 +67,25 @@ class Processes(Clients):
         self._start = partial(ClientProcess, driver, source, adapter.options, self._leave)
         super().__init__(adapter, count)
 
+    def gather(self, parts):
+        [first] = self._clients(parts[:1])
+        placed = [(client, part[1]) for client, part in zip(self.adapters[1:], parts[1:], strict=True) if part]
+        others = [client for client, _ in placed]
+        try:
+            for client, place in placed:
+                client.tell("work", place, os.sched_getaffinity(0))
+            self._answers(others)
+        except BaseException:
+            self._kill_others()  # those that are there would wait for ever
+            raise
+
+        def work():
+            done = first and first.work()
+            answers = iter(self._answers(others))
+            return [done, *(part and next(answers) for part in parts[1:])]
+
+        return work
+
     def close(self):
         """Close every connection, the first one last; end the processes."""
         for client in reversed(self.adapters):
@@ -101,8 +120,7 @@ class Processes(Clients):
             first = take_turn(loops[0], shares[0], meet)
             others = self._answers()
         except BaseException:
-            for client in self.adapters[1:]:  # those that wait at the gate would wait for ever
-                client.kill()
+            self._kill_others()  # those that wait at the gate would wait for ever
             raise
         for _, collected_ns, collections in others:
             meeting.collected_ns += collected_ns
@@ -113,10 +131,14 @@ class Processes(Clients):
         for client in self.adapters[1:]:
             client.tell(*request)
 
-    def _answers(self):
-        """One answer of every other client; the first error only when all have answered."""
-        answers, failure = [], None
+    def _kill_others(self):
         for client in self.adapters[1:]:
+            client.kill()
+
+    def _answers(self, clients=None):
+        """One answer of every other client, or of these; the first error only when all have answered."""
+        answers, failure = [], None
+        for client in self.adapters[1:] if clients is None else clients:
             try:
                 answers.append(client.answer())
             except Refused as error:

@@ -15,13 +15,14 @@ from rowpath_runner.behave import behave
 from rowpath_runner.clients import Clients
 from rowpath_runner.codec import Column, read_parameters
 from rowpath_runner.failures import Refused, told
+from rowpath_runner.groups import Groups
 from rowpath_runner.load import store
 from rowpath_runner.processes import Processes
 from rowpath_runner.tasks import Tasks
 
 PROTOCOL = [1, 1]
 CODEC = 1
-KNOWN = {"touch", "digest", "load", "clients", "behave", "describe"}
+KNOWN = {"touch", "digest", "load", "clients", "behave", "describe", "groups"}
 LIMIT_BYTES = 1 << 20
 
 
@@ -50,6 +51,17 @@ def load_adapter(driver, source=None):
     return importlib.import_module(f"adapters.{name}").Adapter
 
 
+def sensible(lines):
+    """The requests among the lines; what is none is skipped."""
+    for line in lines:
+        try:
+            request = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(request, dict) and "id" in request:
+            yield request
+
+
 class Session:
     """One controller's conversation with one adapter."""
 
@@ -59,26 +71,27 @@ class Session:
         self.adapter = None
         self.clients = None
         self.phases = {}
+        self.groups = None
 
     def serve(self, requests, replies):
         """Answer requests until `bye` or the end of the stream; returns whether `bye` came."""
-        for line in requests:
-            try:
-                request = json.loads(line)
-            except ValueError:
-                continue
-            if not isinstance(request, dict) or "id" not in request:
-                continue
-            reply = self._answer(request)
+
+        def answer(request, reply):
             replies.write(json.dumps({"id": request["id"], **reply}).encode() + b"\n")
             replies.flush()
-            if request.get("type") == "bye":
+
+        requests = sensible(requests)
+        for request in requests:
+            answer(request, self._answer(request))
+            if self.groups and (end := self.groups.work(requests, answer)):
+                answer(end, self._answer(end))
+            elif request.get("type") == "bye":
                 return True
         return False
 
     def _answer(self, request):
         kind = request.get("type")
-        handler = getattr(self, f"_on_{kind}", None)
+        handler = getattr(self, f"_on_{str(kind).replace('-', '_')}", None)
         try:
             if handler is None:
                 raise Refused("unsupported", f"this runner does not know requests of type {kind!r}")
@@ -159,7 +172,18 @@ class Session:
 
     def _on_verify(self, request):
         loop = self._prepared(request).loops[0]
-        return loop.verify(request["first"], request["count"], request.get("max_rows", 100000))
+        return loop.verify(request["first"], request["count"], request.get("max_rows", 100000), request.get("keep", ""))
+
+    def _on_groups(self, request):
+        self._opened()
+        self.groups = Groups(self.clients, self.phases, request)
+        return {"clients": self.groups.count}
+
+    def _on_groups_end(self, request):
+        groups, self.groups = self.groups, None
+        if groups is None:
+            raise Refused("internal", "no groups are at work")
+        return {"groups": groups.totals()}
 
     def _on_load(self, request):
         prepared, first, count = self._prepared(request), request["first"], request["count"]

@@ -74,6 +74,9 @@ class AsyncLoop(Loop):
         self.by_time = lambda *given: work.wait(by_time(*given))
         self.by_count = lambda *given: work.wait(by_count(*given))
 
+    def waited(self, outcome):
+        return self.work.wait(outcome)
+
     def _rows(self, position):
         return self.work.wait(self._collected(position))
 
@@ -110,6 +113,14 @@ class Tasks(Clients):
         """Close every connection, the one with the event loop last."""
         for adapter in reversed(self.adapters):
             adapter.close()
+
+    def gather(self, parts):
+        clients = self._clients(parts)
+        return lambda: self.adapters[0].wait(self._work(clients))
+
+    async def _work(self, clients):
+        done = iter(await asyncio.gather(*(client.work_as_task() for client in clients if client)))
+        return [client and next(done) for client in clients]
 
     def _one_by_one(self, do):
         return [do(adapter) for adapter in self.adapters]

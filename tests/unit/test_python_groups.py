@@ -1,0 +1,200 @@
+"""Groups of clients in the Python runner: the cases of every runner, and what Python's clients add to them."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+from tests.unit import group_cases as cases
+from tests.unit.group_talk import NOTHING, Group, Subject, subject
+
+from rowpath import protocol
+from rowpath.groups.board import DONE, WAITS, WORKS, Board
+from rowpath.model import Path
+from rowpath.runners import RunnerFailure
+
+sys.path.append(str(FilePath(__file__).parents[2] / "runners" / "python"))
+from rowpath_runner.adapter import Adapter as RunnerAdapter
+from rowpath_runner.clients import Clients
+from rowpath_runner.group_loop import Done, Place
+from rowpath_runner.loop import Work
+
+# Threads are held to every case; tasks, processes and other drivers to what they do in a way of their own.
+SUBJECTS: dict[str, tuple[str, dict[str, str], tuple[cases.Case, ...]]] = {
+    "sqlite3": ("sqlite3", {}, cases.LEDGER),
+    "psycopg": ("psycopg", {"transport": "unix"}, (cases.reads_and_writes, cases.failures, cases.killed)),
+    "processes": (
+        "psycopg",
+        {"transport": "unix", "concurrency": "processes"},
+        (cases.reads_and_writes, cases.regions, cases.killed),
+    ),
+    "tasks": ("asyncpg", {"transport": "unix"}, (cases.reads_and_writes, cases.failures, cases.regions)),
+    "duckdb": ("duckdb", {}, (cases.reads_and_writes, cases.killed, cases.keep)),
+}
+PAIRS = [(name, case) for name, (_driver, _coordinates, own) in SUBJECTS.items() for case in own]
+
+
+@pytest.fixture(name="null", scope="module")
+def null_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
+    with subject("python", "null", tmp_path_factory.mktemp("null")) as found:
+        yield found
+
+
+@pytest.fixture(name="subjects", scope="module")
+def subjects_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Subject]]:
+    """By name; one at a time, each started once for all of its cases that follow one another."""
+    with contextlib.ExitStack() as stack:
+        up: dict[str, Subject] = {}
+
+        def of(name: str) -> Subject:
+            if name not in up:
+                stack.close()
+                up.clear()
+                driver, coordinates, _cases = SUBJECTS[name]
+                up[name] = stack.enter_context(
+                    subject("python", driver, tmp_path_factory.mktemp("groups"), **coordinates)
+                )
+            return up[name]
+
+        yield of
+
+
+@pytest.mark.parametrize("case", cases.NULL, ids=cases.name_of)
+def test_groups_of_nothing(case: cases.Case, null: Subject) -> None:
+    case(null)
+
+
+@pytest.mark.parametrize(("name", "case"), PAIRS, ids=[f"{name}-{cases.name_of(case)}" for name, case in PAIRS])
+def test_groups_on_a_ledger(name: str, case: cases.Case, subjects: Callable[[str], Subject]) -> None:
+    case(subjects(name))
+
+
+def test_columnar_groups(subjects: Callable[[str], Subject]) -> None:
+    rows = subjects("duckdb")
+    columnar = replace(rows, path=Path.of(rows.path.as_dict() | {"fetch": "columnar"}))
+    columnar.instance.own_copy(columnar.path)
+    cases.touch(columnar)
+
+
+def test_what_ends_a_runner_whose_groups_are_at_work(null: Subject) -> None:
+    with null.talk(clients=2) as talk:
+        talk.prepare_nothing()
+        with talk.groups(Group(NOTHING, clients=2)) as working:
+            working.begin()
+            working.wait(lambda: working.board.states("group") == [WORKS, WORKS])
+            talk.ask(protocol.Bye, protocol.Reply)
+            assert talk.runner.process.wait(timeout=10) == 0
+    with null.talk() as talk:
+        talk.prepare_nothing()
+        with talk.groups(Group(NOTHING)) as working:
+            working.begin()
+            working.wait(lambda: working.board.states("group") == [WORKS])
+            assert talk.runner.process.stdin is not None
+            talk.runner.process.stdin.close()
+            talk.runner.process.wait(timeout=10)
+
+
+def test_the_end_may_be_told_before_the_begin(null: Subject) -> None:
+    with null.talk(clients=2) as talk:
+        talk.prepare_nothing()
+        with talk.groups(Group(NOTHING, clients=2)) as working:
+            working.set_end()
+            total = working.end()["group"]
+            assert working.board.states("group") == [DONE, DONE]
+            assert (total.operations, total.failed, total.begun_ns, total.ended_ns) == (0, 0, 0, 0)
+        with talk.groups(Group(NOTHING, clients=2)) as working:
+            working.set_end(time.monotonic_ns() + 60_000_000_000)
+            time.sleep(0.01)
+            assert working.board.states("group") == [WAITS, WAITS]
+            working.begin()
+            working.wait(lambda: working.board.states("group") == [WORKS, WORKS])
+            assert working.end()["group"].operations > 0
+
+
+def test_what_cannot_be_placed_is_refused(null: Subject) -> None:
+    with null.talk(clients=2) as talk:
+        talk.prepare_nothing()
+        board = Board([("group", 1, 0)])
+        with contextlib.closing(board):
+            place = board.places["group"]
+            right: dict[str, Any] = {"name": "group", "phase": NOTHING, "first_client": 0, "clients": 1}
+            right |= {"pacing": "closed", "control": place.control, "slots": place.slots, "slot_bytes": 0}
+            for changed, text in (
+                ({"slots": place.slots + place.slot_bytes}, "end before"),
+                ({"acknowledged": place.slot_bytes}, "end before"),
+                ({"pacing": "uniform", "rate_per_s": 1.0}, "uniform"),
+                ({"pacing": "fixed"}, "0.0 a second"),
+                ({"first_client": 2}, "of 2 clients"),
+                ({"phase": "unheard-of"}, "unheard-of"),
+            ):
+                with pytest.raises(RunnerFailure, match=text):
+                    ask(talk, board.file, protocol.GroupSpec(**right | changed))
+            twice = protocol.GroupSpec(**right)
+            with pytest.raises(RunnerFailure, match="in two groups"):
+                ask(talk, board.file, twice, twice)
+            with pytest.raises(RunnerFailure, match="nowhere"):
+                ask(talk, "/nowhere", twice)
+            assert ask(talk, board.file, twice).clients == 1
+            board.end("group", 1)
+            assert len(talk.ask(protocol.GroupsEnd, protocol.GroupsEndReply).groups) == 1
+
+
+def ask(talk: Any, board: str, *groups: protocol.GroupSpec) -> protocol.GroupsReply:
+    reply: protocol.GroupsReply = talk.ask(protocol.Groups, protocol.GroupsReply, board=board, groups=list(groups))
+    return reply
+
+
+class Noting(RunnerAdapter):
+    """Notes what is done; the row 2 cannot be stored, the row 4 not committed."""
+
+    errors = (ValueError,)
+
+    def __init__(self, options: dict[str, str]) -> None:
+        super().__init__(options)
+        self.noted: list[Any] = []
+
+    def prepare(self, phase: Any, parameters: Any) -> Work:
+        return Work(self.store, parameters)
+
+    def store(self, row: tuple[int]) -> None:
+        self.noted.append(row[0])
+        if row[0] == 2:
+            raise ValueError("two")
+
+    def transaction(self, phase: Any) -> Any:
+        def commit() -> None:
+            if self.noted[-1] == 4:
+                raise ValueError("four")
+            self.noted.append("commit")
+
+        return lambda: None, commit, lambda: self.noted.append("rollback")
+
+
+class Spec:
+    name, kind, columns, stamps, transaction, rows_per_operation = "write", "execute", (), False, True, 1
+
+
+def test_each_operation_is_a_transaction() -> None:
+    adapter = Noting({})
+    clients = Clients(adapter, 1)
+    prepared = clients.prepare(Spec, [(number,) for number in range(1, 6)])
+    board = Board([("group", 1, 5)])
+    with contextlib.closing(board):
+        place = board.places["group"]
+        own = Place(board.file, "write", "closed", 0.0, 0, 5, 0, 0, place.control, place.slots, 0, 0, 1, 5)
+        work = clients.gather([(prepared, own._replace(acknowledged=place.acknowledged))])
+        board.begin("group", 1)
+        [done] = work()
+        known, doubtful = board.acknowledged("group")
+    assert adapter.noted == [1, "commit", 2, "rollback", 3, "commit", 4, "rollback", 5, "commit"]
+    assert isinstance(done, Done)
+    assert (done.operations, done.failed) == (3, 2)
+    assert done.failures == {("sql", "ValueError"): {"kind": "sql", "code": "ValueError", "text": "two", "count": 2}}
+    assert (known.tolist(), doubtful.tolist()) == ([1, 0, 1, 0, 1], [0, 1, 0, 1, 0])
+    clients.close()
