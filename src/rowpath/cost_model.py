@@ -10,7 +10,8 @@ import msgspec
 
 from rowpath.cells import Cell
 from rowpath.evidence import Evidence
-from rowpath.model import Coefficient, CostModel, Predicted, Workload
+from rowpath.growth_model import Coefficient, CostModel, Predicted
+from rowpath.model import Workload
 from rowpath.statistics.intervals import student
 from rowpath.truth import Truth
 from rowpath.workloads import result_columns

@@ -10,13 +10,11 @@ from typing import Any
 import msgspec
 
 from rowpath.errors import InternalError, UsageError
+from rowpath.groups.records import AnyGroupsRecord
+from rowpath.journal_base import InSet, InStretch, Record
 from rowpath.model import SCHEMA_VERSION
 
 FILE = "samples.jsonl"
-
-
-class Record(msgspec.Struct, tag_field="record"):
-    """Base of all records: unknown fields are ignored, so that a newer journal of the same version can be read."""
 
 
 class RunRecord(Record, tag="run"):
@@ -55,21 +53,6 @@ class SetRecord(Record, tag="set"):
     group: int = 0
     path_ids: list[str] = []
     anchors: list[str] = []
-
-
-class InSet(Record):
-    """What belongs to one set, and is forgotten when the set is run anew."""
-
-    set: int = -1  # numbered through all groups; −1: the proof pass
-    group: int | None = None
-    path_id: str = ""
-    workload: str = ""
-    phase: str = ""
-
-    @property
-    def where(self) -> tuple[str, str, str]:
-        """(path id, workload, phase)."""
-        return self.path_id, self.workload, self.phase
 
 
 class InvocationRecord(InSet, tag="invocation"):
@@ -269,6 +252,7 @@ AnyRecord = (
     | ProbeRecord
     | ResumedRecord
     | EndRecord
+    | AnyGroupsRecord
 )
 
 
@@ -281,6 +265,7 @@ class Journal:
     dropped: list[DroppedRecord] = field(default_factory=list)
     sets: dict[tuple[int, int], SetRecord] = field(default_factory=dict)  # by (set, group)
     in_sets: list[InSet] = field(default_factory=list)
+    in_stretches: list[InStretch] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     probe: list[ProbeRecord] = field(default_factory=list)
     sync_cost: SyncCostRecord | None = None
@@ -294,7 +279,7 @@ class Journal:
     def all(self, kind: type[Any]) -> list[Any]:
         """The records of one type, in order."""
         if not self._by_kind:
-            for record in self.in_sets:
+            for record in (*self.in_sets, *self.in_stretches):
                 self._by_kind.setdefault(type(record), []).append(record)
         return self._by_kind.get(kind, [])
 
@@ -361,6 +346,9 @@ def _take(journal: Journal, record: Any) -> None:
         record.phase = record.phase.removeprefix(f"{record.workload}.")
         record.group = record.group if record.group is not None else journal.open_groups.get(record.set, 0)
         journal.in_sets.append(record)
+    elif isinstance(record, InStretch):
+        record.set_group = journal.open_groups.get(record.set, 0)
+        journal.in_stretches.append(record)
     elif isinstance(record, PathRecord):
         journal.paths[record.path_id] = record
     elif isinstance(record, DroppedRecord):
@@ -388,6 +376,7 @@ def _take(journal: Journal, record: Any) -> None:
 def _forget(journal: Journal, restarted: SetRecord) -> None:
     key = restarted.set, restarted.group
     journal.in_sets = [record for record in journal.in_sets if (record.set, record.group) != key]
+    journal.in_stretches = [each for each in journal.in_stretches if (each.set, each.set_group) != key]
 
 
 def _number_through(journal: Journal) -> None:

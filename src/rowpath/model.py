@@ -9,6 +9,8 @@ import msgspec
 from rowpath.frozen import Frozen as Frozen  # noqa: PLC0414 – handed on
 from rowpath.frozen import Regime as Regime  # noqa: PLC0414 – handed on
 from rowpath.frozen import Status as Status  # noqa: PLC0414 – handed on
+from rowpath.groups.model import GroupsReport
+from rowpath.growth_model import CostModel, Sweep
 from rowpath.probe.model import Probe
 from rowpath.retrieval_model import BlockSizes, Retrieval
 from rowpath.scaling_model import Scaling
@@ -59,6 +61,8 @@ COORDINATES = (
     "threads",
     "durability",
     "storage",
+    "processes",
+    "backup",
     "profile",
     "decode",
 )
@@ -91,6 +95,7 @@ class Table(Frozen, frozen=True):
     generator: str
     seed: int = 42
     primary_key: tuple[str, ...] = ()
+    indexes: tuple[tuple[str, ...], ...] = ()  # the columns of each further index
     identity: str = ""  # column that the engine numbers itself on insert (tab1.c1)
     ascii: bool = False  # every text in it is ASCII: an engine that can choose takes a character set of one byte
 
@@ -113,7 +118,8 @@ class Phase(Frozen, frozen=True):
 
     `sql` uses `?` placeholders, `{create:TABLE}` and `{drop:TABLE}` for the engine's own DDL, `{columns:TABLE}` for the
     table's column names, `{result}` for those of `only`; `dialects` overrides it per engine. `truth` names how the
-    controller knows the result: `whole-table`, `first-rows` (`rows_per_operation` of them), `by-key`, `aggregate`
+    controller knows the result: `whole-table`, `first-rows` (`rows_per_operation` of them), `by-key`, `range`
+    (`range_rows` rows in the table's order from the parameter's row on), `aggregate`
     (result columns are called `count`, `sum_X`, `min_X`, `max_X`), `one` (one row of the integer 1), `none`.
     """
 
@@ -136,12 +142,15 @@ class Phase(Frozen, frozen=True):
     parameters: Parameters | None = None
     rows_per_operation: int = 1
     transaction: Literal["autocommit", "transaction"] = "autocommit"
-    range_rows: int = 0  # truth `aggregate` with parameters: over so many rows, from the parameter's one on
+    range_rows: int = 0  # truth `range`, or `aggregate` with parameters: so many rows, from the parameter's one on
     engines: tuple[str, ...] = ()  # whose statement this is; empty: everybody's
-    truth: Literal["whole-table", "first-rows", "by-key", "aggregate", "one", "none"] = "none"
+    truth: Literal["whole-table", "first-rows", "by-key", "range", "aggregate", "one", "none"] = "none"
     writes: bool = False
     operations: int = 0  # a write phase is run whole: this many operations
     reset: tuple[str, ...] = ()  # statements that make the starting state anew, outside the clock
+    # Each operation adds one to this integer column of the row of `table` named by its parameters (the primary key), so
+    # that the table itself says how often each was done.
+    counted: str = ""
     after: str = ""  # a write phase's proof: the table whose digest is checked once it has ended
 
 
@@ -204,7 +213,7 @@ class Dropped(Frozen, frozen=True):
 
 
 class Result(Frozen, frozen=True):
-    """One record of the long form: one path × workload × phase × regime × metric."""
+    """One record of the long form: one path × workload × phase × regime × metric (× stretch × group of clients)."""
 
     workload: str
     phase: str
@@ -225,6 +234,8 @@ class Result(Frozen, frozen=True):
     reason: str = ""
     digest: str = ""
     means: str = ""  # how the figure was obtained
+    stretch: str = ""  # of groups at work at once
+    group: str = ""  # of clients; empty: all of the stretch together
 
 
 class RankedPath(Frozen, frozen=True):
@@ -295,39 +306,6 @@ class Published(Frozen, frozen=True):
     note: str = ""
 
 
-class Coefficient(Frozen, frozen=True):
-    """One coefficient of a cost model with its 95 % interval over the sets; not `known` where it may as well be 0."""
-
-    ns: float
-    low: float | None
-    high: float | None
-    known: bool
-
-
-class Predicted(Frozen, frozen=True):
-    """A phase that a cost model was not fitted to: measured beside predicted."""
-
-    phase: str
-    measured_ns: float
-    predicted_ns: float
-    ratio: float  # predicted ÷ measured
-
-
-class CostModel(Frozen, frozen=True):
-    """What a path's time is made of: operation + rows + values + bytes, fitted over the shapes of a workload."""
-
-    name: str
-    workload: str
-    operation: Coefficient
-    row: Coefficient
-    value: Coefficient
-    byte: Coefficient
-    sets: int
-    worst_phase: str  # of those fitted
-    worst_ratio: float  # fitted ÷ measured there
-    held_out: tuple[Predicted, ...]
-
-
 class AcrossLink(Frozen, frozen=True):
     """A path over an emulated link beside the same path without it; times in ns per operation.
 
@@ -347,34 +325,6 @@ class AcrossLink(Frozen, frozen=True):
     ratio: float  # measured ÷ predicted, over the sets that have both
     low: float | None  # its interval
     high: float | None
-
-
-class SweepLine(Frozen, frozen=True):
-    """A path's time over the size of the result: fixed + rows × row."""
-
-    name: str
-    fixed: Coefficient
-    row: Coefficient
-    sets: int
-
-
-class Leader(Frozen, frozen=True):
-    """The fastest path from so many rows on; the interval is of that number, None where it is not certain."""
-
-    name: str
-    from_rows: float
-    low: float | None
-    high: float | None
-
-
-class Sweep(Frozen, frozen=True):
-    """How the paths of one comparison grow with the size of the result, and which leads from which size on."""
-
-    comparison: str
-    least_rows: int
-    most_rows: int
-    lines: tuple[SweepLine, ...]
-    leaders: tuple[Leader, ...]
 
 
 class Analysis(Frozen, frozen=True):
@@ -398,3 +348,4 @@ class Analysis(Frozen, frozen=True):
     block_sizes: tuple[BlockSizes, ...] = ()
     across_links: tuple[AcrossLink, ...] = ()
     probe: Probe | None = None
+    groups: GroupsReport | None = None  # of an experiment whose groups are at work at once

@@ -20,6 +20,7 @@ from rowpath.statistics.intervals import student
 BEST_OF = 5
 CLOCK = "the runner's own monotonic clock"
 WARMED = "operations until windows are flat within 10 %"
+CONNECTIONS = "bytes of our connections"
 # The collector (a key of the run's `means`) behind each metric that is not the runner's own.
 COLLECTORS = {
     "client_cpu": ("client_cpu", "cpu"),
@@ -37,15 +38,26 @@ COLLECTORS = {
     "prepares": ("statements",),
     "executes": ("statements",),
     "system_calls": ("system calls",),
+    "traffic": (CONNECTIONS,),
+    "traffic_in_backup": (CONNECTIONS,),
+    "traffic_each": (CONNECTIONS,),
 }
 PARTS = "ratio of times, the same path with one client against it"
+THREADS = "the clocks of its clients' threads"
+CONTROLLER = "the controller's monotonic clock"
 OWN_MEANS = {
     "speed_up": PARTS,
     "efficiency": PARTS,
     "warm_up": WARMED,
     "warm_up_time": WARMED,
     "lines_of_code": "counted in the adapter's source",
+    "group_failed": "counted by the runner",
+    "backup_effect": "ratio of rates, within a set",
+    "backup_time": CONTROLLER,
+    "recovery_time": CONTROLLER,
+    "backup_size": "sizes of the backup's files",
 }
+NOT_REACHED = "rate not reached: percentiles of latency are withheld"
 
 
 def results(evidence: Evidence) -> tuple[Result, ...]:
@@ -70,7 +82,7 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
         if where[0] in evidence.journal.paths:
             for metric, value in metrics.exact(evidence, where).items():
                 found.append(_Maker(evidence, where, "none").exact(metric, value, _told(proof.means, metric)))
-    return (*found, *_by_path(evidence), *_in_parts(evidence))
+    return (*found, *_by_path(evidence), *_in_parts(evidence), *_of_groups(evidence))
 
 
 class _Maker:
@@ -186,6 +198,23 @@ def _in_parts(evidence: Evidence) -> Iterator[Result]:
             for metric, times in (("speed_up", 1.0), ("efficiency", 1.0 / level.clients)):
                 low, high = (None if end is None else end * times for end in (level.low, level.high))
                 yield maker.derived(metric, level.speed_up * times, low, high)
+
+
+def _of_groups(evidence: Evidence) -> Iterator[Result]:
+    """Every metric of groups; of wrong or failed ones the rate alone, without a figure."""
+    for each in evidence.group_values:
+        maker = _Maker(evidence, each.where, "steady")
+        maker.common |= {"stretch": each.stretch, "group": each.group}
+        if maker.common["status"] == "ok":
+            means = THREADS if each.group and each.metric == "client_cpu" else ""
+            yield maker.estimated(each.metric, {number: [value] for number, value in each.values.items()}, means)
+        elif each.metric in ("group_rate", "paced_rate"):
+            yield maker.missing(each.metric)
+    for missed in (each for each in (evidence.groups.figures if evidence.groups else ()) if not each.reached):
+        workload, _, phase = missed.phase.rpartition(".")
+        maker = _Maker(evidence, (missed.path_id, workload, phase), "steady", reason=NOT_REACHED)
+        maker.common |= {"stretch": missed.stretch, "group": missed.group}
+        yield maker.missing("latency_p99")
 
 
 def _by_path(evidence: Evidence) -> Iterator[Result]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from rowpath.cost_model import coefficient
 from rowpath.evidence import Evidence
+from rowpath.growth_model import Leader, Sweep, SweepLine
 from rowpath.journal_reader import PathRecord
-from rowpath.model import Leader, Sweep, SweepLine
 from rowpath.statistics.intervals import Interval, student
 
 LEAST_SIZES = 3

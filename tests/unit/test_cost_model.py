@@ -12,7 +12,7 @@ from tests.unit.journal_factory import Record
 
 from rowpath.analysis import analyse
 from rowpath.cost_model import TERMS, Shape, fit, predicted_ns, shapes_of
-from rowpath.model import CostModel
+from rowpath.growth_model import CostModel
 from rowpath.workloads import load_workload
 
 HELD_OUT = ["rows-300-mixed", "rows-30-mixed"]

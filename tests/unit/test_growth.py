@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rowpath.model import Analysis, Coefficient, Leader, Published, Result, Sweep, SweepLine
+from rowpath.growth_model import Coefficient, Leader, Sweep, SweepLine
+from rowpath.model import Analysis, Published, Result
 from rowpath.published_order import sentences
 from rowpath.report.growth import leading, many_grid, sweep_grid
 from rowpath.report.lookup import Lookup

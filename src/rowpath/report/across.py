@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rowpath.model import AcrossLink, Analysis, Coefficient, CostModel
+from rowpath.growth_model import Coefficient, CostModel
+from rowpath.model import AcrossLink, Analysis
 from rowpath.report import format as fmt
 from rowpath.report.figures import Figure
 from rowpath.report.grid import Column, Grid, Row, without_empty

@@ -24,11 +24,12 @@ class Figure(Frozen, frozen=True):
     """A drawing: its kind, what it says to those who cannot see it, and its numbers."""
 
     key: str
-    kind: Literal["ranking", "cpu", "order", "clients", "scaling"]
+    kind: Literal["ranking", "cpu", "order", "clients", "scaling", "timeline"]
     label: str
     rows: tuple[dict[str, Any], ...]
     floor: float | None = None  # ranking: the floor relative to the fastest
     note: str = ""
+    axis: dict[str, Any] | None = None  # timeline: seconds, stretches, backups and kills that all rows share
 
 
 def ranking_figure(key: str, ranking: Ranking, lookup: Lookup) -> Figure | None:

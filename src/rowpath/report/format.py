@@ -105,11 +105,30 @@ def interval(low: float | None, high: float | None) -> str:
     return f"{low:,.{decimals}f}–{high:,.{decimals}f}"
 
 
+def rate_interval(low: float | None, high: float | None) -> str:
+    """The interval of a rate per second in the unit of its upper end: `23.9–24.6 k/s`."""
+    return _interval_in(low, high, _RATE, "")
+
+
+def duration_interval(low_ns: float | None, high_ns: float | None) -> str:
+    """The interval of a time in nanoseconds in the unit of its upper end: `4.10–4.62 s`."""
+    return _interval_in(low_ns, high_ns, _TIME, " ")
+
+
+def _interval_in(low: float | None, high: float | None, units: Sequence[str], gap: str) -> str:
+    if low is None or not high or not math.isfinite(low) or not math.isfinite(high):
+        return ""
+    value, unit = _scaled(high, 1000, units)
+    return f"{interval(low * value / high, value)}{gap}{unit}"
+
+
 def figure(value: float | None, unit: str) -> str:
     """A value of a metric in the unit that its record names."""
     if value is None or not math.isfinite(value):
         return MISSING
     base = unit.partition("/")[0].strip()
+    if base in {"KB", "MB"}:  # an article's own unit
+        return f"{_significant(value)} {unit}"
     if unit.endswith("/s") and base != "bytes":
         return rate(value)
     if base == "ns":
