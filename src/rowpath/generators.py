@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from rowpath import tpch
+from rowpath import library, tpch
 from rowpath.codec import MASK64, plain_decimal
 from rowpath.errors import UsageError
 from rowpath.model import Column, Parameters, Phase, Table, Workload
@@ -237,6 +237,7 @@ _MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
     "tab1-changed": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1_changed),
     "types": (tuple(_EVERY_TYPE), _types),
     "wide": (WIDE_COLUMNS, _wide),
+    **library.makers(draw),
 }
 
 # The columns that each makes; those of tpch.py read them from files.

@@ -5,7 +5,8 @@ Rows, hashes and prefix sums are computed once and kept, so that asking about on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,19 @@ class Touches:
         if not self._sums:
             return None
         return frozenset(sum(_between(sums, *span) for span in spans) & MASK64 for sums in self._sums)
+
+    def expected_in_regions(self, regions: list[tuple[int, int, int]]) -> frozenset[int] | None:
+        """The same for clients that each go through rows of their own again and again: (first, rows, operations)."""
+        if not self._sums:
+            return None
+        found = []
+        for sums in self._sums:
+            total = 0
+            for first, rows, operations in regions:
+                rounds, rest = divmod(operations, rows)
+                total += rounds * _between(sums, first, rows) + _between(sums, first, rest)
+            found.append(total & MASK64)
+        return frozenset(found)
 
 
 class _Scans:
@@ -163,9 +177,10 @@ class Truth:
         assert phase.parameters is not None
         made: dict[int, list[generators.Row]] = {}
         groups = []
+        many = phase.range_rows if phase.truth == "range" else 1
         for index in generators.parameter_indexes(phase.parameters):
             if index not in made:
-                made[index] = [make(index)] if index < table.rows else []
+                made[index] = [make(each) for each in range(index, min(index + many, table.rows))]
             groups.append(made[index])
         return groups
 
@@ -190,7 +205,8 @@ class Truth:
     def after_digest(self, phase: Phase | str, operations: int) -> str:
         """The digest of the phase's `after` table once operations [0, operations) ran; empty without such a table.
 
-        Each operation puts the rows of its parameters' indexes into that table, new or in place of what was there.
+        Each operation puts the rows of its parameters' indexes into that table, new or in place of what was there; or
+        counts itself in that row (`Phase.counted`).
         """
         phase = self._phase(phase)
         if not phase.after:
@@ -204,6 +220,10 @@ class Truth:
         table = self.workload.tables[phase.after]
         make = generators.row_maker(table)
         result = codec.Digest()
+        if phase.counted:
+            for row in counted_rows(table, phase, operations):
+                result.add(codec.encode_row(row, table.columns))
+            return result.text()
         touched: set[int] = set()
         if phase.parameters is not None:
             stored = operations * (phase.rows_per_operation if phase.kind == "load" else 1)
@@ -241,6 +261,17 @@ class Truth:
             size = phase.rows_per_operation if phase.kind == "load" else 1
             self._sent[phase.name] = _prefix_sums([sum(each[at : at + size]) for at in range(0, len(each), size)])
         return _between(self._sent[phase.name], first, operations)
+
+
+def counted_rows(table: Table, phase: Phase, operations: int) -> Iterator[generators.Row]:
+    """The table's rows once operations [0, operations) of a counting phase ran, positions wrapping."""
+    assert phase.parameters is not None
+    indexes = list(generators.parameter_indexes(phase.parameters))
+    rounds, rest = divmod(operations, len(indexes))
+    times = Counter({index: rounds * often for index, often in Counter(indexes).items()}) + Counter(indexes[:rest])
+    at = [column.name for column in table.columns].index(phase.counted)
+    for index, row in enumerate(generators.rows(table)):
+        yield *row[:at], row[at] + times[index], *row[at + 1 :]
 
 
 def _aggregates(table: Table, phase: Phase) -> list[generators.Row]:

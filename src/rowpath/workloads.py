@@ -84,7 +84,7 @@ def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
             _known(file, f"{where}, SQL", name, tables)
     if phase.kind in ("query", "execute", "load", "connect") and not phase.sql:
         raise UsageError(f"{file}: {where} has no sql", f"a phase of kind '{phase.kind}' needs sql = …")
-    if phase.truth in ("whole-table", "first-rows", "by-key", "aggregate") and not phase.table:
+    if phase.truth in ("whole-table", "first-rows", "by-key", "range", "aggregate") and not phase.table:
         raise UsageError(f"{file}: {where} has no table", f"truth = '{phase.truth}' needs table = …")
     if phase.truth == "first-rows" and phase.rows_per_operation > workload.tables[phase.table].rows:
         raise UsageError(
@@ -93,10 +93,11 @@ def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
         )
     if phase.only and not result_columns(workload, phase):
         raise UsageError(f"{file}: {where}: no column fits only = {list(phase.only)}", "name columns of its table")
-    if phase.truth == "by-key" and phase.parameters is None:
-        raise UsageError(f"{file}: {where} has no parameters", "truth = 'by-key' needs parameters = {…}")
-    if phase.truth == "aggregate" and phase.parameters is not None and phase.range_rows < 1:
-        raise UsageError(f"{file}: {where} aggregates over no rows", "range_rows = 1000, or as many as each range has")
+    if phase.truth in ("by-key", "range") and phase.parameters is None:
+        raise UsageError(f"{file}: {where} has no parameters", f"truth = '{phase.truth}' needs parameters = {{…}}")
+    ranged = phase.truth == "range" or (phase.truth == "aggregate" and phase.parameters is not None)
+    if ranged and phase.range_rows < 1:
+        raise UsageError(f"{file}: {where} is over no rows", "range_rows = 1000, or as many as each range has")
     if phase.truth == "aggregate":
         _check_aggregate(file, where, workload.tables[phase.table], phase)
     if phase.writes and phase.operations < 1:
@@ -105,6 +106,8 @@ def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
         )
     if phase.kind == "load":
         _check_load(file, where, phase)
+    if phase.counted:
+        _check_counted(file, where, workload, phase)
     if phase.union != (phase.parameters is not None and phase.parameters.generator == "ranges"):
         raise UsageError(
             f"{file}: {where}: union and parameters = {{ generator = 'ranges', … }} go together",
@@ -142,6 +145,21 @@ def _check_load(file: FilePath, where: str, phase: Phase) -> None:
             f"{phase.rows_per_operation} rows",
             "make count a multiple of rows_per_operation",
         )
+
+
+def _check_counted(file: FilePath, where: str, workload: Workload, phase: Phase) -> None:
+    table = workload.tables.get(phase.table)
+    integers = tuple(column.name for column in table.columns if column.type == "integer") if table else ()
+    _known(file, f"{where}, counted", phase.counted, integers)
+    assert table is not None
+    named = phase.parameters.columns if phase.parameters else ()
+    if not (phase.writes and phase.kind == "execute" and phase.after == phase.table and named == table.primary_key):
+        raise UsageError(
+            f"{file}: {where}: what it counts could not be told from the table",
+            f"counted needs kind = 'execute', writes = true, after = '{phase.table}' and its primary key as parameters",
+        )
+    if not phase.reset:
+        raise UsageError(f"{file}: {where} counts on from what is there", "write reset = ['UPDATE … SET … = 0']")
 
 
 def _check_union(file: FilePath, where: str, workload: Workload, phase: Phase) -> None:

@@ -6,6 +6,7 @@ import time
 
 from rowpath import codec, generators
 from rowpath.model import Workload
+from rowpath.scale import at_scale
 from rowpath.truth import Truth
 from rowpath.workloads import for_engine, load_workload
 
@@ -138,3 +139,15 @@ def test_nothing_is_known_of_the_null_phase() -> None:
     assert truth.touches("nothing").expected(0, 5) is None
     assert truth.rows("nothing", 0, 5) == 0
     assert truth.verify_digest("nothing", 0, 1, 1) == ""
+
+
+def test_what_a_counting_phase_leaves() -> None:
+    library = at_scale(load_workload("library"), 0.001)
+    ledger, phase = library.tables["ledger"], library.phase("write")
+    assert phase.parameters is not None
+    indexes = list(generators.parameter_indexes(phase.parameters))
+    columns = ledger.columns
+    for operations in (0, 7, len(indexes), 2 * len(indexes) + 3):
+        done = [indexes[position % len(indexes)] for position in range(operations)]
+        right = [(row[0], done.count(index), row[2]) for index, row in enumerate(generators.rows(ledger))]
+        assert Truth(library).after_digest("write", operations) == codec.digest(right, columns)

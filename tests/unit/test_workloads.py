@@ -118,3 +118,44 @@ def test_only_a_conformance_workload_is_narrowed() -> None:
     narrowed, reasons = workloads.for_engine(types, lambda kind: "" if kind == "integer" else "no")
     assert workloads.sql_for(narrowed, narrowed.phase("read"), TOY) == "SELECT id, c_small, c_integer, c_big FROM types"
     assert len(reasons) == len(types.tables["types"].columns) - 4
+
+
+COUNTING = """
+name = "mine"
+title = "A ledger of one's own"
+
+[tables.ledger]
+rows = 10
+generator = "ledger"
+primary_key = ["id"]
+columns = [{ name = "id", type = "integer" }, { name = "n", type = "integer" }, { name = "note", type = "char" }]
+
+[[phases]]
+name = "write"
+kind = "execute"
+sql = "UPDATE ledger SET n = n + 1 WHERE id = ?"
+table = "ledger"
+counted = "n"
+parameters = { generator = "stride", n = 10, k = 7, count = 10, columns = ["id"] }
+writes = true
+operations = 5
+reset = ["UPDATE ledger SET n = 0"]
+after = "ledger"
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('counted = "n"', 'counted = "m"', "names 'm', which is not there"),
+        ('counted = "n"', 'counted = "note"', "names 'note', which is not there"),
+        ('after = "ledger"', "", "could not be told from the table"),
+        ('columns = ["id"]', 'columns = ["n"]', "could not be told from the table"),
+        ("writes = true", "", "could not be told from the table"),
+        ('reset = ["UPDATE ledger SET n = 0"]', "", "counts on from what is there"),
+    ],
+)
+def test_a_phase_whose_counting_could_not_be_checked(tmp_path: Path, right: str, wrong: str, said: str) -> None:
+    assert load(tmp_path, COUNTING).phase("write").counted == "n"
+    with pytest.raises(UsageError, match=said):
+        load(tmp_path, COUNTING.replace(right, wrong))
