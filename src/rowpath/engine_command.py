@@ -16,7 +16,7 @@ from rowpath import engine_state, launch, places
 from rowpath.collect import memory
 from rowpath.engine_keeper import Answer, Request
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Availability, Engine, Fetchable, Stored, Versioned, versions
+from rowpath.engines.base import Availability, BacksUp, Engine, Fetchable, Stored, Versioned, versions
 from rowpath.engines.fetchables import fetchables
 from rowpath.engines.given_engine import GivenEngine
 from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
@@ -35,14 +35,20 @@ def engines() -> Iterator[str]:
         yield f"{'':12} deployments {', '.join(engine.deployments)}; {_kept(engine)}"
         if isinstance(engine, Versioned):
             for version in engine.versions():
-                there = engine.availability_of(version, "off")
-                why = "here" if there.ok else f"not here: {there.reason}; enable it with: {there.remedy}"
-                yield f"{'':12} version {version}: {why}"
+                yield f"{'':12} version {version}: {_state(engine.availability_of(version, 'off'))}"
+        if isinstance(engine, BacksUp):
+            ways = dict.fromkeys(way for deployment in engine.deployments for way in engine.backup_ways(deployment))
+            for way in ways or ("none",):
+                yield f"{'':12} backup {way}: {_state(engine.backup_availability(way))}"
     yield ""
     yield "on request, pinned by checksum, never handed on by us:"
     for name, found in fetchables().items():
         state = "fetched" if found.fetched() else f"rowpath engine fetch {name}"
         yield f"{name:<12} {found.licence}, {found.size_text}: {state}"
+
+
+def _state(there: Availability) -> str:
+    return "here" if there.ok else f"not here: {there.reason}; enable it with: {there.remedy}"
 
 
 def _kept(engine: Engine) -> str:

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
+import msgspec
+
 from rowpath import cores
 from rowpath.engines import ENGINES
-from rowpath.engines.base import BY_URL, Reached, Stored, Versioned, versions
+from rowpath.engines.base import BY_URL, BacksUp, Reached, Stored, Versioned, versions
 from rowpath.errors import UsageError
 from rowpath.experiments import Selection
 from rowpath.languages import Adapter, availability, every_adapter
@@ -23,6 +25,7 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # combinations would be tens of thousands of paths.
 BESIDE = ("version", "engine_version", "tls", "clients", "concurrency", "threads", "bulk")
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
+PROCESSES = ("shared", "own")  # the client processes of a path's groups: one for all, or one for each
 RANGES = ("bounds", "count")  # how a retrieval is parted: by quantiles of the key, or as if keys were dense
 ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row",), "decode": ("natural",)}
 
@@ -108,6 +111,12 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
             # A file has no key: its segments are equal in bytes or records.
             parted = RANGES[:1] if deployment == "file" else RANGES
             axes = axes | {"ranges": parted if len(axes["clients"]) > 1 else ("none",)}
+        if "processes" in wanted:
+            axes = axes | {"processes": PROCESSES if deployment == "server" else PROCESSES[:1]}
+        if "backup" in wanted:
+            engine_object = ENGINES[engine_name]
+            ways = engine_object.backup_ways(deployment) if isinstance(engine_object, BacksUp) else ()
+            axes = axes | {"backup": ways or ("none",)}
         if "free" in wanted.get("placement", ()):
             axes = axes | {"placement": (*axes["placement"], "free")}
         shipped = wanted.get("profile") == ("shipped",)
@@ -200,6 +209,13 @@ def unavailable(adapter: Adapter, path: Path) -> tuple[str, str]:
     here = availability(adapter, path.get("version"), path)
     if not here.ok:
         return here.reason, here.remedy
+    if "backup" in path.as_dict():
+        way = path.get("backup")
+        if not isinstance(engine, BacksUp) or way == "none":
+            what = f"{engine.name} ({path.get('deployment')})"
+            return f"{what} cannot be backed up while clients are at work on it", "rowpath engine list"
+        backed = engine.backup_availability(way)
+        return ("", "") if backed.ok else (backed.reason, backed.remedy)
     return "", ""
 
 
@@ -270,6 +286,21 @@ def select(selection: Selection, filters: Mapping[str, tuple[str, ...]] = NO_FIL
         opened = {key: values for key, values in filters.items() if key not in wanted and values != ("*",)}
         found += [(adapter, path) for path in lattice(adapter, opened | wanted) or lattice(adapter, wanted)]
     return found
+
+
+def unmatched(selection: Selection) -> UsageError:
+    """What is wrong with a selection that no path matches: the coordinate whose value the others do not have."""
+    named = " ".join(
+        f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in selection.select.items()
+    )
+    for key in sorted(selection.select, key=lambda key: key in ("engine", "language", "driver", "deployment")):
+        others = msgspec.structs.replace(selection, select={**selection.select, key: "*"})
+        if values := dict.fromkeys(path.get(key) for _adapter, path in select(others)):
+            if [*values] == ["none"]:
+                return UsageError(f"no path matches {named}: there is no {key} there", f"leave {key} out")
+            can_be = f"{key} can be {' or '.join(values)} there"
+            return UsageError(f"no path matches {named}: {can_be}", f"{key} = '{next(iter(values))}'")
+    return UsageError(f"no path matches {named}", "rowpath list paths")
 
 
 def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:

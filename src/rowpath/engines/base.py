@@ -181,6 +181,44 @@ class Fetchable(Protocol):
         """Whether they are there."""
 
 
+@dataclass(frozen=True)
+class Backup:
+    """How one backup is made: by a statement on a connection of the path's own, or by a program."""
+
+    way: str
+    kept: FilePath  # what it leaves: a file or a directory that is not there before
+    statement: str = ""
+    before: tuple[str, ...] = ()  # statements on the same connection right before and after it, outside its span
+    afterwards: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()  # a program that the controller starts, on the server's cores
+    environment: dict[str, str] = field(default_factory=dict)  # added for it: secrets go here, never into arguments
+
+
+@runtime_checkable
+class BacksUp(Protocol):
+    """An engine whose databases can be backed up while clients work on them."""
+
+    def backup_ways(self, deployment: str) -> tuple[str, ...]:
+        """The values of the coordinate `backup`, the default first; empty when it has none there."""
+
+    def backup_availability(self, way: str) -> Availability:
+        """Whether the program that this way needs is here; quick."""
+
+
+@runtime_checkable
+class BackedUp(Protocol):
+    """An instance of such an engine."""
+
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """How the path's database is backed up into an existing folder. Errors: EnvironmentMissing."""
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A started instance of its own over what the backup kept, in an existing folder; the original is left alone.
+
+        Embedded: `options` of any path lead to the restored copy. Errors: RowpathError (it cannot be restored).
+        """
+
+
 BY_URL = "by-url"  # the `engine_version` of a server that is another's, named by a URL
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-from rowpath.engines import derby_old
+from rowpath.engines import backups, derby_backup, derby_old
 from rowpath.engines.base import Availability, Instance, Place
-from rowpath.engines.jvm import SQL_TYPES, JvmEngine, ServerCommand
+from rowpath.engines.jvm import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
 from rowpath.model import Column, Table
 
 LONGEST_CHAR = 254
@@ -28,6 +28,7 @@ class Derby(JvmEngine):
     }
     made_file = "service.properties"
     lock_file = "db.lck"
+    backup_way = "procedure"
     user = "APP"  # whose default schema is that of the embedded database, which has no users
 
     def __init__(self, version: str = "") -> None:
@@ -41,19 +42,23 @@ class Derby(JvmEngine):
         """The pinned one; the old one, a server alone, which IBM's driver needs."""
         return super().version(), derby_old.VERSION
 
+    def movable_versions(self) -> tuple[str, ...]:
+        """Those that can have a database that is moved (groups/moves.py), the oldest too."""
+        return *self.versions(), derby_old.OLDEST
+
     def tls_version(self) -> str:
         """None: its own TLS is left out."""
         return ""
 
     def availability_of(self, version: str, tls: str) -> Availability:
-        """Whether that version can run here; the old one only once it was fetched."""
+        """Whether that version can run here; an old one only once it was fetched."""
         here = self.availability()
-        return derby_old.DERBY.availability() if here.ok and version == derby_old.VERSION else here
+        return derby_old.BY_VERSION[version].availability() if here.ok and version in derby_old.BY_VERSION else here
 
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A database directory, or a server over one, not yet made. Errors: EnvironmentMissing."""
-        if place.version == derby_old.VERSION:
-            derby_old.DERBY.require()
+        if place.version in derby_old.BY_VERSION:
+            derby_old.BY_VERSION[place.version].require()
         return JvmEngine.instance(Derby(place.version), deployment, durability, place)
 
     def supports(self, logical_type: str) -> str:
@@ -90,8 +95,18 @@ class Derby(JvmEngine):
         return ["CALL SYSCS_UTIL.SYSCS_SET_DATABASE_PROPERTY('derby.storage.indexStats.auto', 'false')"]
 
     def filled(self, name: str, table: Table) -> list[str]:
-        """Where its numbering goes on, and statistics."""
+        """Where its numbering goes on, and statistics, which the oldest cannot be asked for."""
+        if self.version() == derby_old.OLDEST:
+            return super().filled(name, table)
         return [*super().filled(name, table), f"CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{name.upper()}', NULL)"]
+
+    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+        """Its procedure, which copies the directory under its own name into the folder."""
+        return folder / DATABASE, f"CALL SYSCS_UTIL.SYSCS_BACKUP_DATABASE({backups.literal(folder)})"
+
+    def restore(self, kept: FilePath, database: FilePath) -> None:
+        """Restored and each table held against its indexes, by its own program. Errors: RowpathError."""
+        derby_backup.restore(self._jars(), kept, database)
 
     def set_password(self, password: str) -> list[str]:
         """Nothing: the server knows its user, the database none."""
@@ -112,7 +127,7 @@ class Derby(JvmEngine):
         if durability == "none":
             properties.append("-Dderby.system.durability=test")
         return ServerCommand(
-            jars=derby_old.JARS if self.version() == derby_old.VERSION else JARS,
+            jars=self._jars(),
             properties=tuple(properties),
             arguments=(CONTROL, "start", "-h", "127.0.0.1", "-p", str(port), "-noSecurityManager"),
             ready=b"ready to accept connections",
@@ -125,6 +140,9 @@ class Derby(JvmEngine):
     def ping(self, port: int) -> list[str]:
         """Its own control program."""
         return [CONTROL, "ping", "-h", "127.0.0.1", "-p", str(port)]
+
+    def _jars(self) -> tuple[str, ...]:
+        return derby_old.JARS if self.version() == derby_old.VERSION else JARS
 
     def _kept_as(self, column: Column) -> str:
         # A CHAR beyond the longest is kept without its blanks, which the digest drops anyway.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import shutil
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines import homes, through_runner
-from rowpath.engines.base import Availability, Place
+from rowpath.engines import backups, duckdb_backup, homes, through_runner
+from rowpath.engines.base import Availability, Backup, Instance, Place
 from rowpath.engines.embedded import Copies
 from rowpath.languages import Adapter, load_manifest
-from rowpath.model import Column, Table
+from rowpath.model import Column, Path, Table
+from rowpath.runners import Runner
 
 TYPES = {
     "decimal": "DECIMAL({precision},{scale})",
@@ -85,6 +88,14 @@ class DuckDb:
         """What the runner executes on its own connection: the log goes into the file."""
         return ["CHECKPOINT"]
 
+    def backup_ways(self, deployment: str) -> tuple[str, ...]:
+        """Its copy into another database."""
+        return (duckdb_backup.WAY,)
+
+    def backup_availability(self, way: str) -> Availability:
+        """Whether it can run here: it needs no program."""
+        return self.availability() if way == duckdb_backup.WAY else backups.unknown("DuckDB", way)
+
     def slow_query(self) -> str:
         """A query that runs for minutes and needs no table."""
         return "SELECT count(*) FROM range(10000000) AS a, range(10000000) AS b WHERE a.range * b.range % 7 = 3"
@@ -114,6 +125,30 @@ class File(Copies):
 
     def load(self, tables: dict[str, Table]) -> None:
         """Make these tables anew and fill them; the database ends checkpointed, closed and synced."""
+        with self._opened() as runner:
+            through_runner.make_tables(runner, self._engine, tables, self._folder)
+            through_runner.run(runner, self._engine.settle_statements())
+        homes.sync(self._database)
+
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """Statements of the path's own client. Errors: EnvironmentMissing."""
+        backups.require(self._engine.backup_availability(way))
+        return duckdb_backup.backup(self._copy(path), folder)
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A copy of the file that it kept, opened once. Errors: RowpathError."""
+        instance = File(self._engine, self.deployment, self.durability, Place(folder, folder, ()))
+        with backups.restoring(backup, instance):
+            shutil.copyfile(backup.kept, instance.restored_copy())
+            with instance._opened():
+                pass
+        return backups.passing(instance)
+
+    def facts(self) -> dict[str, str]:
+        """The version; what a driver uses the file with, its runner tells."""
+        return {"version": self.version}
+
+    def _opened(self) -> contextlib.AbstractContextManager[Runner]:
         options = {
             "engine": self._engine.name,
             "deployment": self.deployment,
@@ -122,14 +157,7 @@ class File(Copies):
             "threads": "1",
             "path": str(self._database),
         }
-        with through_runner.connected("python", "duckdb", self.version, options) as runner:
-            through_runner.make_tables(runner, self._engine, tables, self._folder)
-            through_runner.run(runner, self._engine.settle_statements())
-        homes.sync(self._database)
-
-    def facts(self) -> dict[str, str]:
-        """The version; what a driver uses the file with, its runner tells."""
-        return {"version": self.version}
+        return through_runner.connected("python", "duckdb", self.version, options)
 
 
 def _driver() -> Adapter:

@@ -27,6 +27,7 @@ class Copies:
         self._folder = folder
         self._database = folder / loaded_name
         self._copy_name = copy_name
+        self._only: FilePath | None = None
 
     def start(self) -> None:
         """Make the private folder. Errors: EnvironmentMissing when it cannot be written."""
@@ -44,7 +45,9 @@ class Copies:
         return {"path": str(self._copy(path))}
 
     def own_copy(self, path: Path) -> None:
-        """Give the path a fresh byte-identical copy; what it had before is gone."""
+        """Give the path a fresh byte-identical copy; what it had before is gone. Nothing where all share `only`."""
+        if self._only is not None:
+            return
         copy = self._copy(path)
         shutil.rmtree(copy.parent, ignore_errors=True)
         homes.home(copy.parent, None)
@@ -72,5 +75,17 @@ class Copies:
         """None."""
         return []
 
+    def home(self) -> FilePath | None:
+        """The folder with everything of it."""
+        return self._folder
+
+    def restored_copy(self) -> FilePath:
+        """Where what a backup kept is to be put: from now on the only database, which every path works on."""
+        self.start()
+        self._database = self._only = homes.home(self._folder / "restored", None) / self._copy_name
+        return self._only
+
     def _copy(self, path: Path) -> FilePath:
-        return self._folder / hashlib.blake2s(path.id.encode(), digest_size=8).hexdigest() / self._copy_name
+        return (
+            self._only or self._folder / hashlib.blake2s(path.id.encode(), digest_size=8).hexdigest() / self._copy_name
+        )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path as FilePath
 
+from rowpath.engines import backups
 from rowpath.engines.jvm import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
+from rowpath.errors import RowpathError
 from rowpath.model import Table
 
 
@@ -22,6 +25,7 @@ class H2(JvmEngine):
     inside = DATABASE
     made_file = f"{DATABASE}.mv.db"
     user = "SA"
+    backup_way = "backup-to"
     greeting = bytes(8)  # an impossible version of its protocol
 
     def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
@@ -42,6 +46,19 @@ class H2(JvmEngine):
     def filled(self, name: str, table: Table) -> list[str]:
         """Where its numbering goes on, and statistics."""
         return [*super().filled(name, table), f"ANALYZE TABLE {name}"]
+
+    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+        """A zip of the database's file, copied while it is in use."""
+        kept = folder / f"{DATABASE}.zip"
+        return kept, f"BACKUP TO {backups.literal(kept)}"
+
+    def restore(self, kept: FilePath, database: FilePath) -> None:
+        """Unpack it; each file in it has a checksum. Errors: RowpathError, OSError."""
+        try:
+            with zipfile.ZipFile(kept) as packed:
+                packed.extract(self.made_file, database)
+        except (zipfile.BadZipFile, KeyError) as error:
+            raise RowpathError(f"{kept.name} is no whole zip: {error}") from error
 
     def server_command(self, home: FilePath, port: int, durability: str) -> ServerCommand:
         """The TCP server: by its own default it would listen everywhere."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tarfile
+import zlib
 from pathlib import Path as FilePath
 
+from rowpath.engines import backups
 from rowpath.engines.jvm import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
+from rowpath.errors import RowpathError
 
 NEVER_MS = 2_147_483_647
 
@@ -24,6 +28,7 @@ class Hsqldb(JvmEngine):
     made_file = f"{DATABASE}.script"
     lock_file = f"{DATABASE}.lck"
     user = "SA"
+    backup_way = "backup"
     greeting = b"GET "  # not its protocol: it hangs up
 
     def slow_query(self) -> str:
@@ -35,6 +40,21 @@ class Hsqldb(JvmEngine):
     def once(self, durability: str) -> list[str]:
         """When its log is synced: a property of the database, not of a connection."""
         return [f"SET FILES WRITE DELAY {'FALSE' if durability == 'full' else f'{NEVER_MS} MILLIS'}"]
+
+    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+        """An archive of the database's files, written while it is in use."""
+        kept = folder / f"{DATABASE}.tar.gz"
+        return kept, f"BACKUP DATABASE TO {backups.literal(kept)} NOT BLOCKING"
+
+    def restore(self, kept: FilePath, database: FilePath) -> None:
+        """Unpack it. Errors: RowpathError, OSError."""
+        database.mkdir(mode=0o700)
+        try:
+            with tarfile.open(kept, "r:gz") as packed:
+                packed.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
+                packed.extractall(database)
+        except (tarfile.TarError, EOFError, zlib.error) as error:
+            raise RowpathError(f"{kept.name} is no whole archive: {error}") from error
 
     def server_command(self, home: FilePath, port: int, durability: str) -> ServerCommand:
         """Its server, which opens the database when it starts."""

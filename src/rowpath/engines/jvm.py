@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines.base import Availability, Instance, Place
+from rowpath.engines import backups
+from rowpath.engines.base import Availability, Backup, Instance, Place
 from rowpath.languages import Adapter, load_manifest
 from rowpath.model import Column, Table
 
@@ -58,6 +59,7 @@ class JvmEngine:
     made_file: str  # in that directory once the database was made
     lock_file = ""  # in it while the database is open; empty where no file tells
     user: str
+    backup_way: str
     greeting = b""  # what the server answers, or hangs up on, at once; empty where `answers` asks in another way
 
     def availability(self) -> Availability:
@@ -109,6 +111,28 @@ class JvmEngine:
         """A query that runs for minutes and needs no table of ours."""
         raise NotImplementedError
 
+    def backup_ways(self, deployment: str) -> tuple[str, ...]:
+        """Its one statement."""
+        return (self.backup_way,)
+
+    def backup_availability(self, way: str) -> Availability:
+        """Whether it can run here: it needs no program."""
+        return self.availability() if way == self.backup_way else backups.unknown(self.title, way)
+
+    def backup(self, way: str, folder: FilePath) -> Backup:
+        """How an open database is backed up into that folder of the server's user. Errors: EnvironmentMissing."""
+        backups.require(self.backup_availability(way))
+        kept, statement = self.backup_statement(folder)
+        return Backup(way, kept, statement)
+
+    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+        """What a backup into that folder leaves, and the statement that makes it."""
+        raise NotImplementedError
+
+    def restore(self, kept: FilePath, database: FilePath) -> None:
+        """Make a database directory that is not there from what a backup left. Errors: RowpathError, OSError."""
+        raise NotImplementedError
+
     def path(self, database: FilePath) -> str:
         """What an embedded connection's URL names."""
         return str(database / self.inside if self.inside else database)
@@ -156,3 +180,9 @@ class JvmEngine:
 
     def _kept_as(self, column: Column) -> str:
         return column.type
+
+
+def jvm_command(jars: tuple[str, ...], *options: str) -> list[str]:
+    """A JVM with these pinned jars, up to the main class."""
+    java: Any = importlib.import_module("rowpath.languages.java")
+    return [java.java_command(), *options, "-cp", java.class_path(jars)]

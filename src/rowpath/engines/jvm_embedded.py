@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines import homes
-from rowpath.engines.base import Place
+from rowpath.engines import backups, homes, indexes
+from rowpath.engines.base import Backup, Instance, Place
 from rowpath.engines.embedded import Copies
 from rowpath.engines.jvm import DATABASE, JvmEngine
 from rowpath.engines.through_runner import connected as connected_to
@@ -38,9 +38,27 @@ class Directory(Copies):
         """Make these tables anew and fill them; the database ends checkpointed, closed and synced."""
         load_database(self._engine, self._database, tables, self.durability, pristine=True)
 
+    def adopt(self, database: FilePath) -> None:
+        """Let every path work on one copy of that database directory, open nowhere else. Errors: RowpathError."""
+        homes.copy(database, self.restored_copy(), None)
+
     def options(self, path: Path) -> dict[str, Any]:
         """The path's own copy."""
         return {"path": self._engine.path(self._copy(path))}
+
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """The engine's statement. Errors: EnvironmentMissing."""
+        return self._engine.backup(way, backups.place_in(folder))
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A directory made from it, which every path works on. Errors: RowpathError."""
+        instance = Directory(self._engine, self.deployment, self.durability, Place(folder, folder, ()))
+        with backups.restoring(backup, instance):
+            database = instance.restored_copy()
+            self._engine.restore(backup.kept, database)
+            with embedded(self._engine, database):
+                pass
+        return backups.passing(instance)
 
     def facts(self) -> dict[str, str]:
         """The version and what the database was told; what a driver uses it with, its runner tells."""
@@ -79,7 +97,7 @@ def load_database(
                 run(runner, [engine.create(name, table)])
                 if table.rows:
                     fill(runner, engine, name, table, FilePath(folder) / f"{name}.rows")
-                run(runner, engine.filled(name, table))
+                run(runner, indexes.statements(name, table) + engine.filled(name, table))
         run(runner, engine.settle_statements())
     homes.sync(database)
     if fresh and pristine:

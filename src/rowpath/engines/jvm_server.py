@@ -12,9 +12,9 @@ from typing import Any
 
 from rowpath import launch
 from rowpath.collect import disk
-from rowpath.engines import homes
-from rowpath.engines.base import Place, Settled
-from rowpath.engines.jvm import DATABASE, JvmEngine
+from rowpath.engines import backups, homes
+from rowpath.engines.base import Backup, Instance, Place, Settled
+from rowpath.engines.jvm import DATABASE, JvmEngine, jvm_command
 from rowpath.engines.jvm_embedded import connected, embedded, load_database
 from rowpath.engines.through_runner import run
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut, UsageError
@@ -85,9 +85,20 @@ class Server:
         if opened:
             self.stop()
         load_database(self._engine, database, tables, self.durability, self._login)
-        self._give(database)
+        homes.give_all(database, self._user)
         if opened:
             self.start()
+
+    def adopt(self, database: FilePath) -> None:
+        """Serve a copy of that database directory, which is not open elsewhere; the server steps aside meanwhile.
+
+        For engines whose databases know no users. Errors: RowpathError, EnvironmentMissing.
+        """
+        self.stop()
+        if self._home is None:
+            self._make()
+        homes.copy(database, self._files() / DATABASE, self._user)
+        self.start()
 
     def options(self, path: Path) -> dict[str, Any]:
         """Where it listens and its only login."""
@@ -132,21 +143,44 @@ class Server:
         """The password."""
         return [self._login["password"]]
 
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """The engine's statement, into a folder that the server may write. Errors: EnvironmentMissing."""
+        return self._engine.backup(way, backups.place_in(folder, self._user))
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A server of its own over it, with the same login: some databases hold theirs. Errors: RowpathError."""
+        place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
+        server = Server(self._engine, self.deployment, self.durability, place)
+        server._login = self._login
+        with backups.restoring(backup, server):
+            server._home = server._make_home()
+            database = server._home / DATABASE
+            self._engine.restore(backup.kept, database)
+            homes.give_all(database, self._user)
+            server.start()
+            with connected(self._engine, {"deployment": "server", **server.options(Path.of({}))}):
+                pass
+        return backups.passing(server)
+
+    def home(self) -> FilePath | None:
+        """The folder with everything of it, None before its first start."""
+        return self._home
+
     def _make(self) -> None:
-        home = homes.home(self._place.directory / f"{self._engine.name}-server", self._user)
-        for name, text in self._engine.server_files(self._login["password"]).items():
-            homes.write_private(home / name, text, self._user)
+        home = self._make_home()
         # Before anybody can ask for it: an engine whose database knows its users makes it with no password at all.
         statements = self._engine.set_password(self._login["password"])
         if statements:
             with embedded(self._engine, home / DATABASE) as runner:
                 run(runner, statements)
-            self._give(home / DATABASE)
+            homes.give_all(home / DATABASE, self._user)
         self._home = home
 
-    def _give(self, database: FilePath) -> None:
-        for file in (database, *database.rglob("*")):
-            homes.give(file, self._user)
+    def _make_home(self) -> FilePath:
+        home = homes.home(self._place.directory / f"{self._engine.name}-server", self._user)
+        for name, text in self._engine.server_files(self._login["password"]).items():
+            homes.write_private(home / name, text, self._user)
+        return home
 
     def _command(self) -> Any:
         return self._engine.server_command(self._files(), self._port, self.durability)
@@ -162,7 +196,7 @@ class Server:
             begin = said.tell()
             self._process = launch.start(
                 [
-                    *_jvm(command.jars, *java.JVM_OPTIONS, f"-Djava.io.tmpdir={home}", *command.properties),
+                    *jvm_command(command.jars, *java.JVM_OPTIONS, f"-Djava.io.tmpdir={home}", *command.properties),
                     *command.arguments,
                 ],
                 environment={"LC_ALL": "C.UTF-8", **self._place.environment},
@@ -186,7 +220,7 @@ class Server:
         raise EnvironmentMissing(f"{title} did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
 
     def _pinged(self, ping: list[str]) -> bool:
-        command = _jvm(self._command().jars, "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+        command = jvm_command(self._command().jars, "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
         try:
             return launch.run([*command, *ping], timeout_s=PING_TIMEOUT_S).returncode == 0
         except TimedOut:
@@ -208,11 +242,6 @@ class Server:
         if self._home is None:
             raise RowpathError(f"{self._engine.title}'s server has not been started", "call start first")
         return self._home
-
-
-def _jvm(jars: tuple[str, ...], *options: str) -> list[str]:
-    java = _java()
-    return [java.java_command(), *options, "-cp", java.class_path(jars)]
 
 
 def _java() -> Any:

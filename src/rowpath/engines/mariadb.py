@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines import mariadb_binaries
+from rowpath.engines import mariadb_backup, mariadb_binaries
 from rowpath.engines.base import Availability, Instance, Place
 from rowpath.engines.mariadb_settings import Flavour
 from rowpath.model import Column, Table
@@ -116,6 +116,14 @@ class Mariadb:
         """
         checkpoint = ["SET GLOBAL innodb_log_checkpoint_now = ON"] if mariadb_binaries.has_checkpoint() else []
         return ["FLUSH TABLES", *checkpoint]
+
+    def backup_ways(self, deployment: str) -> tuple[str, ...]:
+        """Its programs, which connect to a server: its library can be reached by none."""
+        return mariadb_backup.WAYS if deployment == "server" else ()
+
+    def backup_availability(self, way: str) -> Availability:
+        """Whether the program for it is here."""
+        return mariadb_backup.availability(way)
 
     def slow_query(self) -> str:
         """Minutes of counting combinations of something that every server and the library have."""

@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from rowpath import launch
 from rowpath.engines import homes, mariadb_settings
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.model import Table
@@ -44,26 +43,13 @@ def keep(wanted: str, seed: FilePath) -> None:
     _seeds[wanted] = seed
 
 
-def copy(source: FilePath, target: FilePath, user: str | None) -> None:
-    """A byte-identical copy (blocks are shared where the file system can), the user's own; replaces `target`."""
-    shutil.rmtree(target, ignore_errors=True)
-    done = launch.run(["cp", "-r", "--reflink=auto", source, target], timeout_s=3600)
-    if done.returncode != 0:
-        said = done.stderr.strip()[-500:]
-        raise RowpathError(f"{source} could not be copied: {said}", f"make room: df {target.parent}")
-    target.chmod(0o700)
-    for file in (target, *target.rglob("*")):
-        homes.give(file, user)
-    homes.sync(target)
-
-
 def make_empty(engine: Mariadb, version: str, data: FilePath, user: str | None) -> None:
     """Make an empty data directory `data`; made once a version and user, then copied. Errors: EnvironmentMissing."""
     arguments = mariadb_settings.arguments(engine.flavour, "innodb", "none")  # its system tables are the same for all
     marks = hashlib.blake2s(repr((arguments, user, os.geteuid())).encode(), digest_size=6).hexdigest()
     kept = cache_dir() / f"{engine.name}-{version}-empty-{marks}"
     if kept.is_dir():
-        copy(kept, data, user)
+        homes.copy(kept, data, user)
         return
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir(mode=0o700)
@@ -72,7 +58,7 @@ def make_empty(engine: Mariadb, version: str, data: FilePath, user: str | None) 
     try:
         cache_dir().mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{kept.name}.", dir=cache_dir()) as scratch:
-            copy(data, FilePath(scratch) / "data", None)
+            homes.copy(data, FilePath(scratch) / "data", None)
             with contextlib.suppress(OSError):  # another process was first
                 (FilePath(scratch) / "data").rename(kept)
     except OSError as error:

@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from rowpath import launch, loading
 from rowpath.collect import disk
-from rowpath.engines import homes, mariadb_logins, mariadb_seed, mariadb_settings, ports
-from rowpath.engines.base import Place, Settled
+from rowpath.engines import (
+    backups,
+    homes,
+    indexes,
+    mariadb_backup,
+    mariadb_logins,
+    mariadb_seed,
+    mariadb_settings,
+    ports,
+)
+from rowpath.engines.base import Backup, Instance, Place, Settled
 from rowpath.engines.mariadb_console import Console, script
 from rowpath.engines.mariadb_logins import DATABASE, ROLE, SUPERUSER
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
@@ -122,10 +131,10 @@ class Server:
             self.stop()
             if known is None:
                 seed = self._files() / "seed"
-                mariadb_seed.copy(self._data(), seed, None)
+                homes.copy(self._data(), seed, None)
                 mariadb_seed.keep(wanted, seed)
             else:
-                mariadb_seed.copy(known, self._data(), self._user)
+                homes.copy(known, self._data(), self._user)
             self.start()
         self._fresh = False
 
@@ -199,10 +208,35 @@ class Server:
         """Both passwords."""
         return list(self._passwords.values())
 
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """One of the family's programs, as the superuser over the socket. Errors: EnvironmentMissing."""
+        backups.require(self._engine.backup_availability(way))
+        return mariadb_backup.backup(way, self.storage, self._login(), self._data(), folder)
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A server of its own over the files, or one that the dump was read into. Errors: RowpathError."""
+        place = Place(folder, folder, self._place.server_cpus, version=self._place.version, storage=self._place.storage)
+        server = Server(self._engine, self.deployment, self.durability, place)
+        server._passwords = self._passwords
+        with backups.restoring(backup, server):
+            if backup.way == mariadb_backup.PHYSICAL:
+                server._home = homes.home(place.directory / self._engine.name, self._user)
+                mariadb_backup.prepare(backup.kept, server._data(), self._user)
+                server.start()
+            else:
+                mariadb_backup.check_dump(backup.kept)
+                server.start()
+                mariadb_backup.read_dump(self._programs.client, server._login(), backup.kept)
+        return backups.passing(server)
+
+    def home(self) -> FilePath | None:
+        """The folder with everything of it but its socket, None before its first start."""
+        return self._home
+
     def _started(self, port: int) -> bool:
         """Start the server; False when its port is taken."""
         home = self._files()
-        logins, login, log = home / "logins.sql", home / "login.cnf", home / "server.log"
+        logins, login, log = home / "logins.sql", self._login(), home / "server.log"
         first = mariadb_settings.first_statements(self.storage, self.durability)
         homes.write_private(logins, script(first + mariadb_logins.statements(self._passwords)), self._user)
         homes.write_private(login, mariadb_logins.option_file(self._passwords[SUPERUSER], self._socket()))
@@ -274,7 +308,7 @@ class Server:
                 ):
                     if table.rows:
                         statements.append(self._engine.fill(name, table, file))
-                    statements.append(f"ANALYZE TABLE {name}")
+                    statements += [*indexes.statements(name, table), f"ANALYZE TABLE {name}"]
                     self._ask(script(statements), LOAD_TIMEOUT_S)
         self._settle()
 
@@ -298,6 +332,9 @@ class Server:
         if self._sockets is None:
             raise RowpathError(f"{self._engine.title}'s server does not run", "call start first")
         return self._sockets / "mysql.sock"
+
+    def _login(self) -> FilePath:
+        return self._files() / "login.cnf"
 
     def _data(self) -> FilePath:
         return self._files() / "data"

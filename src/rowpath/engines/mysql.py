@@ -64,6 +64,15 @@ class Mysql(mariadb.Mariadb):
         """Whether it is there."""
         return mysql_binaries.fetched()
 
+    def backup_ways(self, deployment: str) -> tuple[str, ...]:
+        """None: the artefact has the server alone."""
+        return ()
+
+    def backup_availability(self, way: str) -> Availability:
+        """Never."""
+        reason = "the artefact has no program that makes backups, and the server's clone plugin came later (8.0.17)"
+        return Availability(False, mysql_binaries.WHAT, reason, "engine=mariadb")
+
     def settle_statements(self) -> list[str]:
         """None: MyISAM holds nothing back, the server waits for InnoDB's pages; FLUSH TABLES waits for any HANDLER."""
         return []

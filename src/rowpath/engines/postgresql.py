@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines import certificates, postgresql_binaries
+from rowpath.engines import certificates, postgresql_backup, postgresql_binaries
 from rowpath.engines.base import Availability, Place
 from rowpath.engines.postgresql_server import Server
 from rowpath.model import Column, Table
@@ -96,6 +96,14 @@ class Postgresql:
     def settle_statements(self) -> list[str]:
         """None: `settle` does it from outside."""
         return []
+
+    def backup_ways(self, deployment: str) -> tuple[str, ...]:
+        """The cluster's files, and a dump."""
+        return tuple(postgresql_backup.PROGRAMS)
+
+    def backup_availability(self, way: str) -> Availability:
+        """Whether the programs for it are here."""
+        return postgresql_backup.availability(way)
 
     def slow_query(self) -> str:
         """Minutes of counting pairs."""

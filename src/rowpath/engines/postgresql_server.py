@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from rowpath import launch, loading
 from rowpath.collect import disk
-from rowpath.engines import certificates, homes, postgresql_binaries
-from rowpath.engines.base import Place, Settled
+from rowpath.engines import (
+    backups,
+    certificates,
+    homes,
+    indexes,
+    postgresql_backup,
+    postgresql_binaries,
+    postgresql_manifest,
+)
+from rowpath.engines.base import Backup, Instance, Place, Settled
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.generators import delimited_file
 from rowpath.model import Path, Table
@@ -149,6 +157,7 @@ class Server:
             if table.identity:
                 place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
                 script.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}));")
+        script += [f"{statement};" for statement in indexes.statements(name, table)]
         return [*script, f"VACUUM ANALYZE {name};"]
 
     def options(self, path: Path) -> dict[str, Any]:
@@ -216,8 +225,48 @@ class Server:
         """Both passwords."""
         return list(self._passwords.values())
 
-    def _make(self) -> None:
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """Its own program, over the socket. Errors: EnvironmentMissing."""
+        backups.require(postgresql_backup.availability(way))
+        kept = backups.place_in(folder) / ("data" if way == "basebackup" else f"{DATABASE}.dump")
+        where, environment = self._way_in()
+        told = postgresql_backup.arguments(way, str(kept), SUPERUSER, ROLE, DATABASE)
+        program = str(self._client(postgresql_backup.PROGRAMS[way][0]))
+        return Backup(way, kept, command=(program, *where, *told), environment=environment)
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A server of its own: over the files, verified and recovered, or one that the dump was read into.
+
+        It has the same logins. Errors: RowpathError.
+        """
+        place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
+        server = Server(self._engine, self.deployment, self.durability, place, self._prefix)
+        server._passwords = self._passwords
+        with backups.restoring(backup, server):
+            if backup.way == "basebackup":
+                postgresql_manifest.verify(backup.kept)
+                server._home = server._make_home()
+                homes.copy(backup.kept, server._home / "data", self._user)
+                server.start()
+            else:
+                server.start()
+                where, environment = server._way_in()
+                told = ["-U", ROLE, "-d", DATABASE, "--exit-on-error", "--single-transaction", str(backup.kept)]
+                backups.run([self._client("pg_restore"), *where, *told], environment)
+        return backups.passing(server)
+
+    def home(self) -> FilePath | None:
+        """The folder with everything of it but its socket, None before its first start."""
+        return self._home
+
+    def _make_home(self) -> FilePath:
         home = homes.home(self._place.directory / "postgresql", self._user)
+        lines = [f"*:*:*:{user}:{password}\n" for user, password in self._passwords.items()]
+        homes.write_private(home / "pgpass", "".join(lines))
+        return home
+
+    def _make(self) -> None:
+        home = self._make_home()
         data = home / "data"
         shutil.rmtree(data, ignore_errors=True)
         password_file = home / "initial-password"
@@ -232,8 +281,6 @@ class Server:
         password_file.unlink()
         if done.returncode != 0:
             raise EnvironmentMissing(f"initdb failed: {done.stderr.strip()[-500:]}", "rowpath doctor")
-        lines = [f"*:*:*:{user}:{password}\n" for user, password in self._passwords.items()]
-        homes.write_private(home / "pgpass", "".join(lines))
         self._home = home
 
     def _configure(self) -> None:
@@ -288,12 +335,12 @@ class Server:
 
     def _psql(self, script: str, role: str = ROLE, database: str = DATABASE, timeout_s: float = 60.0) -> str:
         """Run a script through psql; the passwords travel in a private file, never on a command line."""
-        options = ["-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1"]
-        options += ["-h", str(self._sockets), "-p", str(self._port)]
+        where, environment = self._way_in()
+        options = [*where, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
         done: subprocess.CompletedProcess[str] = launch.run(
             [self._client("psql"), *options, "-U", role, "-d", database, "-f", "-"],
             text=script,
-            environment={"PGPASSFILE": str(self._files() / "pgpass"), "PGCLIENTENCODING": "UTF8", "LC_ALL": "C.UTF-8"},
+            environment=environment,
             timeout_s=timeout_s,
         )
         if done.returncode != 0:
@@ -302,6 +349,11 @@ class Server:
                 said = said.replace(secret, "***")
             raise RowpathError(f"psql failed: {said[-500:]}", f"read {self._files() / 'server.log'}")
         return done.stdout
+
+    def _way_in(self) -> tuple[list[str], dict[str, str]]:
+        """Arguments and environment of every client program: where the server is, and a private file of passwords."""
+        environment = {"PGPASSFILE": str(self._files() / "pgpass"), "PGCLIENTENCODING": "UTF8", "LC_ALL": "C.UTF-8"}
+        return ["-w", "-h", str(self._sockets), "-p", str(self._port)], environment
 
     def _files(self) -> FilePath:
         if self._home is None:

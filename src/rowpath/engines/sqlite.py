@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
 from datetime import date, datetime
 from datetime import time as time_of_day
@@ -11,12 +12,12 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rowpath import loading
-from rowpath.engines import homes
-from rowpath.engines.base import Availability, Place
+from rowpath.engines import backups, homes, indexes, sqlite_backup
+from rowpath.engines.base import Availability, Backup, Instance, Place
 from rowpath.engines.embedded import Copies
 from rowpath.errors import RowpathError
 from rowpath.generators import delimited_value, rows
-from rowpath.model import Column, Table
+from rowpath.model import Column, Path, Table
 
 # DECIMAL and TIMESTAMP would get NUMERIC affinity, which turns them into floating point: they are kept as text.
 TYPES = {
@@ -77,6 +78,14 @@ class Sqlite:
         """What the runner executes on its own connection: the log goes back into the main file."""
         return ["PRAGMA wal_checkpoint(TRUNCATE)"]
 
+    def backup_ways(self, deployment: str) -> tuple[str, ...]:
+        """A statement, and the backup API."""
+        return sqlite_backup.WAYS
+
+    def backup_availability(self, way: str) -> Availability:
+        """Always: the controller's own Python calls the API."""
+        return self.availability() if way in sqlite_backup.WAYS else backups.unknown("SQLite", way)
+
     def slow_query(self) -> str:
         """Minutes of counting up in a recursion."""
         return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
@@ -109,6 +118,8 @@ class File(Copies):
                 marks = ", ".join("?" * len(table.columns))
                 made = loading.counted(f"sqlite {name}", rows(table), table.rows)
                 connection.executemany(f"INSERT INTO {name} VALUES ({marks})", map(_natural, made))
+                for statement in indexes.statements(name, table):
+                    connection.execute(statement)
             connection.execute("COMMIT")
             connection.execute("ANALYZE")
             connection.execute(f"PRAGMA journal_mode={'WAL' if self.durability == 'full' else 'DELETE'}")
@@ -116,6 +127,18 @@ class File(Copies):
         if not self.check():
             raise RowpathError(f"{self._database} is not sound after loading", "check the disk, then run again")
         homes.sync(self._database)
+
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """A statement of the path's own client, or a process beside it. Errors: EnvironmentMissing."""
+        backups.require(self._engine.backup_availability(way))
+        return sqlite_backup.backup(way, self._copy(path), folder)
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A copy of the file that it kept, checked by SQLite. Errors: RowpathError."""
+        instance = File(self._engine, self.deployment, self.durability, Place(folder, folder, ()))
+        with backups.restoring(backup, instance):
+            sqlite_backup.check(shutil.copyfile(backup.kept, instance.restored_copy()))
+        return backups.passing(instance)
 
     def facts(self) -> dict[str, str]:
         """How the file was made; what a driver uses it with, its runner tells."""

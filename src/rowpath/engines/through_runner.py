@@ -14,6 +14,7 @@ import msgspec
 
 from rowpath import loading
 from rowpath.codec import write_rows
+from rowpath.engines import indexes
 from rowpath.engines.base import Engine, Imports
 from rowpath.errors import RowpathError
 from rowpath.generators import kept_file, rows
@@ -81,6 +82,8 @@ def make_tables(
             run(runner, [engine.create(name, table)])
             if table.rows:
                 fill(runner, engine, name, table, FilePath(place) / f"{name}.rows", by_sample)
+            if not by_sample:  # it speaks SQL
+                run(runner, indexes.statements(name, table))
 
 
 def fill(runner: Runner, engine: Engine, name: str, table: Table, file: FilePath, by_sample: bool = False) -> None:
