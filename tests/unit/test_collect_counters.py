@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import struct
 import subprocess
@@ -71,7 +72,7 @@ def child(tmp_path: Path) -> Iterator[Child]:
 
 def test_every_means_is_told() -> None:
     means = collect.probe()
-    counters = {"bytes and round trips", "syncs", "sync cost", "system calls"}
+    counters = {"bytes and round trips", "syncs", "sync cost", "system calls", "bytes of our connections"}
     assert set(means) == {"cpu", "memory", "queue", "disk", "noise"} | counters
     assert all(means.values())
 
@@ -112,6 +113,34 @@ def test_peak_memory_even_when_freed(child: Child) -> None:
     anonymous = memory.anonymous_bytes([child.pid])
     assert anonymous is not None
     assert anonymous < before
+
+
+def test_what_is_resident_by_kind(child: Child, tmp_path: Path) -> None:
+    size = 50_000_000
+    written = tmp_path / "mapped"
+    written.write_bytes(b"x" * size)
+    before = memory.resident([os.getpid()])
+    with written.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped, mmap.mmap(-1, size) as shared:
+        shared[::4096] = b"x" * len(shared[::4096])
+        assert sum(mapped[::4096]) > 0
+        now = memory.resident([os.getpid()])
+    assert before is not None
+    assert now is not None
+    assert now.shared - before.shared >= size
+    # A folder in memory has its files among what is shared.
+    assert now.file + now.shared - before.file - before.shared >= 2 * size
+    assert now.anonymous - before.anonymous < size
+    both = memory.resident([child.pid, os.getpid()])
+    assert both is not None
+    assert both.anonymous > now.anonymous
+
+
+def test_nothing_is_resident_of_a_process_that_has_ended() -> None:
+    process = launch.start(["true"])
+    launch.stop(process)
+    assert memory.resident([process.pid]) is None
+    assert memory.anonymous_bytes([process.pid]) is None
+    assert memory.peak_bytes(process.pid) is None
 
 
 def test_bytes_written(child: Child) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from rowpath import launch
+from rowpath.collect import proxy as proxy_module
 from rowpath.collect.proxy import Counters, Proxy
+from rowpath.errors import InternalError
 
 
 def serve(listener: socket.socket, size: int) -> None:
@@ -153,3 +155,11 @@ def serve_all(listener: socket.socket) -> None:
         with connection:
             while data := connection.recv(1 << 16):
                 connection.sendall(data)
+
+
+def test_one_that_is_not_ready_in_time_is_an_error_and_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proxy_module, "READY_TIMEOUT_S", 0.0)
+    before = launch.living()
+    with pytest.raises(InternalError, match="was not ready after 0 s"):
+        Proxy(1)
+    assert launch.living() == before

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def probe() -> dict[str, str]:
     """By resource: the means that works here, or a text beginning with `unavailable`. Written down once per run."""
-    from rowpath.collect import cpu, disk, memory, noise, proxy, queue, sync_cost, syncs, system_calls
+    from rowpath.collect import connections, cpu, disk, memory, noise, proxy, queue, sync_cost, syncs, system_calls
 
     return {
         "cpu": cpu.probe(),
@@ -14,6 +14,7 @@ def probe() -> dict[str, str]:
         "disk": disk.probe(),
         "noise": noise.probe(),
         "bytes and round trips": proxy.MEANS,
+        "bytes of our connections": connections.probe(),
         "syncs": syncs.probe(),
         "sync cost": sync_cost.MEANS,
         "system calls": system_calls.probe(),

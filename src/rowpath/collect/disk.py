@@ -17,10 +17,13 @@ class Bytes:
     write_bytes: int
 
 
-def of(pid: int) -> Bytes | None:
-    """What one process read and wrote; None when it has ended or may not be asked."""
+def of(pid: int, alone: bool = False) -> Bytes | None:
+    """What one process read and wrote; None when it has ended or may not be asked.
+
+    `alone`: its first thread only, without the children that it has seen end.
+    """
     try:
-        with open(f"/proc/{pid}/io", "rb") as file:  # noqa: PTH123
+        with open(f"/proc/{pid}/task/{pid}/io" if alone else f"/proc/{pid}/io", "rb") as file:  # noqa: PTH123
             fields = dict(line.split(b": ") for line in file.read().splitlines())
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return None

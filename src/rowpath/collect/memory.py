@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 MEANS = (
     "client: VmHWM (several processes: their sum) after 5 was written to /proc/PID/clear_refs; "
     "server: sum of RssAnon (shared buffers left out)"
 )
+PEAK = b"VmHWM"
+KINDS = (b"RssAnon", b"RssFile", b"RssShmem")
+
+
+@dataclass(frozen=True)
+class Resident:
+    """What processes hold in memory now, in bytes; what several of them share counts once for each."""
+
+    anonymous: int  # their own: heaps, stacks
+    file: int  # pages of files that they map: programs, libraries
+    shared: int  # memory shared with other processes: the board
 
 
 def reset_peak(pid: int) -> bool:
@@ -24,17 +36,25 @@ def reset_peak(pid: int) -> bool:
 
 def peak_bytes(pid: int) -> int | None:
     """The most memory that a process had resident since `reset_peak`; None when it has ended."""
-    return _status_bytes(pid, b"VmHWM")
+    return _status_bytes(pid, PEAK).get(PEAK)
 
 
 def sum_of_peaks_bytes(pids: Iterable[int]) -> int | None:
     """The peaks of these processes together, no less than what they had at one time; None when none is alive."""
-    return _total(map(peak_bytes, pids))
+    found = [one for one in map(peak_bytes, pids) if one is not None]
+    return sum(found) if found else None
+
+
+def resident(pids: Iterable[int]) -> Resident | None:
+    """All that the processes hold in memory now; None when none is alive."""
+    found = [held for pid in pids if (held := _status_bytes(pid, *KINDS))]
+    return Resident(*(sum(held.get(kind, 0) for held in found) for kind in KINDS)) if found else None
 
 
 def anonymous_bytes(pids: Iterable[int]) -> int | None:
     """Memory that is the processes' own now, shared memory and files left out; None when none is alive."""
-    return _total(_status_bytes(pid, b"RssAnon") for pid in pids)
+    held = resident(pids)
+    return held.anonymous if held else None
 
 
 def probe() -> str:
@@ -44,17 +64,11 @@ def probe() -> str:
     return MEANS if peak_bytes(os.getpid()) is not None else "unavailable: /proc/PID/status has no VmHWM"
 
 
-def _total(each: Iterable[int | None]) -> int | None:
-    found = [one for one in each if one is not None]
-    return sum(found) if found else None
-
-
-def _status_bytes(pid: int, name: bytes) -> int | None:
+def _status_bytes(pid: int, *names: bytes) -> dict[bytes, int]:
+    """Those fields of /proc/PID/status that are there, in bytes; none when the process has ended."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123
-            for line in file:
-                if line.startswith(name):
-                    return int(line.split()[1]) * 1024
+            fields = (line.split() for line in file if line.startswith(names))
+            return {field[0].rstrip(b":"): int(field[1]) * 1024 for field in fields}
     except (FileNotFoundError, ProcessLookupError):
-        return None
-    return None
+        return {}

@@ -22,6 +22,7 @@ from rowpath import launch
 from rowpath.errors import InternalError
 
 MEANS = "an untimed pass through our own counting proxy on loopback"
+READY_TIMEOUT_S = 60.0  # an interpreter starts slowly where others have all cores
 ANSWER_TIMEOUT_S = 10.0
 CHUNK_BYTES = 1 << 18
 
@@ -58,11 +59,13 @@ class Proxy:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        ready, _, port = self._line().partition(" ")
+        ready, _, port = self._line(READY_TIMEOUT_S).partition(" ")
         if ready != "ready":
+            self._process.kill()  # one that lives would never end what it says
             said = self._process.stderr.read().decode(errors="replace") if self._process.stderr else ""
             self.stop()
-            raise InternalError(f"the counting proxy did not start: {said[-300:]}", "rowpath doctor")
+            why = said[-300:].strip() or f"it was not ready after {READY_TIMEOUT_S:g} s"
+            raise InternalError(f"the counting proxy did not start: {why}", "rowpath doctor")
         self.port = int(port)  # 0 on a unix socket
 
     def read(self) -> Counters:
@@ -90,9 +93,9 @@ class Proxy:
         except (OSError, ValueError) as error:
             raise InternalError(f"the counting proxy has ended or does not answer: {error}", "run again") from error
 
-    def _line(self) -> str:
+    def _line(self, timeout_s: float = ANSWER_TIMEOUT_S) -> str:
         assert self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], ANSWER_TIMEOUT_S)
+        ready, _, _ = select.select([self._process.stdout], [], [], timeout_s)
         return self._process.stdout.readline().decode().strip() if ready else ""
 
 

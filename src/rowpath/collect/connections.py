@@ -1,0 +1,115 @@
+"""Bytes of our own TCP connections, asked of the kernel (sock_diag): of no others, and no packet is looked at."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+from collections.abc import Iterable, Iterator
+
+MEANS = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); TCP alone"
+
+_NETLINK_SOCK_DIAG = 4
+_SOCK_DIAG_BY_FAMILY = 20
+_REQUEST_DUMP = 0x301  # NLM_F_REQUEST | NLM_F_DUMP
+_ERROR, _DONE = 2, 3
+_INET_DIAG_INFO = 2
+_ESTABLISHED = 1 << 1
+# What a peer of 127.0.0.1 is called: by an IPv4 socket, by an IPv6 one (a JVM opens those), and ::1.
+_LOOPBACK = {
+    socket.AF_INET: (socket.inet_aton("127.0.0.1") + bytes(12),),
+    socket.AF_INET6: (
+        socket.inet_pton(socket.AF_INET6, "::ffff:127.0.0.1"),
+        socket.inet_pton(socket.AF_INET6, "::1"),
+    ),
+}
+_HEADER = struct.Struct("=IHHII")  # nlmsghdr
+_ASK = struct.Struct("=BBBBI")  # inet_diag_req_v2 up to its socket id
+_ID_BYTES = 48
+_TOLD_BYTES = 72  # inet_diag_msg, its attributes behind it
+_BYTES = struct.Struct("=QQ")
+_BYTES_AT = 120  # of tcpi_bytes_acked in tcp_info; tcpi_bytes_received follows
+
+Each = dict[bytes, tuple[int, int]]  # by the kernel's cookie of a connection: bytes to and from the server
+
+
+def bytes_of(port: int) -> tuple[int, int] | None:
+    """Bytes to and from the server on the connections to 127.0.0.1:port that are established now; None: unavailable.
+
+    Each counts one byte more to the server than was sent: the greeting of TCP.
+    """
+    each = of_each(port)
+    return None if each is None else (_sum(each.values(), 0), _sum(each.values(), 1))
+
+
+def of_each(port: int) -> Each | None:
+    """The same of each connection; None: unavailable."""
+    found: Each = {}
+    try:
+        for family in (socket.AF_INET, socket.AF_INET6):
+            found.update(_dump(family, port))
+    except OSError:
+        return None
+    return found
+
+
+class Growth:
+    """Bytes that went over the connections to a port since it was last asked; what ended in between is not seen."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._last: Each = of_each(port) or {}
+
+    def since(self) -> tuple[int, int] | None:
+        """To and from the server; None: unavailable, or no connection goes to that port."""
+        now = of_each(self._port) or {}
+        last, self._last = self._last, now
+        if not now:
+            return None
+        before = [last.get(cookie, (0, 0)) for cookie in now]
+        return _sum(now.values(), 0) - _sum(before, 0), _sum(now.values(), 1) - _sum(before, 1)
+
+
+def probe() -> str:
+    """Which means works here: MEANS, or why there is none."""
+    with contextlib.ExitStack() as cleanup:
+        listening = cleanup.enter_context(socket.create_server(("127.0.0.1", 0)))
+        port = listening.getsockname()[1]
+        cleanup.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+        found = of_each(port)
+    return MEANS if found else "unavailable: the kernel does not tell of its connections (sock_diag)"
+
+
+def _sum(each: Iterable[tuple[int, int]], direction: int) -> int:
+    return sum(both[direction] for both in each)
+
+
+def _dump(family: int, port: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
+    wanted = bytes(2) + port.to_bytes(2, "big") + bytes(_ID_BYTES - 12) + b"\xff" * 8  # any cookie
+    body = _ASK.pack(family, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), 0, _ESTABLISHED) + wanted
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _NETLINK_SOCK_DIAG) as link:
+        link.send(_HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP, 1, 0) + body)
+        while True:
+            data = link.recv(1 << 18)
+            at = 0
+            while at + _HEADER.size <= len(data):
+                length, kind, *_ = _HEADER.unpack_from(data, at)
+                if kind == _DONE:
+                    return
+                if kind == _ERROR:
+                    raise OSError("sock_diag refuses")
+                yield from _connection(data[at + _HEADER.size : at + length], family, port)
+                at += (length + 3) & ~3
+
+
+def _connection(told: bytes, family: int, port: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
+    """The connection that one message tells of, when it is a client's."""
+    identity = told[4 : 4 + _ID_BYTES]
+    if identity[2:4] != port.to_bytes(2, "big") or identity[20:36] not in _LOOPBACK[socket.AddressFamily(family)]:
+        return
+    at = _TOLD_BYTES
+    while at + 4 <= len(told):
+        size, kind = struct.unpack_from("=HH", told, at)
+        if kind == _INET_DIAG_INFO and size >= 4 + _BYTES_AT + _BYTES.size:
+            yield identity[40:48], _BYTES.unpack_from(told, at + 4 + _BYTES_AT)
+        at += max(4, (size + 3) & ~3)
