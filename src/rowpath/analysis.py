@@ -11,6 +11,8 @@ from rowpath.block_sizes import block_sizes
 from rowpath.cost_model import cost_models
 from rowpath.evidence import Evidence
 from rowpath.findings import findings
+from rowpath.groups.analysis import groups_report
+from rowpath.groups.sentences import sentences as group_sentences
 from rowpath.journal_reader import DroppedRecord
 from rowpath.link_model import across_links
 from rowpath.model import Analysis, Dropped, Status
@@ -50,6 +52,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
             *verdict(evidence),
             *retrieval_sentences(retrieved),
             *sentences(parted),
+            *group_sentences(evidence.groups),
             *published_order.sentences(published),
         ),
         claims=claims.check_claims(evidence, experiment.get("claims") or ()),
@@ -63,16 +66,18 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
         block_sizes=block_sizes(evidence),
         across_links=across_links(evidence),
         probe=probe,
+        groups=evidence.groups,
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
     )
 
 
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:
-    """The evidence of a run with its rankings."""
+    """The evidence of a run with its rankings and what its groups did."""
     evidence = Evidence.of(run_directory, journal_reader.read(run_directory))
     run = evidence.journal.run
     evidence.together = together or tuple(run.options.get("together") or run.experiment.get("together") or ())
     evidence.rankings = rankings(evidence)
+    evidence.groups = groups_report(evidence)
     return evidence
 
 

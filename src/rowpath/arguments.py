@@ -20,6 +20,13 @@ EXIT_CODES = """exit codes:
   124  timed out
   130  interrupted; what was measured is kept"""
 
+EXPORTS = {
+    "json": "the results as json",
+    "csv": "the results as csv",
+    "markdown": "the results as markdown",
+    "timeline": "every second of groups at work at once as csv",
+}
+
 
 class Parser(argparse.ArgumentParser):
     """argparse with Rowpath's error form."""
@@ -110,8 +117,8 @@ def _add_together(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_exports(parser: argparse.ArgumentParser) -> None:
-    for form in ("json", "csv", "markdown"):
-        parser.add_argument(f"--export-{form}", metavar="FILE", help=f"also write the results as {form} ('-' = stdout)")
+    for form, what in EXPORTS.items():
+        parser.add_argument(f"--export-{form}", metavar="FILE", help=f"also write {what} ('-' = stdout)")
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
@@ -154,6 +161,22 @@ def _add_run(commands: Any) -> None:
         help="how much of its rows and operations an experiment that has a scale does (embedded-or-server: 1 is the "
         "article's million operations)",
     )
+    parser.add_argument(
+        "-R",
+        "--rate",
+        metavar="[GROUP=]PER_S[,fixed]",
+        action="append",
+        default=[],
+        help="of groups at work at once: operations are due at this rate, the last ended or not (an open loop; "
+        "at random, as a Poisson process has it, unless fixed)",
+    )
+    parser.add_argument(
+        "--p99",
+        metavar="GROUP=MS",
+        default="",
+        help="also search for the group's highest rate at which the 99th percentile of its latency stays under this",
+    )
+    parser.add_argument("--seconds", metavar="S", type=float, default=0.0, help="the length of the groups' stretches")
     presets = parser.add_mutually_exclusive_group()
     presets.add_argument("--fast", action="store_true", help="3 sets: provisional, no claims")
     presets.add_argument("--rigorous", action="store_true", help="10 sets, servers restarted for each")

@@ -7,7 +7,8 @@ from typing import Literal
 from rowpath.metric_names import UNITS
 from rowpath.model import Frozen, Regime
 
-# Coordinates with a value or a list of values; `workload`, `phase`, `regime` and `name` are taken too.
+# Coordinates with a value or a list of values; `workload`, `phase`, `regime` and `name` are taken too, and of metrics
+# of groups `stretch` and `group`.
 Selector = dict[str, str | tuple[str, ...]]
 
 
@@ -20,14 +21,14 @@ def check_metric(metric: str) -> None:
 class Check(Frozen, frozen=True):
     """What a claim says about the run's figures; ValueError when its kind lacks what it needs."""
 
-    kind: Literal["ratio", "flip", "shrinks", "crossover", "not-testable"]
+    kind: Literal["ratio", "flip", "shrinks", "crossover", "equal", "appears", "figure", "never-above", "not-testable"]
     metric: str = "time"
     regime: Regime = "cold"
     workload: str = ""
     phase: str = ""
     numerator: Selector = {}
     denominator: Selector = {}
-    first: Selector = {}  # flip, shrinks: added to both sides for the first ratio
+    first: Selector = {}  # flip, shrinks, appears: added to both sides for the first ratio
     second: Selector = {}  # … and for the second
     at_least: float | None = None
     at_most: float | None = None
@@ -38,9 +39,13 @@ class Check(Frozen, frozen=True):
         check_metric(self.metric)
         if self.kind == "not-testable" and not self.reason:
             raise ValueError("a check of kind 'not-testable' needs a reason")
-        if self.kind == "ratio" and self.at_least is None and self.at_most is None:
-            raise ValueError("a check of kind 'ratio' needs at_least or at_most")
-        if self.kind in ("flip", "shrinks") and not (self.first and self.second):
+        if self.kind in ("ratio", "figure") and self.at_least is None and self.at_most is None:
+            raise ValueError(f"a check of kind '{self.kind}' needs at_least or at_most")
+        if self.kind == "equal" and (self.at_least is None or self.at_most is None):
+            raise ValueError("a check of kind 'equal' needs at_least and at_most")
+        if self.kind == "never-above" and self.at_most is None:
+            raise ValueError("a check of kind 'never-above' needs at_most")
+        if self.kind in ("flip", "shrinks", "appears") and not (self.first and self.second):
             raise ValueError(f"a check of kind '{self.kind}' needs first and second")
 
 

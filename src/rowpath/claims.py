@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
 
 from rowpath import metrics, sweep
-from rowpath.cells import Cell
 from rowpath.claim_model import Check, Claim, PublishedColumn, PublishedRow, Selector
+from rowpath.claim_selector import Candidate, best_of, candidates, in_words, selected
 from rowpath.errors import UsageError
 from rowpath.evidence import Evidence
-from rowpath.metric_names import MORE_IS_BETTER, PROVEN
+from rowpath.metric_names import GROUP_METRICS, MORE_IS_BETTER
 from rowpath.model import ClaimCheck, Published
 from rowpath.report import format as text
 from rowpath.results import BEST_OF
@@ -24,19 +22,6 @@ from rowpath.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, 
 Outcome = Literal["holds", "does not hold", "can't be told"]
 UNTOLD: Outcome = "can't be told"
 MEASURED_AT = ("workload", "phase", "regime")
-
-
-@dataclass(frozen=True)
-class _Best:
-    """The best path of a selector: its cell and the metric's values by set."""
-
-    cell: Cell
-    values: dict[int, float]
-    counted: bool = False  # exact: the same in every set
-
-    @property
-    def figure(self) -> float:
-        return statistics.median(self.values.values())
 
 
 def check_claims(evidence: Evidence, claims: Iterable[Mapping[str, Any]]) -> tuple[ClaimCheck, ...]:
@@ -93,17 +78,74 @@ def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
         return (_bounded(interval, check) if interval else UNTOLD), figure
     if check.kind == "crossover":
         return _crossover(evidence, check)
+    if check.kind == "equal":
+        interval, figure = _ratio(evidence, check, {})
+        return (_equal(interval, check) if interval else UNTOLD), figure
+    if check.kind == "figure":
+        return _figure(evidence, check)
+    if check.kind == "never-above":
+        return _never_above(evidence, check)
     (first, one), (second, other) = (_ratio(evidence, check, side) for side in (check.first, check.second))
-    figure = f"{_words(check.first)}: {one}; {_words(check.second)}: {other}"
+    figure = f"{in_words(check.first)}: {one}; {in_words(check.second)}: {other}"
     if first is None or second is None or min(first.sets, second.sets) < SETS_FOR_CLAIMS:
         return UNTOLD, figure
-    return (_flipped(first, second) if check.kind == "flip" else _shrunk(first, second)), figure
+    outcomes = {"flip": _flipped, "shrinks": _shrunk, "appears": _appears}
+    return outcomes[check.kind](first, second), figure
+
+
+def _figure(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+    """Whether the interval of the best path's own figure lies within the bounds."""
+    best = best_of(evidence, check.metric, _asked(check, check.numerator))
+    if best is None:
+        return UNTOLD, _unmeasured(check, in_words(check.numerator))
+    interval = student([math.log(value) for value in best.values.values() if value > 0], evidence.cells.confidence)
+    if interval is None:
+        return UNTOLD, f"{best.name} has no {check.metric}"
+    ends = " to ".join(
+        text.figure(end, best.unit) for end in (interval.ratio_low, interval.ratio_high) if end is not None
+    )
+    return _bounded(interval, check), f"{text.figure(interval.ratio, best.unit)} ({ends or 'no interval'}): {best.name}"
+
+
+def _never_above(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+    """Whether no set of any path that matches had more: one counterexample decides, and so do all without one."""
+    found = candidates(evidence, check.metric, _asked(check, check.numerator))
+    if not found:
+        return UNTOLD, _unmeasured(check, in_words(check.numerator))
+    worst = max(found, key=lambda best: max(best.values.values()))
+    most = max(worst.values.values())
+    cases = sum(len(best.values) for best in found)
+    told: Outcome = "holds" if check.at_most is None or most <= check.at_most else "does not hold"
+    return (
+        told,
+        f"at most {text.figure(most, worst.unit)} in each of {cases} cases (the most: {worst.name}, {worst.place})",
+    )
+
+
+def _equal(interval: Interval, check: Check) -> Outcome:
+    """The interval contains 1 and lies within the bounds; it surely does not hold where it excludes 1."""
+    if interval.sets < SETS_FOR_CLAIMS:
+        return UNTOLD
+    if not interval.low <= 0 <= interval.high:
+        return "does not hold"
+    return "holds" if _bounded(interval, check) == "holds" else UNTOLD
+
+
+def _appears(first: Interval, second: Interval) -> Outcome:
+    """Neither is surely ahead in the first ratio, one is in the second."""
+    if not first.low <= 0 <= first.high:
+        return "does not hold"
+    return UNTOLD if second.low <= 0 <= second.high else "holds"
+
+
+def _asked(check: Check, added: Selector) -> dict[str, str | tuple[str, ...]]:
+    return {**{key: getattr(check, key) for key in MEASURED_AT}, **added}
 
 
 def _crossover(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     """Whether the numerator's line is lower on small results and the denominator's on large ones, in the sweep."""
     found = [(side, _line(evidence, side)) for side in (check.numerator, check.denominator)]
-    missing = [_words(side) for side, line in found if line is None]
+    missing = [in_words(side) for side, line in found if line is None]
     (_, small), (_, large) = found
     if small is None or large is None:
         return UNTOLD, f"no path was swept for {' and '.join(missing)}"
@@ -125,7 +167,7 @@ def _line(evidence: Evidence, selector: Selector) -> sweep.Line | None:
     """Of the lines that match, the one that is lowest in the middle of the sweep."""
     sizes = sorted(sweep.sizes_of(evidence).values())
     lines = [
-        line for line in sweep.lines(evidence) if _selected(line.path.coordinates | {"name": line.path.name}, selector)
+        line for line in sweep.lines(evidence) if selected(line.path.coordinates | {"name": line.path.name}, selector)
     ]
     return min(lines, key=lambda line: line.at(math.sqrt(sizes[0] * sizes[-1])), default=None)
 
@@ -161,25 +203,33 @@ def _shrunk(first: Interval, second: Interval) -> Outcome:
     return "holds" if change.low > 0 else "does not hold" if change.high < 0 else UNTOLD
 
 
+def _unmeasured(check: Check, where: str) -> str:
+    what = f"no {check.metric} of any path" if check.metric in GROUP_METRICS else "no path"
+    return f"{what} was measured for {where}"
+
+
 def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval | None, str]:
     """The ratio of the best path of each side with its interval, and both in words."""
-    place = {key: getattr(check, key) for key in MEASURED_AT}
-    sides = [_best(evidence, check.metric, place | {**side, **added}) for side in (check.numerator, check.denominator)]
+    sides = [
+        best_of(evidence, check.metric, _asked(check, {**side, **added}))
+        for side in (check.numerator, check.denominator)
+    ]
     numerator, denominator = sides
     if numerator is None or denominator is None:
         missing = [side for side, best in zip((check.numerator, check.denominator), sides, strict=True) if best is None]
-        return None, f"no path was measured for {' and '.join(_words({**side, **added}) for side in missing)}"
+        return None, _unmeasured(check, " and ".join(in_words({**side, **added}) for side in missing))
     interval = _interval(evidence, check.metric, numerator, denominator)
     if interval is None:
         return None, "the two paths never met in a set"
     ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
     provisional = "" if interval.sets >= SETS_FOR_CLAIMS else f", provisional: {interval.sets} sets"
-    names = f"{_name(numerator, denominator)} / {_name(denominator, numerator)}"
+    alike = numerator.place == denominator.place
+    names = " / ".join(side.name if alike else f"{side.name} in {side.place}" for side in (numerator, denominator))
     return interval, f"{text.ratio(interval.ratio)} ({ends}{provisional}): {names}"
 
 
-def _interval(evidence: Evidence, metric: str, a: _Best, b: _Best) -> Interval | None:
-    if metric in ("time", *MORE_IS_BETTER):
+def _interval(evidence: Evidence, metric: str, a: Candidate, b: Candidate) -> Interval | None:
+    if a.cell is not None and b.cell is not None and metric in ("time", *MORE_IS_BETTER):
         interval = evidence.cells.interval(a.cell, b.cell)
         if interval is None or metric == "time":
             return interval
@@ -195,61 +245,16 @@ def _interval(evidence: Evidence, metric: str, a: _Best, b: _Best) -> Interval |
     return student([math.log(a.values[n] / b.values[n]) for n in sorted(shared)], evidence.cells.confidence)
 
 
-def _best(evidence: Evidence, metric: str, selector: Mapping[str, str | tuple[str, ...]]) -> _Best | None:
-    """The best of the sound cells that match, by the metric's median."""
-    found = [
-        best
-        for cell in evidence.sound()
-        if matches(cell, selector) and (best := _valued(evidence, cell, metric)) is not None
-    ]
-    if not found:
-        return None
-    choose = max if metric in MORE_IS_BETTER else min
-    return choose(found, key=lambda best: best.figure)
-
-
-def matches(cell: Cell, selector: Mapping[str, str | tuple[str, ...]]) -> bool:
-    """Whether a cell has one of the named values everywhere; empty values ask for nothing."""
-    own = cell.path.coordinates | {"name": cell.path.name}
-    return _selected(own | {"workload": cell.workload, "phase": cell.phase, "regime": cell.regime}, selector)
-
-
-def _selected(own: Mapping[str, str], selector: Mapping[str, str | tuple[str, ...]]) -> bool:
-    wanted = ((key, (value,) if isinstance(value, str) else value) for key, value in selector.items() if value)
-    return all(own.get(key, "none") in values for key, values in wanted)
-
-
-def _valued(evidence: Evidence, cell: Cell, metric: str) -> _Best | None:
-    if metric == "lines_of_code":
-        return _Best(cell, {0: float(cell.path.lines_of_code)}, True) if cell.path.lines_of_code else None
-    where = cell.path.path_id, cell.workload, cell.phase
-    if metric in PROVEN:
-        value = metrics.exact(evidence, where).get(metric)
-        return _Best(cell, {0: value}, True) if value is not None else None
-    values = metrics.of_cell(cell).get(metric) or metrics.of_phases(evidence).get(where, {}).get(metric)
-    return _Best(cell, {number: statistics.median(each) for number, each in values.items()}) if values else None
-
-
 def _measured(evidence: Evidence, column: PublishedColumn, row: PublishedRow) -> tuple[str, float] | None:
     """Name and figure, in the published unit, of the best path that stands for a published row."""
     if not row.path:
         return None
     place = {key: getattr(column, key) for key in MEASURED_AT}
-    best = _best(evidence, column.metric, place | row.path)
+    best = best_of(evidence, column.metric, place | row.path)
     if best is None:
         return None
     figure = best.figure
     if column.statistic == "best_of_five":
         choose = max if column.metric in MORE_IS_BETTER else min
         figure = choose(best.values[number] for number in sorted(best.values)[:BEST_OF])
-    return best.cell.path.name, figure * column.scale
-
-
-def _name(side: _Best, other: _Best) -> str:
-    cell = side.cell
-    return cell.path.name if cell.key[1:] == other.cell.key[1:] else f"{cell.path.name} in {cell.workload}.{cell.phase}"
-
-
-def _words(selector: Mapping[str, str | tuple[str, ...]]) -> str:
-    values = {key: value if isinstance(value, str) else "|".join(value) for key, value in selector.items()}
-    return ", ".join(f"{key}={value}" for key, value in values.items()) or "any path"
+    return best.name, figure * column.scale

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowpath import disk_space
-from rowpath.arguments import parse
+from rowpath.arguments import EXPORTS, parse
 from rowpath.errors import RowpathError, UsageError
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def run(options: argparse.Namespace) -> int:
             warm_cap_s=options.warmup,
             seed=options.seed,
             scale=options.scale,
+            paced=(options.rate, options.p99, options.seconds),
         )
         if options.plan:
             session.print_plan(plan, _console(options.color))
@@ -122,7 +123,7 @@ def _finish(outcome: Any, options: argparse.Namespace, exports: dict[str, Any]) 
     analysis: Analysis = outcome.analysis
     html.write(analysis, outcome.directory.report)
     _write_exports(analysis, exports)
-    data_on_stdout = any(getattr(options, f"export_{form}", None) == "-" for form in ("json", "csv", "markdown"))
+    data_on_stdout = any(getattr(options, f"export_{form}", None) == "-" for form in EXPORTS)
     terminal.render(analysis, _console(options.color, to_stderr=data_on_stdout), report_path=outcome.directory.report)
     if outcome.interrupted:
         print(
@@ -264,7 +265,7 @@ def show(options: argparse.Namespace) -> int:
     exports = _open_exports(options)
     analysis = analyse(directory, tuple(options.together))
     _write_exports(analysis, exports)
-    data_on_stdout = any(getattr(options, f"export_{form}") == "-" for form in ("json", "csv", "markdown"))
+    data_on_stdout = any(getattr(options, f"export_{form}") == "-" for form in EXPORTS)
     if not data_on_stdout:
         page = directory / "report.html"
         terminal.render(analysis, _console(options.color), report_path=page if page.exists() else None)
@@ -337,7 +338,7 @@ def _console(color: str, to_stderr: bool = False) -> Console:
 def _open_exports(options: argparse.Namespace) -> dict[str, Any]:
     from rowpath.report.exports import open_export
 
-    asked = {form: getattr(options, f"export_{form}") for form in ("json", "csv", "markdown")}
+    asked = {form: getattr(options, f"export_{form}") for form in EXPORTS}
     return {form: open_export(file) for form, file in asked.items() if file}
 
 

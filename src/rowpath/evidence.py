@@ -9,6 +9,8 @@ from typing import Any
 
 from rowpath.cells import Cell, Cells
 from rowpath.floors import AgainstFloor, against_floor
+from rowpath.groups.model import GroupsReport
+from rowpath.groups.values import GroupValues
 from rowpath.journal_reader import Journal, PathRecord, ProofRecord, SettleRecord
 from rowpath.model import RankedPath, Ranking
 from rowpath.standings import Standings, standings
@@ -17,7 +19,7 @@ from rowpath.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH
 
 @dataclass
 class Evidence:
-    """A run's journal with its cells, standings and (once made) rankings."""
+    """A run's journal with its cells, standings and (once made) rankings and what its groups did."""
 
     directory: Path
     journal: Journal
@@ -26,6 +28,8 @@ class Evidence:
     proofs: dict[tuple[str, str, str], ProofRecord]
     together: tuple[str, ...] = ()  # coordinates that part no comparison although they would
     rankings: tuple[Ranking, ...] = ()
+    groups: GroupsReport | None = None  # of groups at work at once
+    group_values: tuple[GroupValues, ...] = ()
     _floors: dict[tuple[str, str, str, str], AgainstFloor | None] = field(default_factory=dict)
 
     @classmethod

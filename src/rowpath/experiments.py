@@ -12,7 +12,10 @@ from typing import Any, Literal
 import msgspec
 
 from rowpath.claim_model import Claim, PublishedColumn
+from rowpath.consistency import Consistency, states
 from rowpath.errors import UsageError
+from rowpath.groups import validate
+from rowpath.groups.tables import GroupTable, MoveTable, RateSweepTable, StretchTable
 from rowpath.model import Frozen, Regime
 from rowpath.places import data_dir
 from rowpath.toml_lines import Location, key_lines, line_of, nearest
@@ -76,9 +79,14 @@ class Experiment(Frozen, frozen=True):
     per_operations: int = 0  # also a table of what so many operations take; 0: none
     published: tuple[PublishedColumn, ...] = ()
     claims: tuple[Claim, ...] = ()
+    consistency: tuple[Consistency, ...] = ()
     notes: tuple[str, ...] = ()
     model: CostModelTable | None = None
     sweep: SweepTable | None = None
+    groups: tuple[GroupTable, ...] = ()  # several at work at once: then `stretches` instead of blocks
+    stretches: tuple[StretchTable, ...] = ()
+    moves: tuple[MoveTable, ...] = ()  # of database directories, before the first set
+    rate_sweep: RateSweepTable | None = None
     together: tuple[
         Literal["fetch", "threads", "tls", "link", "clients", "placement"], ...
     ] = ()  # rank in one list all the same
@@ -131,8 +139,20 @@ def _check_names(file: FilePath, experiment: Experiment) -> None:
         try:
             check()
         except UsageError as error:
-            line = line_of(lines, location)
-            raise UsageError(f"{file}:{line}: {error.message}" if line else error.message, error.hint) from error
+            raise _placed(file, lines, location, error) from error
+    for position, relation in enumerate(experiment.consistency):
+        try:
+            states(experiment.published, relation)
+        except ValueError as error:
+            hint = "name a column and a row of [[published]]"
+            raise _placed(file, lines, ("consistency", position), UsageError(str(error), hint)) from error
+    for location, mistake in validate.mistakes(experiment, workloads_of(experiment) if experiment.groups else {}):
+        raise _placed(file, lines, location, mistake)
+
+
+def _placed(file: FilePath, lines: dict[Location, int], location: Location, error: UsageError) -> UsageError:
+    line = line_of(lines, location)
+    return UsageError(f"{file}:{line}: {error.message}" if line else error.message, error.hint)
 
 
 def decode_file(file: FilePath, into: type[Any]) -> Any:

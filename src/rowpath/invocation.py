@@ -25,6 +25,12 @@ from rowpath.protocol import (
     ColumnSpec,
     Facts,
     FactsReply,
+    Groups,
+    GroupsEnd,
+    GroupsEndReply,
+    GroupSpec,
+    GroupsReply,
+    GroupTotal,
     Open,
     OpenReply,
     ParameterSlice,
@@ -98,12 +104,15 @@ class Invocation:
         log: Callable[[str], None],
         timeout_s: float,
         environment: dict[str, str] | None = None,
+        clients: int = 0,
     ) -> None:
+        """`clients`: connections for groups at work at once; 0: as many as the path's coordinate says."""
         self.planned = planned
         self.instance = instance
         self.timeout_s = timeout_s
         self.cpus = cores.client_cpus(planned.path.get("placement"), _number(planned.path.get("threads")))
-        self.clients = _number(planned.path.get("clients"))
+        self.clients = clients or _number(planned.path.get("clients"))
+        self.grouped = bool(clients)
         self.free = planned.path.get("placement") == "free"
         self.alone = planned.path.get("deployment") in ("embedded", "file", "none")
         start = command(planned.adapter, planned.path.get("version"), planned.path)
@@ -116,8 +125,11 @@ class Invocation:
 
     def open(self, **overrides: Any) -> dict[str, Any]:
         """Shake hands and connect; the fields of the journal's `invocation` record, facts excepted."""
-        hello = self.runner.hello(self.planned.adapter.driver, self.timeout_s, ("clients",) if self.clients > 1 else ())
+        requires = (*(("clients",) if self.clients > 1 else ()), *(("groups",) if self.grouped else ()))
+        hello = self.runner.hello(self.planned.adapter.driver, self.timeout_s, requires)
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
+        if self.grouped:
+            options["clients"] = str(self.clients)
         reply = self.runner.request(Open, self.timeout_s, options=options, expect=OpenReply)
         self.connect_ns = reply.connect_ns
         if self.clients > 1:  # each of them may be a process
@@ -127,6 +139,11 @@ class Invocation:
         shown.pop("id", None)
         shown.pop("error", None)
         return {"pid": self.runner.pid, "hello": shown, "connect_ns": reply.connect_ns}
+
+    @property
+    def pids(self) -> list[int]:
+        """The runner's processes."""
+        return self._client_pids
 
     def free_helpers(self) -> None:
         """Pin the loop's thread; the runtime's others (compiler, collector) may use every core for now."""
@@ -254,11 +271,18 @@ class Invocation:
             disturbed = f"ready but not running for {wait / window:.0%} of the window"
         return Measured(reply, client, None if self.alone else server, wait, truth, disturbed)
 
-    def verify(self, work: Work, first: int, count: int, max_rows: int = VERIFIED_ROWS) -> VerifyReply:
-        """The digest of operations `[first, first + count)`."""
-        return self.runner.request(
-            Verify, self.timeout_s, phase=work.name, first=first, count=count, max_rows=max_rows, expect=VerifyReply
-        )
+    def verify(self, work: Work, first: int, count: int, max_rows: int = VERIFIED_ROWS, keep: str = "") -> VerifyReply:
+        """The digest of operations `[first, first + count)`; `keep`: a file to make of the digest's rows."""
+        asked = {"phase": work.name, "first": first, "count": count, "max_rows": max_rows, "keep": keep}
+        return self.runner.request(Verify, self.timeout_s, **asked, expect=VerifyReply)
+
+    def groups(self, board: str, groups: list[GroupSpec]) -> None:
+        """Make these groups ready: their clients wait for the word to begin on the board."""
+        self.runner.request(Groups, self.timeout_s, board=board, groups=groups, expect=GroupsReply)
+
+    def groups_end(self, timeout_s: float) -> list[GroupTotal]:
+        """What the groups did, in the order in which they were asked for, once all their clients are done."""
+        return self.runner.request(GroupsEnd, timeout_s, expect=GroupsEndReply).groups
 
     def run(self, statements: list[str], ignore_errors: bool = False) -> list[int]:
         """Execute statements untimed; ns of each."""

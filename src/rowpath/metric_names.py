@@ -34,8 +34,31 @@ UNITS = {
     "executes": "executes/operation",
     "system_calls": "system calls/operation",
     "lines_of_code": "lines",
+    "group_rate": "operations/s",
+    "paced_rate": "operations/s",
+    "group_rate_in_backup": "operations/s",
+    "backup_effect": "ratio",
+    "group_failed": "operations",
+    "service_p50": "ns",
+    "service_p99": "ns",
+    "service_p999": "ns",
+    "service_most": "ns",
+    "latency_p50": "ns",
+    "latency_p99": "ns",
+    "latency_p999": "ns",
+    "latency_most": "ns",
+    "lateness_p99": "ns",
+    "longest_stall": "ns",
+    "traffic": "bytes/s",
+    "traffic_in_backup": "bytes/s",
+    "traffic_each": "bytes/operation",
+    "backup_time": "ns",
+    "backup_size": "bytes",
+    "recovery_time": "ns",
+    "highest_rate": "operations/s",
 }
-MORE_IS_BETTER = ("rate", "row_rate")
+GROUP_METRICS = tuple(UNITS)[tuple(UNITS).index("group_rate") :]
+MORE_IS_BETTER = ("rate", "row_rate", "group_rate", "group_rate_in_backup", "backup_effect", "highest_rate")
 PROVEN = (
     "round_trips",
     "bytes_sent",

@@ -9,6 +9,8 @@ from pathlib import Path as FilePath
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.experiments import Experiment
+from rowpath.groups.estimate import moves_s, rate_sweep_s, stretches_s
+from rowpath.groups.served import only_alone
 from rowpath.languages import Adapter
 from rowpath.lattice import (
     applies,
@@ -18,6 +20,7 @@ from rowpath.lattice import (
     select,
     stated_ns,
     unavailable,
+    unmatched,
     unnumbered_reason,
     unserved_reason,
 )
@@ -90,9 +93,7 @@ def make_plan(
         if selection.extended and not extended:
             continue
         if not select(selection):
-            raise UsageError(
-                f"no path matches the selection {selection.name or selection.select}", "rowpath list paths"
-            )
+            raise unmatched(selection)
         pairs = select(selection, filters)
         varying = [key for key, _ in pairs[0][1].coordinates if len({path.get(key) for _, path in pairs}) > 1]
         for adapter, path in pairs:
@@ -117,6 +118,9 @@ def make_plan(
         if reason:
             dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
             continue
+        if alone := only_alone(adapter, experiment):
+            dropped.append(Dropped(path=path, reason=alone))
+            continue
         served = []
         for phase_name in experiment.phases:
             if only and phase_name not in only:
@@ -133,7 +137,8 @@ def make_plan(
             runnable.append(PlannedPath(path, adapter, tuple(served), short[path.id]))
     writing = any(workloads[name.partition(".")[0]].phase(name.partition(".")[2]).writes for name in experiment.phases)
     runnable = _with_comparisons(runnable, writing)
-    groups, anchors = _groups(runnable, seed)
+    # Where groups of clients are at work a set is every path once, one after another: nothing has to fit at once.
+    groups, anchors = ((tuple(runnable),), ()) if experiment.groups and runnable else _groups(runnable, seed)
     return Plan(
         experiment,
         workloads,
@@ -324,6 +329,9 @@ def estimate_s(plan: Plan) -> float:
             slow_server = 3.0 if served and ENGINES[planned.path.get("engine")].server_warm_s > 0 else 1.0
             per_set += ROUGH_START_S.get(tongue, 0.5)
             per_set += _crossing_s(plan, planned)
+            if plan.experiment.groups:
+                per_set += stretches_s(plan, planned) + rate_sweep_s(plan) / measure.sets
+                continue
             for name in planned.phases:
                 phase = plan.phase(name)
                 if phase.writes:
@@ -343,7 +351,7 @@ def estimate_s(plan: Plan) -> float:
         + sum(ROUGH_PROOF_OPERATIONS * _rough_operation_s(plan, planned, name) for name in planned.phases)
         for planned in plan.paths
     )
-    return 6.0 + proof + per_set * measure.sets
+    return 6.0 + moves_s(plan) + proof + per_set * measure.sets
 
 
 def _crossing_s(plan: Plan, planned: PlannedPath) -> float:

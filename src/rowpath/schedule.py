@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rowpath import cores, disk_space, generators, launch, link, loading
 from rowpath.analysis import gather
@@ -18,26 +18,18 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Given
 from rowpath.errors import RowpathError
 from rowpath.fleet import Fleet, Key, key_of
+from rowpath.groups import moves
+from rowpath.groups.conductor import Conductor
 from rowpath.invocation import Invocation
 from rowpath.journal import Journal, RunDirectory, Scrubber, printable
 from rowpath.plan import SET_LIMIT, Plan, PlannedPath
+from rowpath.progress import Progress
 from rowpath.proof import Prover
 from rowpath.runners import RunnerFailure
 from rowpath.set_phase import SetPhase
 from rowpath.work import EngineWork, Workshop
 
 FAILED_SETS_LIMIT = 2  # a path that was lost in so many sets is not started again
-
-
-class Progress(Protocol):
-    """What the schedule tells a watcher, always between blocks."""
-
-    def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
-    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
-    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None: ...
-    def loading(self, what: str, done: int, total: int) -> None: ...
-    def note(self, text: str) -> None: ...
-    def end(self) -> None: ...
 
 
 @dataclass
@@ -75,9 +67,9 @@ class Schedule:
         self.workshop = Workshop(directory.work / "params")
         self.fleet = Fleet(directory.work, self.workshop, scrubber.add)
         self.bad = self.done.bad
-        self._lost: dict[str, set[int]] = {}  # path id → sets in which its runner was lost
+        self.lost: dict[str, set[int]] = {}  # path id → sets in which its runner was lost
         self._server_syncs: dict[Key, Any] = {}
-        self._started_ns = time.monotonic_ns()
+        self.started_ns = time.monotonic_ns()
 
     def run(self, measure: bool = True) -> None:
         """Everything; engines and runners are stopped on every way out."""
@@ -89,6 +81,8 @@ class Schedule:
                 self._measure_links()
                 if any(self.plan.phase(name).writes for planned in self.plan.paths for name in planned.phases):
                     self.journal.write("sync-cost", **asdict(sync_cost.measure(self.directory.work)))
+                if measure and not self.done.proven:
+                    self._move()
                 self._prove_all(measure)
             if measure:
                 self._measure_all()
@@ -102,8 +96,14 @@ class Schedule:
             launch.stop_all()
             shutil.rmtree(self.directory.work, ignore_errors=True)
 
-    def _runnable(self, planned: PlannedPath) -> bool:
-        return "" not in self.bad.get(planned.path.id, {}) and key_of(planned.path) in self.fleet
+    def runnable(self, planned: PlannedPath) -> bool:
+        """Whether the path's engine is up and the path itself neither failed in the proof nor was lost too often."""
+        proven = "" not in self.bad.get(planned.path.id, {})
+        return (
+            proven
+            and key_of(planned.path) in self.fleet
+            and len(self.lost.get(planned.path.id, ())) < FAILED_SETS_LIMIT
+        )
 
     def _bring_up(self) -> None:
         keys = dict.fromkeys(key_of(planned.path) for planned in self.plan.paths)
@@ -121,6 +121,12 @@ class Schedule:
                     if key_of(planned.path) == key:
                         self.fail(-1, planned, "", RunnerFailure("connect", str(error)))
 
+    def _move(self) -> None:
+        """Databases moved by copying their directories: a step of an experiment of groups, before the first set."""
+        if self.plan.experiment.moves:
+            folder, log = self.directory.work / "moves", self.log_of(self.plan.paths[0])
+            moves.carry_out_all(self.plan, folder, self.journal.write, self.progress.note, log, self.timeout_s)
+
     def _measure_links(self) -> None:
         for value, placement in dict.fromkeys((p.path.get("link"), p.path.get("placement")) for p in self.plan.paths):
             if value != "none":
@@ -131,13 +137,14 @@ class Schedule:
                 except RunnerFailure as failure:  # its paths run all the same, nothing is predicted for them
                     self.journal.write("note", text=f"the link {value} could not be measured: {failure}")
 
-    def _engine_works(self, planned: PlannedPath) -> dict[str, EngineWork]:
+    def engine_works(self, planned: PlannedPath) -> dict[str, EngineWork]:
+        """The workloads of the path's phases, ready for its engine."""
         names = dict.fromkeys(name.partition(".")[0] for name in planned.phases)
         instance = self.fleet[key_of(planned.path)]
         return {name: self.workshop.path_work(self.plan.workloads[name], planned.path, instance) for name in names}
 
     def _prove_all(self, measure: bool) -> None:
-        todo = [p for p in self.plan.paths if p.path.id not in self.done.proven and self._runnable(p)]
+        todo = [p for p in self.plan.paths if p.path.id not in self.done.proven and self.runnable(p)]
         writing = {key_of(p.path) for p in todo if any(self.plan.phase(name).writes for name in p.phases)}
         ours = {key for key in writing if key in self.fleet and not isinstance(self.fleet[key], Given)}
         counted = [key for key in ours if key[1] == "server" and syncs.probe() == syncs.MEANS]
@@ -148,15 +155,15 @@ class Schedule:
         prover = Prover(self.journal.write, self.directory.work, self.timeout_s, count_commits=measure)
         for number, planned in enumerate(todo, 1):
             key = key_of(planned.path)
-            self._revive(key)
+            self.revive(key)
             if key not in self.fleet:
                 continue
             self.progress.note(f"proving {planned.name} ({number} of {len(todo)})")
             bad = prover.prove(
                 planned,
                 self.fleet[key],
-                self._engine_works(planned),
-                self._log(planned),
+                self.engine_works(planned),
+                self.log_of(planned),
                 self._server_syncs.get(key),
                 self.fleet.way_to,
             )
@@ -167,7 +174,8 @@ class Schedule:
         for key in counted:
             self._restart(key)
 
-    def _log(self, planned: PlannedPath) -> Callable[[str], None]:
+    def log_of(self, planned: PlannedPath) -> Callable[[str], None]:
+        """Where what the path's runner says goes, without secrets."""
         file = self.directory.logs / f"{self.plan.paths.index(planned):02d}-{planned.adapter.language}.log"
 
         def write(line: str) -> None:
@@ -177,6 +185,9 @@ class Schedule:
         return write
 
     def _measure_all(self) -> None:
+        if self.plan.experiment.groups:
+            Conductor(self).run()
+            return
         measure = self.plan.experiment.measure
         for set_number in range(measure.sets):
             for group_number, group in enumerate(self.plan.groups):
@@ -194,10 +205,10 @@ class Schedule:
             self._set(set_number, extra, group)
 
     def _set(self, set_number: int, group_number: int, group: tuple[PlannedPath, ...]) -> None:
-        members = [p for p in group if self._runnable(p) and len(self._lost.get(p.path.id, ())) < FAILED_SETS_LIMIT]
+        members = [p for p in group if self.runnable(p)]
         if not members:
             return
-        self._renew(members, first=set_number == 0)
+        self.renew(members, first=set_number == 0)
         anchors = list(self.plan.anchors)
         ids = [p.path.id for p in members]
         self.journal.write("set", set=set_number, group=group_number, path_ids=ids, anchors=anchors)
@@ -217,7 +228,7 @@ class Schedule:
                 phase.steady()
             for invocation in invocations:
                 path_id = invocation.planned.path.id
-                if set_number not in self._lost.get(path_id, ()):
+                if set_number not in self.lost.get(path_id, ()):
                     with self._guard(set_number, invocation, ""):
                         self.journal.write("facts", set=set_number, path_id=path_id, facts=invocation.facts())
                 for line in invocation.runner.noise:
@@ -227,14 +238,14 @@ class Schedule:
         )
         self.journal.write("set-end", set=set_number, group=group_number)
 
-    def _renew(self, members: list[PlannedPath], first: bool) -> None:
+    def renew(self, members: list[PlannedPath], first: bool) -> None:
         """New server processes and new copies of embedded databases, so that what chance gave them varies over sets.
 
         A server that must be warmed up for seconds stays, except in a rigorous run.
         """
         for key in dict.fromkeys(key_of(planned.path) for planned in members):
             cheap = ENGINES[key[0]].server_warm_s == 0
-            if not self._revive(key) and key[1] == "server" and not first and (cheap or self.restart_servers):
+            if not self.revive(key) and key[1] == "server" and not first and (cheap or self.restart_servers):
                 self._restart(key)
         for planned in members:
             # In the first set too: the proof pass has written into what was loaded.
@@ -244,7 +255,7 @@ class Schedule:
     def _serving(self, invocations: list[Invocation], name: str) -> list[Invocation]:
         return [i for i in invocations if name in i.planned.phases and name not in self.bad.get(i.planned.path.id, {})]
 
-    def _revive(self, key: Key) -> bool:
+    def revive(self, key: Key) -> bool:
         """Start a server again that is gone; whether it was."""
         if key not in self.fleet or key[1] != "server" or self.fleet[key].check():
             return False
@@ -268,7 +279,7 @@ class Schedule:
 
     def _invocation(self, planned: PlannedPath) -> Invocation:
         instance = self.fleet[key_of(planned.path)]
-        return Invocation(planned, instance, log=self._log(planned), timeout_s=self.timeout_s)
+        return Invocation(planned, instance, log=self.log_of(planned), timeout_s=self.timeout_s)
 
     def _start(self, set_number: int, members: list[PlannedPath], cleanup: contextlib.ExitStack) -> list[Invocation]:
         started: list[Invocation] = []
@@ -324,7 +335,7 @@ class Schedule:
         )
         self.progress.note(f"{planned.name}: {failure.kind}: {failure.text}")
         if failure.fatal:
-            self._lost.setdefault(planned.path.id, set()).add(set_number)
+            self.lost.setdefault(planned.path.id, set()).add(set_number)
 
     def stop_when_full(self, text: str) -> None:
         """End the run when a failure's text says that the disk is full: no path is to blame for that."""
@@ -333,7 +344,7 @@ class Schedule:
 
     def now_ns(self) -> int:
         """Monotonic time since the run began."""
-        return time.monotonic_ns() - self._started_ns
+        return time.monotonic_ns() - self.started_ns
 
 
 def too_wide(directory: Path, target: float) -> set[str]:

@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,13 +18,18 @@ from rowpath import __version__, collect, data_estimate, environment
 from rowpath.analysis import analyse
 from rowpath.errors import UsageError
 from rowpath.experiments import Experiment, Measure, Selection, load_experiment
+from rowpath.groups.estimate import described
+from rowpath.groups.moves import announced
+from rowpath.groups.options import changed
+from rowpath.groups.served import stretches_left_out
 from rowpath.journal import Journal, RunDirectory, Scrubber, new_name
 from rowpath.languages import availability, build, every_adapter, lines_of_code
 from rowpath.lattice import BESIDE
 from rowpath.model import SCHEMA_VERSION, Analysis, Workload
 from rowpath.model import Path as AccessPath
 from rowpath.plan import Plan, PlannedPath, estimate_s, make_plan, workloads_of
-from rowpath.schedule import Done, Progress, Schedule
+from rowpath.progress import Progress, Silent
+from rowpath.schedule import Done, Schedule
 from rowpath.workloads import load_workload
 from rowpath.workloads import names as workload_names
 
@@ -43,28 +48,6 @@ class Outcome:
     interrupted: bool
 
 
-class Silent:
-    """Progress for --quiet."""
-
-    def begin(self, plan_total_seconds: float, paths: list[str]) -> None:
-        """Nothing."""
-
-    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
-        """Nothing."""
-
-    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
-        """Nothing."""
-
-    def loading(self, what: str, done: int, total: int) -> None:
-        """Nothing."""
-
-    def note(self, text: str) -> None:
-        """Nothing."""
-
-    def end(self) -> None:
-        """Nothing."""
-
-
 def plan_for(
     name: str,
     filters: dict[str, tuple[str, ...]],
@@ -74,9 +57,13 @@ def plan_for(
     warm_cap_s: float | None,
     seed: int | None,
     scale: float = 0.0,
+    paced: tuple[Sequence[str], str, float] = ((), "", 0.0),
 ) -> Plan:
-    """The plan of an experiment with the command line's options; UsageError when nothing is left to run."""
-    experiment = load_experiment(name)
+    """The plan of an experiment with the command line's options; UsageError when nothing is left to run.
+
+    `paced`: `-R`, `--p99`, `--seconds`, for groups of clients.
+    """
+    experiment = changed(load_experiment(name), *paced)
     measure = experiment.measure
     if sets is not None:
         if sets < 1:
@@ -105,6 +92,11 @@ def checked_plan(
                 f"no path of '{experiment.name}' can run here: {first.reason}", first.remedy or "rowpath doctor"
             )
         shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
+        if not extended and make_plan(experiment, plan.workloads, filters, seed=chosen, extended=True).paths:
+            raise UsageError(
+                f"no path of '{experiment.name}' has {shown} without --all",
+                f"rowpath run {experiment.name} --all {shown}",
+            )
         raise UsageError(f"no path of '{experiment.name}' has {shown}", f"rowpath run {experiment.name} --plan")
     return plan
 
@@ -115,11 +107,9 @@ def print_plan(plan: Plan, console: Console) -> None:
     more = f" (up to {measure.max_sets} for wide intervals)" if measure.max_sets > measure.sets else ""
     console.print(plan.experiment.title, style="bold", highlight=False)
     regimes = " and ".join(measure.regimes)
-    console.print(
-        f"{len(plan.paths)} paths, {measure.sets} sets{more} of {measure.rounds} rounds of "
-        f"{measure.block_ms:g} ms blocks, {regimes}",
-        highlight=False,
-    )
+    how = f"{measure.sets} sets{more} of {measure.rounds} rounds of {measure.block_ms:g} ms blocks, {regimes}"
+    how = described(plan) if plan.experiment.groups else how
+    console.print(f"{len(plan.paths)} paths, {how}", highlight=False)
     for group in plan.groups:
         for planned in group:
             console.print(f"  {planned.name}: {', '.join(planned.phases)}", highlight=False)
@@ -136,6 +126,10 @@ def print_plan(plan: Plan, console: Console) -> None:
             unserved.setdefault((names[path_id], reason.removeprefix(f"{phase}: ")), []).append(phase)
     for (name, reason), phases in unserved.items():
         console.print(f"  not: {name} in {', '.join(phases)}: {reason}", highlight=False)
+    for line in announced(plan):
+        console.print(f"  {line}", highlight=False, soft_wrap=True)
+    for name, stretches, reason in stretches_left_out(plan):
+        console.print(f"  not: {name} in {stretches}: {reason}", highlight=False)
     if data := data_estimate.estimate(plan).text():
         console.print(data, highlight=False)
     minutes = estimate_s(plan) / 60

@@ -11,21 +11,14 @@ from rowpath.engines import ENGINES
 from rowpath.invocation import Invocation, Measured, Work
 from rowpath.model import Phase
 from rowpath.plan import block_order
+from rowpath.quiet import wait_until_quiet
 from rowpath.runners import RunnerFailure
-from rowpath.statistics.warm_up import classify, is_flat
+from rowpath.statistics.warm_up import FLAT_BLOCKS, WARM_LEAST_OTHERS_S, WARM_LEAST_S, classify, is_flat
 from rowpath.work import EngineWork
 
 if TYPE_CHECKING:
     from rowpath.schedule import Schedule
 
-# A compiler works in tiers, each of which looks like a steady state for a while: so long at least is warmed up, in a
-# process's first phase and in each later one.
-WARM_LEAST_S = {"java": (1.0, 0.3)}
-WARM_LEAST_OTHERS_S = (0.2, 0.1)
-QUIET_WINDOW_S = 0.1
-QUIET_SHARE = 0.05  # of one core, by all runtimes together
-QUIET_CAP_S = 6.0
-FLAT_BLOCKS = 9  # so many last blocks must keep one level before a path counts as warm
 LONG_OPERATION_NS = 50e6  # a switch between paths costs 0.1 to 0.4 ms: under a hundredth of such an operation
 REPEATS_OF_A_BLOCK = 2
 REPEAT_BUDGET = 0.25  # of a phase's blocks
@@ -66,7 +59,7 @@ class SetPhase:
         for invocation in self.invocations:
             invocation.free_helpers()
         self._each("warm", self._warm)
-        self._wait_until_quiet()
+        wait_until_quiet(self._alive)
         for invocation in self._alive():
             invocation.pin_all()
         self._announce("steady")
@@ -151,17 +144,6 @@ class SetPhase:
     def _server_is_fresh(self) -> bool:
         """Whether the servers were started for this set: later sets meet what they have compiled by then."""
         return self.set_number == 0 or self.schedule.restart_servers
-
-    def _wait_until_quiet(self) -> None:
-        """Until no compiler's backlog is left, for it would fall on other paths' blocks; QUIET_CAP_S at most."""
-        give_up = time.monotonic() + QUIET_CAP_S
-        before = sum(invocation.helpers_cpu_ns() for invocation in self._alive())
-        while time.monotonic() < give_up:
-            time.sleep(QUIET_WINDOW_S)
-            now = sum(invocation.helpers_cpu_ns() for invocation in self._alive())
-            if now - before < QUIET_SHARE * QUIET_WINDOW_S * 1e9:
-                return
-            before = now
 
     def _steady(self) -> None:
         budget = int(REPEAT_BUDGET * self.measure.rounds * len(self.invocations)) + 1

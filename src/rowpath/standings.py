@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from rowpath.groups.records import GroupRecord
 from rowpath.journal_reader import FailureRecord, Journal, SampleRecord, VerifyRecord
 from rowpath.model import Status
 
@@ -75,6 +76,11 @@ def standings(journal: Journal) -> Standings:
             standing.failed_operations += sample.failed
             text = str((sample.failure or {}).get("text", ""))
             standing.worsen("failed", f"{sample.failed} operations failed{': ' + text if text else ''}")
+    for group in journal.all(GroupRecord):
+        if group.touch_ok is False:
+            at(group.where).worsen("wrong", f"not every value of every row was taken in {group.stretch}")
+        elif group.touch_ok:
+            at(group.where).rows_proven = True
     for failure in journal.all(FailureRecord):
         if failure.phase:
             at(failure.where).worsen(_status(failure), failure_text(failure))

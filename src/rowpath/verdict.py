@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from rowpath.cells import Cell
 from rowpath.evidence import Evidence
-from rowpath.findings.where import words
+from rowpath.findings.where import ratio_text, words
 from rowpath.model import RankedPath, Ranking
 from rowpath.rankings import FLOOR
 from rowpath.report import format as text
@@ -75,8 +75,7 @@ def _conditions(ranking: Ranking, cell: Cell | None) -> str:
 
 def figure(interval: Interval) -> str:
     """A ratio with its interval: `2.31× (2.27–2.35)`; provisional ones say so."""
-    ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
-    return f"{text.ratio(interval.ratio)} ({ends}{'' if interval.sets >= SETS_FOR_CLAIMS else ', provisional'})"
+    return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high, interval.sets)
 
 
 def _fastest(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:

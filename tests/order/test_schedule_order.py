@@ -3,246 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import json
-import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
+from order_world import (
+    ALL,
+    ROUNDS,
+    SETS,
+    Event,
+    World,
+    assert_all_stopped,
+    failing,
+    journal_of,
+    make_plan,
+    run,
+)
 
-from rowpath import fleet, invocation, schedule, work
-from rowpath.collect import syncs
-from rowpath.engines import ENGINES
-from rowpath.engines.base import Settled
+from rowpath import invocation, schedule
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.experiments import Experiment, Measure
-from rowpath.journal import Journal, RunDirectory, Scrubber
-from rowpath.languages import Adapter, Command
-from rowpath.model import Path as AccessPath
-from rowpath.plan import Plan, PlannedPath
-from rowpath.protocol import OpenReply, Sample, SampleReply
-from rowpath.runners import Runner as RealRunner
 from rowpath.runners import RunnerFailure
-from rowpath.session import Silent
-from rowpath.truth import Truth
-from rowpath.workloads import load_workload
-
-Event = tuple[str, ...]
-RIGHT = "1:0000000000000000"
-SETS, ROUNDS = 2, 4
-ALL = ("a", "b", "c")
-
-
-@dataclass
-class World:
-    """What happened, and what is to go wrong: `fault(event)` may raise."""
-
-    events: list[Event] = field(default_factory=list)
-    fault: Callable[[Event], None] = lambda _event: None
-    active: int = 0
-    instances: dict[str, Instance] = field(default_factory=dict)
-    operation_ns: int = 1000
-    lead_ins_ns: list[int] = field(default_factory=list)  # of steady samples
-
-    def say(self, *event: str) -> None:
-        self.events.append(event)
-        self.fault(event)
-
-    def happened(self, *words: str) -> list[Event]:
-        """The events that begin with these words."""
-        return [event for event in self.events if event[: len(words)] == words]
-
-    def first(self, *words: str) -> int:
-        return next(at for at, event in enumerate(self.events) if event[: len(words)] == words)
-
-    def last(self, *words: str) -> int:
-        return max(at for at, event in enumerate(self.events) if event[: len(words)] == words)
-
-
-class Instance:
-    """An engine that only notes what it is asked for."""
-
-    version = "1"
-    flush_statements = ("SELECT flush",)
-
-    def __init__(self, world: World, name: str, deployment: str) -> None:
-        self.world, self.name, self.deployment = world, name, deployment
-        self.up = False
-        world.instances[name] = self
-
-    def start(self) -> None:
-        self.up = True
-        self.world.say("up", self.name)
-
-    def check(self) -> bool:
-        return self.up
-
-    def stop(self) -> None:
-        if self.up:
-            self.up = False
-            self.world.say("down", self.name)
-
-    def pids(self) -> list[int]:
-        return []
-
-    def load(self, tables: dict[str, Any]) -> None:
-        assert tables
-        self.world.say("load", self.name, *sorted(tables))
-
-    def options(self, path: AccessPath) -> dict[str, Any]:
-        return {}
-
-    def own_copy(self, path: AccessPath) -> None:
-        self.world.say("copy", self.name, path.label)
-
-    def settle(self, path: AccessPath) -> Settled:
-        self.world.say("settle", self.name, path.label)
-        return Settled(1)
-
-    def commits(self) -> int | None:
-        self.world.say("commits", self.name)
-        return None
-
-    def size_bytes(self) -> int:
-        return 0
-
-    def facts(self) -> dict[str, str]:
-        return {}
-
-    def secrets(self) -> list[str]:
-        return []
-
-
-class Engine:
-    """A real engine in all that is only words, with an instance that only notes."""
-
-    def __init__(self, world: World, name: str) -> None:
-        self.world, self.name = world, name
-
-    def __getattr__(self, attribute: str) -> Any:
-        return getattr(ENGINES[self.name], attribute)
-
-    def instance(self, deployment: str, _durability: str, _place: object) -> Instance:
-        return Instance(self.world, self.name, deployment)
-
-
-class Runner:
-    """A runner that answers at once; its path's label is its name."""
-
-    def __init__(self, world: World, name: str) -> None:
-        self.world, self.name = world, name
-        self.pid = self.loop_tid = os.getpid()
-        self.noise: list[str] = []
-        self.living = True
-        world.say("start", name)
-
-    def alive(self) -> bool:
-        return self.living
-
-    def stop(self) -> None:
-        self.living = False
-        self.world.say("stop", self.name)
-
-    def hello(self, adapter: str, timeout_s: float, requires: tuple[str, ...] = ()) -> Any:
-        return OpenReply(id=0, connect_ns=0)
-
-    def request(self, message: type, timeout_s: float, *, expect: type, **fields: Any) -> Any:
-        what = message.__name__.lower()
-        assert self.living, f"{what} was asked of {self.name}, which is gone"
-        assert self.world.active == 0, "one at a time"
-        self.world.active += 1
-        try:
-            self.world.say(what, self.name, fields.get("regime", ""), str(fields.get("phase", "")))
-        except RunnerFailure as failure:
-            self.living = not failure.fatal
-            raise
-        finally:
-            self.world.active -= 1
-        if message is Sample:
-            self.world.lead_ins_ns += [fields["lead_in_ns"]] if fields["regime"] == "steady" else []
-            return sample_reply(fields["operations"] or 1, self.world.operation_ns)
-        replies: dict[str, dict[str, Any]] = {
-            "open": {"connect_ns": 1},
-            "prepare": {"prepare_ns": 1},
-            "verify": {"digest": RIGHT, "rows": 1, "touch": "0" * 16, "operations": 1},
-        }
-        return expect(id=0, **replies.get(what, {}))
-
-
-def sample_reply(operations: int, ns: int) -> SampleReply:
-    figures: dict[str, Any] = dict.fromkeys(("ns", "window_ns", "window_cpu_ns", "cpu_ns", "min_ns", "max_ns"), ns)
-    counts: dict[str, Any] = {"operations": operations, "failed": 0, "rows": operations, "values": operations}
-    return SampleReply(id=0, touch="0" * 16, first=0, lead_in_operations=0, **counts, **figures)
-
-
-def planned(label: str, engine: str, deployment: str, phases: tuple[str, ...]) -> PlannedPath:
-    coordinates = {"engine": engine, "deployment": deployment, "durability": "full", "placement": "same"}
-    adapter = Adapter("fake", "fake", (engine,), (deployment,), ("1",), ("query", "execute"), {}, language="python")
-    return PlannedPath(AccessPath.of(coordinates, label), adapter, phases, label)
-
-
-def make_plan(seed: int = 5, phases: tuple[str, ...] = ("keyed.read",), **measure: Any) -> Plan:
-    settings: dict[str, Any] = {"sets": SETS, "max_sets": 0, "rounds": ROUNDS, "settle_pause_ms": 0.0} | measure
-    paths = (
-        planned("a", "sqlite", "embedded", phases),
-        planned("b", "postgresql", "server", phases),
-        planned("c", "sqlite", "embedded", phases),
-    )
-    experiment = Experiment(1, "order", "Order", phases, (), measure=Measure(**settings))
-    return Plan(experiment, {"keyed": load_workload("keyed")}, paths, (), (paths,), (), seed, {}, False)
-
-
-@pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    made = World()
-    engines = {name: Engine(made, name) for name in ("sqlite", "postgresql")}
-    for module in (fleet, work, invocation):
-        monkeypatch.setattr(module, "ENGINES", engines)
-    monkeypatch.setattr(invocation, "command", lambda _adapter, _version, path: Command((path.label,)))
-    started = classmethod(lambda _cls, command, *_rest, **_more: Runner(made, command.arguments[0]))
-    monkeypatch.setattr(RealRunner, "start", started)
-    monkeypatch.setattr(Truth, "verify_digest", lambda *_arguments: RIGHT)
-    monkeypatch.setattr(Truth, "after_digest", lambda *_arguments: RIGHT)
-    monkeypatch.setattr(syncs, "probe", lambda: "unavailable: not of interest here")
-    affinity = os.sched_getaffinity(0)
-    yield made
-    os.sched_setaffinity(0, affinity)
-
-
-def run(world: World, folder: Path, plan: Plan, measure: bool = True) -> list[dict[str, Any]]:
-    """Run the plan; the journal's records, also when it ends in an exception (which is let through)."""
-    directory = RunDirectory(folder / "run")
-    directory.create()
-    scrubber = Scrubber()
-    journal = Journal(directory, scrubber)
-    try:
-        schedule.Schedule(plan, directory, journal, scrubber, Silent(), timeout_s=5.0).run(measure)
-    finally:
-        journal.close()
-        assert not directory.work.exists()
-    return journal_of(folder)
-
-
-def journal_of(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "run" / "samples.jsonl").read_text().splitlines()]
-
-
-def assert_all_stopped(world: World) -> None:
-    """Engines are stopped once each and in reverse; so are the runners that lived at the same time."""
-    for begin, end in (("up", "down"), ("start", "stop")):
-        living: list[str] = []
-        for event in world.events:
-            if event[0] == begin:
-                living.append(event[1])
-            elif event[0] == end:
-                assert living and living[-1] == event[1], f"{event} while {living} lived"
-                living.pop()
-        assert not living
-    assert len(world.happened("start")) == len(world.happened("stop"))
-    if world.happened("start"):
-        assert world.last("stop") < world.last("down"), "runners go before the engines they use"
 
 
 def test_the_order_of_a_run(world: World, tmp_path: Path) -> None:
@@ -346,17 +125,6 @@ def test_proving_alone_measures_nothing(world: World, tmp_path: Path) -> None:
     assert {event[2] for event in world.happened("sample")} == {"warm"}
     assert len(world.happened("start")) == len(ALL)
     assert_all_stopped(world)
-
-
-def failing(what: str, who: str, error: BaseException, regime: str = "", times: int = 1) -> Callable[[Event], None]:
-    left = [times]
-
-    def fault(event: Event) -> None:
-        if event[:2] == (what, who) and (not regime or event[2] == regime) and left[0]:
-            left[0] -= 1
-            raise error
-
-    return fault
 
 
 @pytest.mark.parametrize("what", ["up", "load"])

@@ -12,6 +12,7 @@ import pytest
 
 from rowpath import arguments, experiments, workloads
 from rowpath.claim_model import Claim, PublishedColumn
+from rowpath.consistency import Consistency
 from rowpath.errors import UsageError
 from rowpath.experiments import Experiment, Measure, Selection, read_experiment
 from rowpath.findings import RULES
@@ -79,7 +80,7 @@ def test_every_key_of_a_toml_file_is_in_a_table(noun: type[msgspec.Struct]) -> N
     assert set(noun.__struct_fields__) <= in_code("experiments.md")
 
 
-@pytest.mark.parametrize("noun", [Claim, PublishedColumn])
+@pytest.mark.parametrize("noun", [Claim, Consistency, PublishedColumn])
 def test_every_key_of_claims_is_shown(noun: type[msgspec.Struct]) -> None:
     for field in noun.__struct_fields__:
         assert re.search(rf"\b{field}\b", page("claims.md")), field

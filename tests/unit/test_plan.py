@@ -118,6 +118,30 @@ def test_a_wrong_coordinate_suggests_the_nearest(wanted: dict[str, tuple[str, ..
     assert f"'{hint}'" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("select", "said", "hint"),
+    [
+        (
+            {"engine": "sqlite", "driver": "sqlite", "processes": "own"},
+            "processes can be shared there",
+            "processes = 's",
+        ),
+        (
+            {"engine": "sqlite", "backup": "api,dump"},
+            "backup can be vacuum-into or api there",
+            "backup = 'vacuum-into'",
+        ),
+        ({"engine": "mysql", "backup": "mariadb-dump"}, "there is no backup there", "leave backup out"),
+        ({"engine": "h2", "driver": "sqlite"}, "engine can be sqlite there", "engine = 'sqlite'"),
+    ],
+)
+def test_a_selection_that_nothing_matches_says_which_value_is_wrong(select: Select, said: str, hint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        planned(select)
+    assert raised.value.message.endswith(said)
+    assert raised.value.hint.startswith(hint)
+
+
 def test_the_order_of_blocks_is_random_but_seeded() -> None:
     orders = {tuple(block_order(1, f"place {number}", 8)) for number in range(20)}
     assert len(orders) > 15

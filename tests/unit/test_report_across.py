@@ -10,7 +10,7 @@ from tests.unit import journal_factory
 from tests.unit.journal_factory import MadePath, Run
 
 from rowpath.analysis import analyse
-from rowpath.model import Coefficient, CostModel, Predicted
+from rowpath.growth_model import Coefficient, CostModel, Predicted
 from rowpath.report.across import cost_model_grid
 from rowpath.report.grid import Grid
 from rowpath.report.view import view

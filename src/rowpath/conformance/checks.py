@@ -10,7 +10,7 @@ from rowpath.conformance.house import House, any_case
 from rowpath.conformance.outcome import Broken, Outcome, same, true
 from rowpath.invocation import Invocation, Work
 from rowpath.plan import PlannedPath
-from rowpath.protocol import ErrorBody, SampleReply, VerifyReply
+from rowpath.protocol import VERIFIED_ROWS, ErrorBody, SampleReply, VerifyReply
 from rowpath.runners import RunnerFailure
 from rowpath.truth import Truth
 
@@ -48,7 +48,7 @@ def _hold(case: Case, planned: PlannedPath, living: Invocation, house: House, no
     try:
         living.prepare(work)
         if case.verify:
-            reply = living.verify(work, **case.verify)
+            reply = _verified(case, work, living)
             _check_verified(case, work, truth, reply)
             notes["delivered"] = [
                 [column.name, type_name] for column, type_name in zip(work.columns, reply.delivered, strict=True)
@@ -72,6 +72,11 @@ def _hold(case: Case, planned: PlannedPath, living: Invocation, house: House, no
             living.verify(work.after, 0, 1).digest,
             truth.after_digest(work.phase, operations),
         )
+
+
+def _verified(case: Case, work: Work, living: Invocation) -> VerifyReply:
+    asked = case.verify
+    return living.verify(work, asked["first"], asked["count"], asked.get("max_rows", VERIFIED_ROWS))
 
 
 def _check_verified(case: Case, work: Work, truth: Truth, reply: VerifyReply) -> None:
@@ -146,7 +151,7 @@ def _check_goes_on(planned: PlannedPath, living: Invocation, house: House) -> No
         return
     work = house.work(case, planned)
     living.prepare(work)
-    _check_verified(case, work, house.engine_work(case, planned).truth, living.verify(work, **case.verify))
+    _check_verified(case, work, house.engine_work(case, planned).truth, _verified(case, work, living))
 
 
 def serves(case: Case, planned: PlannedPath) -> bool:

@@ -59,21 +59,25 @@ class House:
         self.fleet.restart(key_of(planned.path))
 
     def invocation(
-        self, planned: PlannedPath, environment: dict[str, str] | None = None, instance: Instance | None = None
+        self,
+        planned: PlannedPath,
+        environment: dict[str, str] | None = None,
+        instance: Instance | None = None,
+        clients: int = 0,
     ) -> Invocation:
-        """A runner on the path, started but not yet spoken to."""
+        """A runner on the path, started but not yet spoken to; `clients`: for groups at work at once."""
         version = planned.path.get("version")
         key = (planned.adapter.language, planned.adapter.driver, version)
         if key not in self._built:
             languages.build([(planned.adapter, version)])
             self._built.add(key)
         where = instance or self.instance(planned)
-        return Invocation(planned, where, log=self._log, timeout_s=TIMEOUT_S, environment=environment)
+        return Invocation(planned, where, log=self._log, timeout_s=TIMEOUT_S, environment=environment, clients=clients)
 
-    def fresh(self, planned: PlannedPath) -> Invocation:
+    def fresh(self, planned: PlannedPath, clients: int = 0) -> Invocation:
         """A runner of the caller's own, alone on the path: an embedded engine may lock its files against a second."""
         self._leave()
-        return self.invocation(planned)
+        return self.invocation(planned, clients=clients)
 
     def living(self, planned: PlannedPath) -> Invocation:
         """The connected runner of the path under test; that of the path before is closed."""

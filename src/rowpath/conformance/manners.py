@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rowpath.conformance.cases import case_named, phase_name
+from rowpath.conformance.groups import groups
 from rowpath.conformance.house import House
 from rowpath.conformance.outcome import Broken, Outcome, same, true
 from rowpath.engines import ENGINES
@@ -199,6 +200,7 @@ MANNERS: dict[str, Manner] = {
     "phases": phases,
     "opens-again": opens_again,
     "statements": statements,
+    "groups": groups,
     "strangers": strangers,
 }
 ON_EVERY_PATH = ("facts",)  # the others: on an adapter's default path

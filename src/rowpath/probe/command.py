@@ -25,7 +25,7 @@ from rowpath.probe.probing import Probing
 from rowpath.probe.query_check import check_query
 from rowpath.probe.row_limit import limited
 from rowpath.probe.target import Target, read_target
-from rowpath.schedule import Progress
+from rowpath.progress import Progress
 from rowpath.session import Outcome, make_progress
 
 LEAST_BUDGET_S = 5.0

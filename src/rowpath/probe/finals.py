@@ -109,7 +109,7 @@ class Finals(Schedule):
         self._set(set_number, group, (planned,))
 
     def _invocation(self, planned: PlannedPath) -> Invocation:
-        return self._new(planned, self._log(planned))
+        return self._new(planned, self.log_of(planned))
 
     def _renew(self, members: list[PlannedPath], first: bool) -> None:
         """Nothing is ours to make anew."""

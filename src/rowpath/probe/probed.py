@@ -101,10 +101,10 @@ class Probed(Invocation):
             self._changed(self, work)
         return measured
 
-    def verify(self, work: Work, first: int, count: int, max_rows: int = WHOLE) -> VerifyReply:
+    def verify(self, work: Work, first: int, count: int, max_rows: int = WHOLE, keep: str = "") -> VerifyReply:
         """The digest of whole executions, then a rest."""
         began = time.monotonic()
-        reply = super().verify(work, first, count, max_rows)
+        reply = super().verify(work, first, count, max_rows, keep)
         self.execution_s = time.monotonic() - began
         self._rest_after(self.execution_s)
         return reply

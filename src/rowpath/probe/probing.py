@@ -26,9 +26,9 @@ from rowpath.probe.probed import PHASE, WORKLOAD, Probed, work_of
 from rowpath.probe.programs import Programs
 from rowpath.probe.sameness import Sameness
 from rowpath.probe.search import BLOCK_NS, Search, Tried
+from rowpath.progress import Progress
 from rowpath.protocol import DescribedColumn
 from rowpath.runners import RunnerFailure
-from rowpath.schedule import Progress
 from rowpath.session import write_head, write_paths
 
 if TYPE_CHECKING:

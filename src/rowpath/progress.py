@@ -1,0 +1,65 @@
+"""What a run tells its watcher, always between blocks, and the watcher that says nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class GroupNow:
+    """One group in the second that has just ended."""
+
+    rate_per_s: float  # successful operations
+    p99_ns: int | None  # open loop: of latency, else of service time; None: none has ended
+    failed: int
+    under_way_ns: int  # how long the oldest operation under way has lasted
+
+
+@dataclass(frozen=True)
+class GroupsSecond:
+    """A second of groups at work at once that has just ended."""
+
+    path_name: str
+    stretch: str
+    at_s: float  # since the stretch's begin
+    seconds: float  # planned for the stretch, at most
+    groups: dict[str, GroupNow]
+    backup: bool  # whether one was under way
+
+
+class Progress(Protocol):
+    """What the schedule tells a watcher, always between blocks."""
+
+    def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
+    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
+    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None: ...
+    def loading(self, what: str, done: int, total: int) -> None: ...
+    def note(self, text: str) -> None: ...
+    def second(self, second: GroupsSecond) -> None: ...
+    def end(self) -> None: ...
+
+
+class Silent:
+    """Progress for --quiet."""
+
+    def begin(self, plan_total_seconds: float, paths: list[str]) -> None:
+        """Nothing."""
+
+    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
+        """Nothing."""
+
+    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
+        """Nothing."""
+
+    def loading(self, what: str, done: int, total: int) -> None:
+        """Nothing."""
+
+    def note(self, text: str) -> None:
+        """Nothing."""
+
+    def second(self, second: GroupsSecond) -> None:
+        """Nothing."""
+
+    def end(self) -> None:
+        """Nothing."""

@@ -1,0 +1,35 @@
+"""The world in which orders are tried."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from order_world import RIGHT, Engine, Runner, World
+
+from rowpath import fleet, invocation, work
+from rowpath.collect import syncs
+from rowpath.languages import Command
+from rowpath.runners import Runner as RealRunner
+from rowpath.truth import Truth
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """Engines, runners and truths that only note what they are asked for."""
+    made = World()
+    engines = {name: Engine(made, name) for name in ("sqlite", "postgresql")}
+    for module in (fleet, work, invocation):
+        monkeypatch.setattr(module, "ENGINES", engines)
+    monkeypatch.setattr(invocation, "command", lambda _adapter, _version, path: Command((path.label,)))
+    started = classmethod(
+        lambda _cls, command, *_rest, **_more: (made.runner_type or Runner)(made, command.arguments[0])
+    )
+    monkeypatch.setattr(RealRunner, "start", started)
+    monkeypatch.setattr(Truth, "verify_digest", lambda *_arguments: RIGHT)
+    monkeypatch.setattr(Truth, "after_digest", lambda *_arguments: RIGHT)
+    monkeypatch.setattr(syncs, "probe", lambda: "unavailable: not of interest here")
+    affinity = os.sched_getaffinity(0)
+    yield made
+    os.sched_setaffinity(0, affinity)

@@ -1,0 +1,95 @@
+"""An engine killed with SIGKILL while two clients write through a runner, brought back, its ledger read row by row."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rowpath import scale
+from rowpath.engines.base import Instance
+from rowpath.groups import acknowledged, crash
+from rowpath.groups.acknowledged import Found, Ledger
+from rowpath.groups.board import Board
+from rowpath.groups.crash import Recovery
+from rowpath.groups.restored import counting
+from rowpath.invocation import Invocation
+from rowpath.plan import PlannedPath
+from rowpath.protocol import GroupSpec
+from rowpath.selftest.bench import Bench
+from rowpath.workloads import load_workload
+
+PHASE, CLIENTS, LEAST = "library.write", 2, 60  # acknowledged writes, of all clients, before the kill
+GROUP = "writers"
+WRITING_S = 20.0
+SCALE = 0.005
+
+
+@dataclass(frozen=True)
+class Crashed:
+    """What came of it."""
+
+    pids: list[int]
+    recovery: Recovery
+    found: Found | None  # None: it did not come back
+
+
+class Killing:
+    """One path on its own engine, loaded."""
+
+    def __init__(
+        self, folder: Path, language: str, driver: str, deployment: str, durability: str, **coordinates: str
+    ) -> None:
+        self.bench = Bench(folder)
+        engine = coordinates.get("engine") or Bench.adapter(language, driver).engines[0]
+        named = {"deployment": deployment, "durability": durability, "placement": "free", "statement": "prepared"}
+        self.planned: PlannedPath = self.bench.path(language, driver, PHASE, **(named | coordinates))
+        workload = scale.at_scale(load_workload("library"), SCALE)
+        self.works = {"library": self.bench.workshop.engine_work(workload, engine)}
+        found = counting(self.planned, self.works)
+        assert found
+        self.engine_work, self.work = found
+        self.instance: Instance = self.bench.instance(engine, deployment, durability=durability)
+        self.instance.load(self.engine_work.loaded_tables())
+        self.instance.own_copy(self.planned.path)
+        self.folder = folder
+
+    def opened(self, clients: int = 1) -> Invocation:
+        return self.bench.invocation(self.planned, self.instance, clients=clients)
+
+    def write(self, invocation: Invocation, ledger: Ledger, kill: bool) -> list[int]:
+        """Clients write until enough was acknowledged; then the engine is killed, or they end. The killed pids."""
+        board = Board([(GROUP, CLIENTS, self.work.parameter_count)])
+        try:
+            place = board.places[GROUP]
+            layout = {"control": place.control, "slots": place.slots, "slot_bytes": place.slot_bytes}
+            asked = {"name": GROUP, "phase": self.work.name, "first_client": 0, "clients": CLIENTS, "pacing": "closed"}
+            spec = GroupSpec(**asked, **layout, acknowledged=place.acknowledged)
+            invocation.groups(board.file, [spec])
+            board.begin(GROUP, time.monotonic_ns())
+            deadline = time.monotonic() + WRITING_S
+            while board.snapshot(GROUP, time.monotonic_ns()).operations < LEAST and time.monotonic() < deadline:
+                time.sleep(0.01)
+            pids = crash.kill(self.instance, [invocation]) if kill else []
+            board.end(GROUP, time.monotonic_ns())
+            if invocation.runner.alive():
+                invocation.groups_end(60.0)
+            ledger.add(*board.acknowledged(GROUP))
+        finally:
+            board.close()
+        return pids
+
+    def crashed(self) -> Crashed:
+        invocation = self.opened(CLIENTS)
+        invocation.reset(self.work)
+        invocation.prepare(self.work)
+        ledger = Ledger.of(self.work)
+        pids = self.write(invocation, ledger, kill=True)
+        invocation.close()
+        back, recovery = crash.recover(self.start, self.opened, self.work)
+        found = acknowledged.check(back, self.engine_work, self.work, ledger, self.folder) if back else None
+        return Crashed(pids, recovery, found)
+
+    def start(self) -> None:
+        if self.instance.deployment == "server":
+            self.instance.start()

@@ -1,0 +1,84 @@
+"""kill -9 of a real engine while clients write: with durability full every acknowledged write is there afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from crashes import LEAST, Killing
+from engine_life import alive
+
+from rowpath.engines import ENGINES
+
+FULL = {
+    "SQLite": ("c", "sqlite", "embedded", {}),
+    "DuckDB": ("python", "duckdb", "embedded", {}),
+    "Derby embedded": ("java", "derby", "embedded", {}),
+    "PostgreSQL": ("c", "libpq", "server", {}),
+    "MariaDB": ("c", "libmariadb", "server", {"engine": "mariadb"}),
+    "Derby server": ("java", "derby", "server", {}),
+}
+
+
+@contextlib.contextmanager
+def killing(
+    folder: Path, language: str, driver: str, deployment: str, durability: str, more: dict[str, str]
+) -> Iterator[Killing]:
+    engine = more.get("engine", driver)
+    here = ENGINES[engine].availability() if engine in ENGINES else None
+    if here is not None and not here.ok:
+        pytest.skip(here.reason)
+    subject = Killing(folder, language, driver, deployment, durability, **more)
+    try:
+        yield subject
+    finally:
+        subject.bench.close()
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_no_acknowledged_write_is_lost(name: str, tmp_path: Path) -> None:
+    language, driver, deployment, more = FULL[name]
+    with killing(tmp_path, language, driver, deployment, "full", more) as subject:
+        result = subject.crashed()
+        assert result.pids
+        assert not any(map(alive, result.pids))
+        assert result.found is not None, result.recovery.reason
+        assert result.recovery.ns is not None
+        assert result.recovery.ns > 0
+        assert result.found.ok, result.found.reason
+        assert result.found.writes >= LEAST
+        assert result.found.lost == result.found.doubled == 0
+        assert result.found.rows == subject.engine_work.workload.tables["ledger"].rows
+
+
+def test_what_durability_none_loses_is_told(tmp_path: Path, record_property: pytest.RecordProperty) -> None:
+    with killing(tmp_path, "c", "libmariadb", "server", "none", {"engine": "mariadb"}) as subject:
+        result = subject.crashed()
+        assert result.found is not None, result.recovery.reason
+        record_property("acknowledged writes lost", result.found.lost)
+        # How many is chance; that the answer says so when there are any is not.
+        assert result.found.ok == (result.found.lost == result.found.doubled == 0)
+        assert bool(result.found.reason) != result.found.ok
+        assert result.found.rows == subject.engine_work.workload.tables["ledger"].rows
+
+
+def test_a_calm_end_then_a_write_taken_away(tmp_path: Path) -> None:
+    """The check itself: right without a kill, and it sees one row that somebody set back."""
+    from rowpath.groups import acknowledged
+    from rowpath.groups.acknowledged import Ledger
+
+    with killing(tmp_path, "c", "sqlite", "embedded", "none", {}) as subject:
+        invocation = subject.opened(2)
+        invocation.reset(subject.work)
+        invocation.prepare(subject.work)
+        ledger = Ledger.of(subject.work)
+        assert subject.write(invocation, ledger, kill=False) == []
+        look = (invocation, subject.engine_work, subject.work, ledger, tmp_path)
+        found = acknowledged.check(*look)
+        assert found.ok
+        assert found.in_doubt == 0
+        invocation.run(["UPDATE ledger SET n = n - 1 WHERE id = (SELECT MIN(id) FROM ledger WHERE n > 0)"])
+        found = acknowledged.check(*look)
+        assert (found.ok, found.lost, found.doubled) == (False, 1, 0)

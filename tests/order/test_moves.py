@@ -1,0 +1,139 @@
+"""Derby's databases moved by copying their directories, between deployments and versions, on real Derby."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from rowpath import cores, scale
+from rowpath.engines import derby_old
+from rowpath.engines.derby import ENGINE
+from rowpath.engines.jvm_embedded import Directory, connected
+from rowpath.errors import RowpathError
+from rowpath.groups import moves
+from rowpath.groups.tables import MoveEnd, MoveTable
+from rowpath.model import Path as AccessPath
+from rowpath.model import Table
+from rowpath.whole_table import whole_table
+from rowpath.workloads import load_workload
+
+pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
+HERE, OLD, OLDEST = MoveEnd(), MoveEnd(derby_old.VERSION), MoveEnd(derby_old.OLDEST)
+
+
+@pytest.fixture
+def tables() -> dict[str, Table]:
+    cores.usable()
+    return scale.at_scale(load_workload("library"), 0.002).tables
+
+
+def carried_out(move: MoveTable, tables: dict[str, Table], folder: Path) -> list[moves.Moved]:
+    return list(moves.carry_out(move, tables, "none", folder, lambda _line: None, 60.0))
+
+
+def test_an_embedded_database_under_the_network_server(tables: dict[str, Table], tmp_path: Path) -> None:
+    (moved,) = carried_out(MoveTable(HERE, MoveEnd(deployment="server")), tables, tmp_path)
+    assert moved.ok, moved.reason
+    assert moved.digest == moved.expected
+    assert moved.expected.startswith(f"items={tables['items'].rows}:")
+    assert moved.target == f"Derby {ENGINE.version()} server"
+    assert moved.bytes > 0
+    assert moved.ns > 0
+    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+
+
+def test_a_database_of_the_oldest_version_opened_and_upgraded(
+    tables: dict[str, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for artefacts in derby_old.BY_VERSION.values():
+        if not artefacts.fetched():
+            pytest.skip(artefacts.availability().reason)
+    kept: list[Path] = []
+
+    def keep(instance: Any) -> None:
+        kept.append(instance.options(moves._planned(move, MoveEnd(), "none").path)["path"])
+        instance.stop()
+
+    monkeypatch.setattr("rowpath.groups.moves.backups.gone", keep)
+    move = MoveTable(OLDEST, OLD)
+    opened, upgraded = carried_out(move, tables, tmp_path)
+    for moved in (opened, upgraded):
+        assert moved.ok, moved.reason
+        assert moved.source == "Derby 10.3.1.4 embedded"
+    assert (opened.target, upgraded.target) == ("Derby 10.8.2.2 embedded", "Derby 10.8.2.2 embedded, upgraded")
+    # It was upgraded for good: the version that made it refuses it now.
+    database = Path(kept[0])
+    assert database.is_relative_to(tmp_path / "target")
+    oldest = type(ENGINE)(derby_old.OLDEST)
+    with (
+        pytest.raises(RowpathError, match=r"10\.8"),
+        connected(oldest, {"deployment": "embedded", "path": str(database)}),
+    ):
+        pass
+
+
+def test_rows_that_are_others_at_the_target_or_at_the_source(
+    tables: dict[str, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = " ".join(
+        f"{name}={whole_table(table, table.columns).digest(1, table.rows)}" for name, table in tables.items()
+    )
+    other = right.replace("items=", "items=1")
+    answers: list[str] = []
+    monkeypatch.setattr(moves, "_read", lambda *_args, **_more: answers.pop(0))
+    monkeypatch.setattr(Directory, "load", lambda _self, _tables: (_self._database).mkdir())
+    for found, reason in (([right, other], "other rows than the source has"), ([other], "other rows than were loaded")):
+        answers += found
+        (moved,) = carried_out(MoveTable(HERE, HERE), tables, tmp_path / str(len(found)))
+        assert (moved.ok, moved.digest, moved.expected) == (False, other, right)
+        assert reason in moved.reason
+
+
+def test_what_is_not_here_is_left_out_by_name(tables: dict[str, Table], tmp_path: Path) -> None:
+    here = moves.availability(MoveTable(MoveEnd("9.9"), HERE))
+    assert (here.ok, here.what) == (False, f"Derby 9.9 embedded → Derby {ENGINE.version()} embedded")
+    missing = MoveTable(OLDEST, HERE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rowpath.languages.maven.missing", list)
+        here = moves.availability(missing)
+    assert not here.ok
+    assert here.remedy == "rowpath engine fetch derby-10.3"
+
+
+def test_a_run_carries_out_what_it_can_and_names_the_rest(
+    tables: dict[str, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad = (moves.Moved("here", "there", 1, 2, "x", "x", ok, "" if ok else "why") for ok in (True, False))
+    carried: list[dict[str, Table]] = []
+
+    def carry_out(move: MoveTable, tables: dict[str, Table], *_args: Any) -> list[moves.Moved]:
+        carried.append(tables)
+        return [good, bad]
+
+    monkeypatch.setattr(moves, "carry_out", carry_out)
+    written: list[tuple[str, dict[str, Any]]] = []
+    notes: list[str] = []
+    workload = SimpleNamespace(tables={**tables, "empty": replace(tables["ledger"], rows=0)})
+    experiment = SimpleNamespace(moves=(MoveTable(MoveEnd("9.9"), HERE), MoveTable(HERE, HERE)))
+
+    def run(engine: str) -> None:
+        path = SimpleNamespace(path=AccessPath.of({"engine": engine}))
+        plan: Any = SimpleNamespace(experiment=experiment, workloads={"library": workload}, paths=[path])
+
+        def record(kind: str, **fields: Any) -> None:
+            written.append((kind, fields))
+
+        moves.carry_out_all(plan, tmp_path, record, notes.append, notes.append, 1.0)
+
+    run("sqlite")
+    assert not (written or carried)
+    run("derby")
+    assert carried == [tables]
+    assert [kind for kind, _fields in written] == ["note", "move", "move"]
+    assert "is left out: there is no Derby 9.9 here" in written[0][1]["text"]
+    assert written[1][1] == {"set": -1, "path_id": "", **good.record()}
+    assert notes[-1] == "here → there: why"

@@ -1,0 +1,159 @@
+"""What was acknowledged against what the ledger says, on tables made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from rowpath import codec, generators, scale
+from rowpath.groups import acknowledged
+from rowpath.groups.acknowledged import Found, Ledger
+from rowpath.invocation import Invocation, Work
+from rowpath.runners import RunnerFailure
+from rowpath.work import EngineWork, Workshop
+from rowpath.workloads import load_workload
+
+ROWS = 20
+Rows = list[list[Any]]
+
+
+@pytest.fixture
+def works(tmp_path: Path) -> tuple[EngineWork, Work]:
+    workload = scale.at_scale(load_workload("library"), ROWS / 20_000)
+    engine_work = Workshop(tmp_path / "params").engine_work(workload, "sqlite")
+    return engine_work, engine_work.phases["library.write"]
+
+
+class Reader:
+    """Stands for a runner over that table."""
+
+    def __init__(self, rows: Rows, spoil: Callable[[bytes], bytes] = bytes) -> None:
+        self.rows = rows
+        self.spoil = spoil
+
+    def prepare(self, work: Work) -> int:
+        self.columns = work.columns
+        return 0
+
+    def verify(self, work: Work, first: int, count: int, max_rows: int, keep: str) -> Any:
+        assert max_rows > ROWS
+        encoded = [codec.encode_row(row, self.columns) for row in self.rows]
+        data = b"".join(len(row).to_bytes(4, "little") + row for row in encoded)
+        Path(keep).write_bytes(self.spoil(data))
+        return SimpleNamespace(digest=codec.digest(self.rows, self.columns))
+
+
+def table(engine_work: EngineWork, counts: dict[int, int]) -> Rows:
+    """The ledger's rows with these counts by row."""
+    rows = [list(row) for row in generators.rows(engine_work.workload.tables["ledger"])]
+    for index, count in counts.items():
+        rows[index][1] = count
+    return rows
+
+
+def promised(work: Work, known: dict[int, int], doubtful: dict[int, int]) -> Ledger:
+    """By parameter row."""
+    ledger = Ledger.of(work)
+    counts = [np.zeros(work.parameter_count, dtype=np.uint32) for _ in range(2)]
+    for array, wanted in zip(counts, (known, doubtful), strict=True):
+        for position, count in wanted.items():
+            array[position] = count
+    ledger.add(*counts)
+    return ledger
+
+
+def row_of(work: Work, position: int) -> int:
+    assert work.phase.parameters
+    return list(generators.parameter_indexes(work.phase.parameters))[position]
+
+
+def found(works: tuple[EngineWork, Work], rows: Rows, before: Ledger, after: Ledger, folder: Path) -> Found:
+    result = acknowledged.check_between(cast(Invocation, Reader(rows)), *works, before, after, folder)
+    assert not (folder / acknowledged.KEPT_NAME).exists()
+    return result
+
+
+def test_a_table_with_what_was_promised(works: tuple[EngineWork, Work], tmp_path: Path) -> None:
+    engine_work, work = works
+    ledger = promised(work, {0: 3, 5: 1, 7: 2}, {7: 1})
+    for times in (2, 3):  # the write in doubt may be there or not
+        rows = table(engine_work, {row_of(work, 0): 3, row_of(work, 5): 1, row_of(work, 7): times})
+        result = acknowledged.check(cast(Invocation, Reader(rows)), engine_work, work, ledger, tmp_path)
+        right = Found(ROWS, 6, 0, 0, 1, codec.digest(rows, engine_work.workload.tables["ledger"].columns), True)
+        assert result == right
+
+
+def test_a_write_that_is_gone_and_one_that_came_twice(works: tuple[EngineWork, Work], tmp_path: Path) -> None:
+    engine_work, work = works
+    ledger = promised(work, {0: 3, 5: 1}, {})
+    result = found(works, table(engine_work, {row_of(work, 0): 1, row_of(work, 5): 2}), ledger, ledger, tmp_path)
+    assert (result.ok, result.lost, result.doubled) == (False, 2, 1)
+    assert "2 acknowledged writes are not in the table" in result.reason
+    # What is too much in one row does not make up for what is missing in another.
+    result = found(works, table(engine_work, {row_of(work, 0): 2, row_of(work, 5): 2}), ledger, ledger, tmp_path)
+    assert (result.ok, result.lost, result.doubled) == (False, 1, 1)
+
+
+def test_rows_that_are_gone_foreign_twice_or_changed(works: tuple[EngineWork, Work], tmp_path: Path) -> None:
+    engine_work, work = works
+    ledger = promised(work, {0: 2}, {})
+    whole = table(engine_work, {row_of(work, 0): 2})
+    without = [row for index, row in enumerate(whole) if index != row_of(work, 0)]
+    result = found(works, without, ledger, ledger, tmp_path)
+    assert (result.ok, result.rows, result.lost) == (False, ROWS - 1, 2)
+    assert "1 rows of the table are gone" in result.reason
+    for added in ([ROWS + 1, 0, "x"], whole[3]):
+        result = found(works, [*whole, added], ledger, ledger, tmp_path)
+        assert (result.ok, result.lost) == (False, 0)
+        assert "1 rows of the table were never loaded" in result.reason
+    changed = [[*row[:2], "other"] if index == 4 else row for index, row in enumerate(whole)]
+    result = found(works, changed, ledger, ledger, tmp_path)
+    assert not result.ok
+    assert "1 rows differ in columns that nobody wrote" in result.reason
+
+
+def test_a_copy_made_between_two_instants(works: tuple[EngineWork, Work], tmp_path: Path) -> None:
+    engine_work, work = works
+    before, after = promised(work, {0: 3}, {}), promised(work, {0: 6}, {0: 1})
+    for times, ok in ((2, False), (3, True), (5, True), (7, True), (8, False)):
+        result = found(works, table(engine_work, {row_of(work, 0): times}), before, after, tmp_path)
+        assert (result.ok, result.writes, result.in_doubt) == (ok, 3, 1)
+        assert (result.lost, result.doubled) == (max(0, 3 - times), max(0, times - 7))
+
+
+def test_promises_add_up_over_groups_and_a_copy_stays(works: tuple[EngineWork, Work]) -> None:
+    ledger = promised(works[1], {0: 1}, {1: 1})
+    copy = ledger.copy()
+    ledger.add(ledger.known.copy(), ledger.doubtful.copy())
+    assert (int(ledger.known[0]), int(ledger.doubtful[1])) == (2, 2)
+    assert (int(copy.known[0]), int(copy.doubtful[1])) == (1, 1)
+
+
+def test_kept_rows_that_are_cut_or_other_than_digested(works: tuple[EngineWork, Work], tmp_path: Path) -> None:
+    engine_work, work = works
+    ledger = Ledger.of(work)
+    for spoil, reason in ((lambda data: data[:-1], "end within a row"), (lambda _data: b"", "kept other rows")):
+        reader = cast(Invocation, Reader(table(engine_work, {}), spoil))
+        result = acknowledged.check(reader, engine_work, work, ledger, tmp_path)
+        assert not result.ok
+        assert reason in result.reason
+
+
+def test_a_table_that_cannot_be_read(works: tuple[EngineWork, Work], tmp_path: Path) -> None:
+    class Broken(Reader):
+        kind = "sql"
+
+        def verify(self, work: Work, first: int, count: int, max_rows: int, keep: str) -> Any:
+            raise RunnerFailure(self.kind, "no such table")
+
+    reader = Broken([])
+    result = acknowledged.check(cast(Invocation, reader), *works, Ledger.of(works[1]), tmp_path)
+    assert (result.ok, result.reason) == (False, "the ledger could not be read: no such table")
+    reader.kind = "crashed"
+    with pytest.raises(RunnerFailure):
+        acknowledged.check(cast(Invocation, reader), *works, Ledger.of(works[1]), tmp_path)

@@ -1,0 +1,98 @@
+"""The conformance suite's manner `groups`: what is right passes, each wrong is found, a runner need not know groups."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rowpath import languages
+from rowpath.conformance.groups import TABLE
+from rowpath.conformance.house import House
+from rowpath.conformance.manners import check_manner
+from rowpath.conformance.paths import planned as planned_paths
+from rowpath.conformance.report import opened_house
+from rowpath.invocation import Invocation
+from rowpath.protocol import GroupTotal
+from rowpath.runners import Runner, RunnerFailure
+
+FAKE = Path(__file__).parents[1] / "fakes" / "runner.py"
+SQLITE3 = next(adapter for adapter in languages.load_manifest("python").adapter if adapter.driver == "sqlite3")
+PLANNED = planned_paths(SQLITE3, "values")[0]
+Spoil = Callable[[Invocation, list[GroupTotal]], object]
+
+
+@pytest.fixture(name="house", scope="module")
+def house_fixture() -> Iterator[House]:
+    with opened_house((PLANNED,)) as house:
+        yield house
+
+
+def test_what_is_right_passes(house: House) -> None:
+    outcome = check_manner("groups", PLANNED, house)
+    assert (outcome.status, outcome.reason) == ("ok", "")
+    with pytest.raises(Exception, match=TABLE):
+        house.living(PLANNED).run([f"SELECT n FROM {TABLE}"])
+
+
+def lose_a_write(living: Invocation, _totals: list[GroupTotal]) -> None:
+    living.run([f"UPDATE {TABLE} SET n = n - 1 WHERE id = 3"])
+
+
+def wrong_touch(_living: Invocation, totals: list[GroupTotal]) -> None:
+    totals[0].touch = f"{int(totals[0].touch, 16) + 1:016x}"
+
+
+def fewer_rows(_living: Invocation, totals: list[GroupTotal]) -> None:
+    totals[0].values -= 1
+
+
+def more_operations(_living: Invocation, totals: list[GroupTotal]) -> None:
+    totals[1].operations += 1
+
+
+@pytest.mark.parametrize(
+    ("spoil", "found"),
+    [
+        (lose_a_write, "each with the writes acknowledged"),
+        (wrong_touch, "touch sum"),
+        (fewer_rows, "rows and values"),
+        (more_operations, "of writer on the board"),
+    ],
+)
+def test_what_is_wrong_is_found(house: House, monkeypatch: pytest.MonkeyPatch, spoil: Spoil, found: str) -> None:
+    right = Invocation.groups_end
+
+    def groups_end(self: Invocation, timeout_s: float) -> list[GroupTotal]:
+        totals = right(self, timeout_s)
+        spoil(self, totals)
+        return totals
+
+    monkeypatch.setattr(Invocation, "groups_end", groups_end)
+    outcome = check_manner("groups", PLANNED, house)
+    assert outcome.status == "failed"
+    assert found in outcome.reason
+
+
+def test_a_runner_need_not_know_groups(house: House) -> None:
+    program = ["/usr/bin/env", f"PYTHONPATH={FAKE.parents[2] / 'src'}", sys.executable, str(FAKE)]
+    stranger = languages.external(SQLITE3, "fake-honest", program)
+    outcome = check_manner("groups", replace(PLANNED, adapter=stranger), house)
+    assert (outcome.status, outcome.reason) == ("not applicable", "the requirement 'clients' is not known"), outcome.got
+    runner = Runner.start(languages.command(stranger, "system", PLANNED.path), (0,))
+    with contextlib.ExitStack() as stack, pytest.raises(RunnerFailure, match="'groups' is not known") as refused:
+        stack.callback(runner.stop)
+        runner.hello("fake-honest", requires=("groups",))
+    assert refused.value.kind == "unsupported"
+
+
+def test_an_adapter_of_one_client_has_no_groups(house: House) -> None:
+    alone = msgspec.structs.replace(SQLITE3, coordinates={"statement": ("prepared",)})
+    outcome = check_manner("groups", replace(PLANNED, adapter=alone), house)
+    assert outcome.status == "not applicable"
+    assert "one client" in outcome.reason

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import BacksUp
+from rowpath.errors import UsageError
+from rowpath.experiments import Experiment, Selection, load_experiment
+from rowpath.groups.estimate import described, stretches_of
+from rowpath.groups.served import stretches_left_out
+from rowpath.groups.tables import GroupTable, StretchTable
+from rowpath.plan import SET_LIMIT, Plan, estimate_s, make_plan, workloads_of
+from rowpath.session import plan_for
+
+GROUPS = (
+    GroupTable("readers", "keyed.read"),
+    GroupTable("writers", "tab1.update"),
+    GroupTable("backup", verb="backup"),
+)
+STRETCHES = (
+    StretchTable("reads", ("readers",), 5.0),
+    StretchTable("with a backup", ("readers", "backup"), until="backup"),
+    StretchTable("killed", ("writers",), 4.0, kill_s=1.5),
+    StretchTable("more", ("readers",), extended=True),
+)
+
+
+def planned(*selects: dict[str, str | tuple[str, ...]], groups: tuple[GroupTable, ...] = GROUPS) -> Plan:
+    phases = ("keyed.read", "tab1.update")
+    stretches = STRETCHES if groups else ()
+    selections = tuple(Selection(select=select) for select in selects)
+    experiment = Experiment(1, "t", "t", phases, selections, groups=groups, stretches=stretches)
+    return make_plan(experiment, workloads_of(experiment), {}, seed=1)
+
+
+def test_every_path_stands_once_however_many_there_are() -> None:
+    every: dict[str, str | tuple[str, ...]] = {"engine": "postgresql", "statement": "*", "result": "*"}
+    assert len(planned(every, groups=()).groups) > 1
+    plan = planned(every)
+    assert len(plan.paths) > SET_LIMIT
+    assert (plan.groups, plan.anchors) == ((plan.paths,), ())
+
+
+@pytest.mark.parametrize(
+    ("select", "why"),
+    [
+        ({"engine": "lmdb"}, "lmdb has one connection alone"),
+        ({"engine": "cobol"}, "gnucobol has one connection alone"),
+        ({"engine": "postgresql", "driver": "ecpg"}, "ecpg has one connection alone"),
+        ({"engine": "sqlite", "language": "csharp"}, "the runner of C# does not know groups"),
+    ],
+)
+def test_who_has_no_place_in_a_group_is_left_out_with_words(select: dict[str, str | tuple[str, ...]], why: str) -> None:
+    # Where a driver is not here, that is what the plan says of it.
+    alone, here = planned(select, groups=()), planned(select)
+    assert not here.paths
+    assert len(here.dropped) == len(alone.dropped) + len(alone.paths)
+    assert sum(dropped.reason.startswith(why) for dropped in here.dropped) == len(alone.paths)
+
+
+def test_stretches_that_a_path_cannot_run_are_named_with_the_reason() -> None:
+    unnamed = planned({"engine": "sqlite", "driver": "sqlite"})
+    assert [each[1:] for each in stretches_left_out(unnamed)] == [
+        ("'with a backup'", "its selection names no way to back it up (backup = '*')")
+    ]
+    assert [each.name for each in stretches_of(unnamed, unnamed.paths[0])] == ["reads", "killed"]
+    assert not list(stretches_left_out(planned({"engine": "sqlite", "driver": "sqlite", "backup": "api"})))
+
+
+def test_the_plan_says_how_a_stretch_ends() -> None:
+    text = described(planned({"engine": "sqlite", "driver": "sqlite", "backup": "api"}))
+    assert text == (
+        "6 sets of 3 stretches (reads 5 s, with a backup until backup is done, "
+        "killed 4 s, the engine killed after 1.5 s)"
+    )
+
+
+def test_all_brings_in_every_engine_that_can_be_backed_up_and_extended_stretches() -> None:
+    experiment = load_experiment("reads-writes-backup")
+    stretches = tuple(
+        msgspec.structs.replace(each, extended=each.name.startswith("4 readers")) for each in experiment.stretches
+    )
+    experiment = msgspec.structs.replace(experiment, stretches=stretches)
+    few, every = (make_plan(experiment, workloads_of(experiment), {}, seed=1, extended=each) for each in (False, True))
+    able = {
+        engine.name
+        for engine in ENGINES.values()
+        if isinstance(engine, BacksUp) and any(map(engine.backup_ways, engine.deployments))
+    }
+    assert {planned.path.get("engine") for planned in few.paths} == {"derby"}
+    coordinates = [planned.path for planned in every.paths] + [dropped.path for dropped in every.dropped]
+    assert {path.get("engine") for path in coordinates} == able
+    assert every.paths[: len(few.paths)] == few.paths
+    assert not list(stretches_left_out(every))
+    assert "4 readers" in described(every)
+    assert "4 readers" not in described(few)
+    assert estimate_s(every) > estimate_s(few)
+
+
+def test_who_asks_for_an_engine_that_only_all_takes_is_told_of_it() -> None:
+    with pytest.raises(UsageError) as raised:
+        plan_for("reads-writes-backup", {"engine": ("h2",)}, extended=False, sets=None, warm_cap_s=None, seed=1)
+    assert raised.value.hint == "rowpath run reads-writes-backup --all engine=h2"
