@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rowpath.evidence import Evidence
-from rowpath.findings import contracts, correctness, defaults, noise, plausibility, precision, waits
+from rowpath.findings import contracts, correctness, defaults, groups, noise, plausibility, precision, published, waits
 from rowpath.model import Finding
 
 Rule = Callable[[Evidence], Iterator[Finding]]
@@ -14,6 +14,8 @@ RULES: dict[str, Rule] = {
     "wrong-rows": correctness.wrong_rows,
     "values-not-read": correctness.values_not_read,
     "failed-operations": correctness.failed_operations,
+    "acknowledged-lost": groups.acknowledged_lost,
+    "backup-not-restorable": groups.backup_not_restorable,
     "bytes-below-payload": plausibility.bytes_below_payload,
     "cpu-exceeds-wall": plausibility.cpu_exceeds_wall,
     "rate-beats-floor": plausibility.rate_beats_floor,
@@ -33,6 +35,13 @@ RULES: dict[str, Rule] = {
     "sync-bound-writes": waits.sync_bound_writes,
     "collector-pauses": waits.collector_pauses,
     "closed-loop-hides-stall": waits.closed_loop_hides_stall,
+    "rate-not-reached": groups.rate_not_reached,
+    "client-stalled": groups.client_stalled,
+    "operations-refused": groups.operations_refused,
+    "backup-slows": groups.backup_slows,
+    "faster-with-others": groups.faster_with_others,
+    "generator-late": groups.generator_late,
+    "published-contradicts-itself": published.published_contradicts_itself,
     "confounded-version": contracts.confounded_version,
     "converted-values": correctness.converted_values,
     "periodic-cost": precision.periodic_cost,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath.evidence import Evidence
+from rowpath.findings import groups
 from rowpath.findings.where import phase_text, phases_text, words
 from rowpath.journal_reader import DroppedRecord, FailureRecord, SampleRecord, VerifyRecord
 from rowpath.model import Finding
@@ -62,6 +63,7 @@ def values_not_read(evidence: Evidence) -> Iterator[Finding]:
             f"rowpath verify {evidence.experiment} -v",
             (name,),
         )
+    yield from groups.values_not_read(evidence)
 
 
 def failed_operations(evidence: Evidence) -> Iterator[Finding]:
@@ -136,6 +138,7 @@ def missing_path(evidence: Evidence) -> Iterator[Finding]:
             remedy or "rowpath doctor", tuple(names),
         )  # fmt: skip
     measured = {cell.path.path_id for cell in evidence.cells.cells.values()}
+    measured |= {figure.path_id for figure in evidence.groups.figures} if evidence.groups else set()
     failed = {record.path_id for record in evidence.journal.all(FailureRecord)}
     silent = [path.name for path_id, path in evidence.journal.paths.items() if path_id not in measured | failed]
     if silent:

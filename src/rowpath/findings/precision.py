@@ -24,6 +24,9 @@ def provisional(evidence: Evidence) -> Iterator[Finding]:
     for cell in evidence.sound():
         if len(cell.costs) < SETS_FOR_CLAIMS:
             few[cell.path.name] = min(len(cell.costs), few.get(cell.path.name, SETS_FOR_CLAIMS))
+    for figure in evidence.groups.figures if evidence.groups else ():
+        if figure.sets < SETS_FOR_CLAIMS:
+            few[figure.name] = min(figure.sets, few.get(figure.name, SETS_FOR_CLAIMS))
     if few:
         yield Finding(
             "provisional",

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from rowpath.cells import Cell
 from rowpath.evidence import Evidence
-from rowpath.findings.where import phase_text
+from rowpath.findings import groups
+from rowpath.findings.where import phase_text, syncs_text
 from rowpath.journal_reader import NoiseRecord, SampleRecord
 from rowpath.link_model import across_links
 from rowpath.model import Finding
@@ -110,13 +111,12 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
             "sync-bound-writes",
             "note",
             f"{cell.path.name} is bound by the disk in {phase_text(cell)}: drivers can hardly differ there",
-            f"{text.count(syncs)} syncs an operation at {text.duration(cost.ns)} each are "
-            f"{text.share(min(1.0, explained))} of its {text.duration(took)}; "
-            f"both sides' CPU is {text.share(cpu / took)}",
+            f"{syncs_text(syncs, cost.ns, took)}; both sides' CPU is {text.share(cpu / took)}",
             "each commit waits until the disk has the rows",
             evidence.rerun("durability=none"),
             (cell.path.name,),
         )
+    yield from groups.sync_bound(evidence)
 
 
 def _cpu_each(sample: SampleRecord) -> float:
