@@ -10,26 +10,28 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import groups_fixture
 import pytest
 from analysis_fixture import analysis
 from rich.console import Console
 
+from rowpath.model import Analysis
 from rowpath.report import terminal
 from rowpath.report.exports import write_markdown
 
 HERE = Path(__file__).parent
 
 
-def _terminal(width: int) -> str:
+def _terminal(width: int, shown: Analysis | None = None) -> str:
     file = io.StringIO()
     console = Console(file=file, width=width, color_system=None, highlight=False, markup=False, emoji=False)
-    terminal.render(analysis(), console, Path("rowpath-runs/tour/report.html"))
+    terminal.render(shown or analysis(), console, Path("rowpath-runs/tour/report.html"))
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
 
 
-def _markdown() -> str:
+def _markdown(shown: Analysis | None = None) -> str:
     file = io.StringIO()
-    write_markdown(analysis(), file)
+    write_markdown(shown or analysis(), file)
     return file.getvalue()
 
 
@@ -39,6 +41,9 @@ def _markdown() -> str:
         ("terminal-80.txt", lambda: _terminal(80)),
         ("terminal-140.txt", lambda: _terminal(140)),
         ("report.md", _markdown),
+        ("groups-80.txt", lambda: _terminal(80, groups_fixture.analysis())),
+        ("groups-120.txt", lambda: _terminal(120, groups_fixture.analysis())),
+        ("groups.md", lambda: _markdown(groups_fixture.analysis())),
     ],
 )
 def test_text_is_the_kept_one(name: str, made: Callable[[], str]) -> None:
@@ -54,4 +59,13 @@ def test_no_line_is_wider_than_the_terminal_and_no_figure_is_cut(width: int) -> 
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text.replace("9f31…c2", "").replace("4be0…77", "")
     for figure in ("5.71 µs", "10.7×", "61.2 µs"):
+        assert figure in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_tables_of_groups_fit_the_terminal_and_keep_what_counts(width: int) -> None:
+    text = _terminal(width, groups_fixture.analysis())
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    for figure in ("8.37 k/s", "not reached", "30.8 s", "0.375×", "7,980"):
         assert figure in text

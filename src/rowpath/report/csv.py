@@ -1,4 +1,4 @@
-"""The CSV export: the long form of the results, a column per coordinate."""
+"""The CSV exports: the long form of the results, a column per coordinate; and the time line's seconds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TextIO
 
 from rowpath.model import COORDINATES, Analysis, Result
 from rowpath.report import format as fmt
+from rowpath.report.timeline import in_backup, seconds_of
 
 BEFORE = ("workload", "phase", "regime", "metric", "unit", "name")
 AFTER = (
@@ -23,7 +24,10 @@ AFTER = (
     "reason",
     "digest",
     "means",
+    "stretch",
+    "group",
 )
+SECONDS = ("name", "path_id", "set", "stretch", "begin_s", "end_s", "backup", "quantity", "of", "unit", "value")
 # A spreadsheet takes a text that begins like this for a formula.
 FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
@@ -41,6 +45,24 @@ def write_csv(analysis: Analysis, file: TextIO) -> None:
     for each in analysis.results:
         coordinates = [_text(each.path.get(key, "")) for key in used]
         writer.writerow([*_fields(each, BEFORE), *coordinates, *_fields(each, AFTER)])
+
+
+def write_timeline(analysis: Analysis, file: TextIO) -> None:
+    """Writes one line per path, set, second and quantity with a heading; none where there is nothing to tell.
+
+    `begin_s`, `end_s`: seconds since the first stretch's begin; `backup`: whether one was under way.
+    """
+    writer = csv.writer(file, lineterminator="\r\n")
+    writer.writerow(SECONDS)
+    for line in analysis.groups.lines if analysis.groups else ():
+        for at, second in enumerate(seconds_of(line)):
+            stretch = line.stretches[second.stretch][0] if second.stretch >= 0 else ""
+            backup = "yes" if in_backup(line, second) else "no"
+            for each in line.series:
+                if (value := each.values[at]) is None:
+                    continue
+                before: list[str | float] = [line.name, line.path_id, line.set, stretch, second.begin, second.end]
+                writer.writerow(map(_cell, [*before, backup, each.quantity, each.of, each.unit, value]))
 
 
 def _fields(result: Result, names: tuple[str, ...]) -> list[str]:

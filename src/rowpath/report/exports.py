@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TextIO
 
 from rowpath.errors import UsageError
-from rowpath.report.csv import write_csv
+from rowpath.report.csv import write_csv, write_timeline
 from rowpath.report.json import write_json
 from rowpath.report.markdown import write_markdown
 
-__all__ = ["open_export", "write_csv", "write_json", "write_markdown"]
+__all__ = ["open_export", "write_csv", "write_json", "write_markdown", "write_timeline"]
 
 
 def open_export(path: str) -> TextIO:

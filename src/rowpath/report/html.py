@@ -30,9 +30,9 @@ def write(analysis: Analysis, path: Path) -> None:
 
 
 def page(analysis: Analysis) -> str:
-    """The page's text. Its security policy lets nothing in and runs only its own two scripts."""
+    """The page's text. Its security policy lets nothing in and runs only its own three scripts."""
     shown = view(analysis)
-    scripts = [_asset("plot.js"), _asset("page.js")]
+    scripts = [_asset("plot.js"), _asset("timeline.js"), _asset("page.js")]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
@@ -63,6 +63,7 @@ def _policy(scripts: list[str]) -> str:
 def _embedded(shown: View) -> str:
     """The figures' numbers as JSON that can't end its script element."""
     figures: list[Figure | None] = [section.figure for section in (*shown.trust, *shown.across)]
+    figures += [section.figure for line in shown.time_lines for section in line.sections]
     for operation in shown.operations:
         figures += [ranking.section.figure for ranking in operation.rankings]
         figures += [section.figure for section in operation.sections]

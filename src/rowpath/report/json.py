@@ -6,11 +6,12 @@ from typing import Any, TextIO
 
 import msgspec
 
+from rowpath.groups.model import GroupsReport
+from rowpath.growth_model import CostModel
 from rowpath.model import (
     SCHEMA_VERSION,
     Analysis,
     ClaimCheck,
-    CostModel,
     Finding,
     Frozen,
     Published,
@@ -51,6 +52,7 @@ class Export(Frozen, frozen=True):
     block_sizes: tuple[BlockSizes, ...]
     dropped: tuple[DroppedPath, ...]
     probe: Probe | None
+    groups: GroupsReport | None
     names: dict[str, str]
     lines_of_code: dict[str, int]
     trust: dict[str, Any]
@@ -74,6 +76,7 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
         block_sizes=analysis.block_sizes,
         dropped=tuple(dropped),
         probe=analysis.probe,
+        groups=analysis.groups,
         names=analysis.names,
         lines_of_code=analysis.lines_of_code,
         trust=analysis.trust,

@@ -12,7 +12,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from rowpath.progress import GroupsSecond
 from rowpath.report import format as fmt
+from rowpath.report.live_groups import GroupsHistory
 from rowpath.report.terminal import make_console
 
 REFRESH_S = 0.25  # drawing costs some milliseconds, between blocks but of the run's time
@@ -45,6 +47,7 @@ class Progress:
         self._figures: dict[tuple[str, str], dict[str, list[float]]] = {}  # by operation, over all sets
         self._blocks: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
         self._active = ""
+        self._groups = GroupsHistory()
 
     def begin(self, plan_total_seconds: float, paths: Sequence[str]) -> None:
         """Starts the display of a run that is planned to take so long."""
@@ -55,7 +58,7 @@ class Progress:
             self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
             self._live.start()
         else:
-            self._line(f"{len(paths)} paths, about {fmt.clock(plan_total_seconds)}")
+            self._line(f"{len(paths)} path{'s' if len(paths) != 1 else ''}, about {fmt.clock(plan_total_seconds)}")
 
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
         """Another phase begins; `set_number` counts from 0. Its figures of earlier sets stay."""
@@ -67,6 +70,15 @@ class Progress:
             self._draw(force=True)
         else:
             self._line(f"{self._where} · {self._left()}")
+
+    def second(self, second: GroupsSecond) -> None:
+        """A second of groups at work at once has ended."""
+        first = self._groups.add(second)
+        if self._live:
+            self._drawn = self._now()
+            self._live.update(self._groups.drawing(self._console.width, self._left()), refresh=True)
+        elif first or self._now() - self._drawn >= LINE_EVERY_S:
+            self._line(self._groups.line())
 
     def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
         """A block has ended."""

@@ -47,7 +47,7 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
         for section in operation.sections:
             if section.leading:
                 left_out |= dict.fromkeys(_section(section, console))
-    for section in shown.across:
+    for section in (*shown.groups, *shown.across):
         if section.leading:
             left_out |= dict.fromkeys(_section(section, console))
     for number, published in enumerate(shown.published):

@@ -12,6 +12,7 @@ from rowpath.probe.model import Snippet
 from rowpath.probe.report import grids
 from rowpath.report import format as fmt
 from rowpath.report import grid as tables
+from rowpath.report import groups, timeline
 from rowpath.report.across import clients_figure, clients_grid, cost_model_grid, link_grid, loading_grid
 from rowpath.report.figures import Figure, cpu_figure, order_blocks, order_figure, order_grid, ranking_figure
 from rowpath.report.grid import Column, Grid, Row
@@ -54,6 +55,13 @@ class Operation(Frozen, frozen=True):
     sections: tuple[Section, ...]
 
 
+class TimeLines(Frozen, frozen=True):
+    """The time lines of one path, a section for each set."""
+
+    name: str
+    sections: tuple[Section, ...]
+
+
 class View(Frozen, frozen=True):
     """A report."""
 
@@ -63,6 +71,8 @@ class View(Frozen, frozen=True):
     findings: tuple[Finding, ...]
     operations: tuple[Operation, ...]
     across: tuple[Section, ...]  # tables over several phases
+    groups: tuple[Section, ...]  # at work at once
+    time_lines: tuple[TimeLines, ...]
     marks: tuple[str, ...]  # what the signs in the rankings mean
     claims: Grid | None
     published: tuple[Grid, ...]
@@ -83,6 +93,8 @@ def view(analysis: Analysis) -> View:
         findings=tuple(sorted(map(_cleaned, analysis.findings), key=lambda found: SEVERITIES.index(found.severity))),
         operations=_operations(analysis, lookup),
         across=_across(analysis, lookup),
+        groups=_groups(analysis),
+        time_lines=_time_lines(analysis),
         marks=_marks(analysis),
         claims=_claims(analysis),
         published=_published(analysis),
@@ -109,11 +121,12 @@ def _facts(analysis: Analysis) -> tuple[str, ...]:
     run = analysis.run
     environment = run.get("environment") or {}
     ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if is_ranked(row)}
+    busy = {each.name for each in analysis.groups.figures} if analysis.groups else set()
     found = (
         str(run.get("started", ""))[:16].replace("T", " "),
         str(environment.get("processor", "")),
         str(environment.get("distribution", "")),
-        f"{len(ranked)} paths ranked",
+        f"{len(ranked)} paths ranked" if ranked or not busy else f"groups at work on {len(busy)} paths",
         *(f"scale {scale:g}" for scale in sorted(_scales(run))),
         f"seed {run['seed']}" if "seed" in run else "",
         f"Rowpath {run['rowpath']}" if "rowpath" in run else "",
@@ -227,6 +240,22 @@ def _scalings(analysis: Analysis, lookup: Lookup) -> list[Section]:
             figure = scaling_figure(f"{key}-figure", found, deployments) if not number else None
             sections.append(Section(key, scaling_grid(scaling), figure, leading=True))
     return sections
+
+
+def _groups(analysis: Analysis) -> tuple[Section, ...]:
+    if analysis.groups is None:
+        return ()
+    made = groups.grids(analysis.groups)
+    return tuple(Section(f"groups-{key}", grid, leading=key != "processes") for key, grid in made)
+
+
+def _time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
+    together: dict[str, list[Section]] = {}
+    for number, line in enumerate(analysis.groups.lines if analysis.groups else ()):
+        figure = timeline.figure(f"time-line-{number}-figure", line)
+        section = Section(f"time-line-{number}", timeline.table(line), figure)
+        together.setdefault(fmt.clean(line.name), []).append(section)
+    return tuple(TimeLines(name, tuple(sections)) for name, sections in together.items())
 
 
 def _ranking(ranking: Ranking, key: str, lookup: Lookup) -> RankingView:

@@ -268,6 +268,7 @@
       order: () => (figure.rows.some((row) => row.disturbed.length) ? [item("disturbed block", "times", "var(--error)")] : []),
       clients: () => values("deployment").map((each) => item(each, "circle", colour(each))),
       scaling: () => values("deployment").map((each) => item(each, "circle", colour(each))),
+      timeline: () => timeLine.legend(figure, item),
     }[figure.kind]();
     const list = document.createElement("ul");
     list.className = "legend";
@@ -276,7 +277,7 @@
     return list;
   }
 
-  const draw = { ranking, cpu, order, clients, scaling };
+  const draw = { ranking, cpu, order, clients, scaling, timeline: timeLine.draw };
   let drawn = 0;
   function drawAll() {
     const width = Math.min(1130, document.querySelector("main").clientWidth);

@@ -1,0 +1,272 @@
+"""The time line of groups at work at once: what the page draws on one axis of time, and its seconds as a table."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from rowpath.groups.model import Series, TimeLine
+from rowpath.report import format as fmt
+from rowpath.report.figures import Figure
+from rowpath.report.grid import Column, Grid, Row, without_empty
+
+TABLE_LINES = 120
+SECONDS_DRAWN = 1200  # more would be narrower than a pixel
+STALL_DRAWN_NS = 1e9
+PROCESSES = ("client", "server", "backup", "controller")  # have colours of their own
+COLOURS = 5
+
+OF_A_PROCESS = ("cpu", "memory", "sent", "received", "read", "written")
+_WORDS = {
+    "rate": "operations/s",
+    "longest": "longest",
+    "stall": "stalled",
+    "cpu": "CPU, cores",
+    "sent": "sent/s",
+    "received": "received/s",
+    "read": "disk reads/s",
+    "written": "disk writes/s",
+}
+# How seconds become one when a line is thinned: a rare long one must not vanish.
+_TOGETHER: dict[str, Callable[[Iterable[float]], float]] = {
+    "failed": sum,
+    **dict.fromkeys(("p50", "p99", "longest", "stall", "memory"), max),
+}
+_UNITS: dict[str, tuple[tuple[float, str], ...]] = {
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
+    "bytes": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
+}
+
+
+class Second(NamedTuple):
+    """One interval of a time line: seconds since the set's begin, and the number of its stretch."""
+
+    begin: float
+    end: float
+    stretch: int
+
+
+def heading(quantity: str, of: str) -> str:
+    """A quantity as a column's title: `readers p99`, `client CPU, cores`, `sent/s`."""
+    whose = "" if quantity in {"sent", "received"} else f"{fmt.clean(of)} "
+    return whose + _WORDS.get(quantity, quantity)
+
+
+def seconds_of(line: TimeLine) -> list[Second]:
+    """The line's intervals; each begins where the one before it ended, the first of a stretch with the stretch."""
+    begins = [begin for _name, begin, _end in line.stretches]
+    seconds: list[Second] = []
+    before = 0.0
+    for end in line.at_s:
+        stretch = bisect_left(begins, end) - 1
+        begin = max(before, begins[stretch] if stretch >= 0 else 0.0)
+        seconds.append(Second(min(begin, end), end, stretch))
+        before = end
+    return seconds
+
+
+def thinned(line: TimeLine, most: int) -> tuple[TimeLine, int]:
+    """The line with at most so many intervals, and how many seconds at most became one.
+
+    Stretches are kept apart, unless there are too many of them for that.
+    """
+    seconds = seconds_of(line)
+    least = max(1, math.ceil(len(seconds) / most))
+    steps = range(least, len(seconds) + 1) if len(line.stretches) <= most else ()
+    found = next(((_cuts(seconds, step), step) for step in steps if len(_cuts(seconds, step)) <= most), None)
+    cuts, step = found or (list(range(0, len(seconds), least)), least)
+    if step == 1:
+        return line, 1
+    pieces = [range(begin, end) for begin, end in zip(cuts, [*cuts[1:], len(seconds)], strict=True)]
+    series = tuple(
+        msgspec.structs.replace(each, values=tuple(_one(each, piece, seconds) for piece in pieces))
+        for each in line.series
+    )
+    return msgspec.structs.replace(line, at_s=tuple(line.at_s[piece[-1]] for piece in pieces), series=series), step
+
+
+def _cuts(seconds: Sequence[Second], step: int) -> list[int]:
+    """Where a new piece begins: every so many seconds, and with every stretch."""
+    cuts: list[int] = []
+    for at, second in enumerate(seconds):
+        if not cuts or at - cuts[-1] == step or second.stretch != seconds[at - 1].stretch:
+            cuts.append(at)
+    return cuts
+
+
+def _one(series: Series, piece: range, seconds: Sequence[Second]) -> float | None:
+    if series.quantity not in _TOGETHER:
+        return mean(series, piece, seconds)
+    found = [value for at in piece if (value := series.values[at]) is not None]
+    return _TOGETHER[series.quantity](found) if found else None
+
+
+def mean(series: Series, inside: Iterable[int], seconds: Sequence[Second]) -> float | None:
+    """The series' mean over these intervals, each by its length; None where it is not known in any."""
+    found = [(value, seconds[at].end - seconds[at].begin) for at in inside if (value := series.values[at]) is not None]
+    length = sum(weight for _value, weight in found)
+    return sum(value * weight for value, weight in found) / length if length > 0 else None
+
+
+def in_backup(line: TimeLine, second: Second) -> bool:
+    """Whether a backup was under way at any moment of the interval."""
+    return any(begin < second.end and end > second.begin for begin, end in line.backups)
+
+
+def table(line: TimeLine) -> Grid:
+    """The seconds of a time line as a table of at most 120 lines; what is thinned says so."""
+    shown, step = thinned(line, TABLE_LINES)
+    kept = [
+        each
+        for each in shown.series
+        if each.quantity not in {"p50", "longest"}
+        and any((value or 0) >= _least(each.quantity) for value in each.values)
+    ]
+    columns = (
+        Column("second", number=True),
+        Column("stretch"),
+        Column("event", weight=1),
+        *(Column(heading(each.quantity, each.of), number=True, weight=1) for each in kept),
+    )
+    rows = tuple(
+        Row(
+            (
+                f"{second.end:.1f}",
+                fmt.clean(shown.stretches[second.stretch][0]) if second.stretch >= 0 else fmt.MISSING,
+                _events(shown, second),
+                *(_cell(each, number) for each in kept),
+            )
+        )
+        for number, second in enumerate(seconds_of(shown))
+    )
+    note = (
+        f"One line for up to {step} seconds: means of rates, CPU and bytes, sums of failed operations, the greatest of "
+        "the others. --export-timeline has every second."
+        if step > 1
+        else ""
+    )
+    caption = f"{fmt.clean(line.name)}, set {line.set + 1}: second by second"
+    return without_empty(Grid(caption, columns, rows, note))
+
+
+def _events(line: TimeLine, second: Second) -> str:
+    killed = any(second.begin < at <= second.end for at in line.kills)
+    return ", ".join(word for word, so in (("backup", in_backup(line, second)), ("killed", killed)) if so)
+
+
+def _cell(series: Series, at: int) -> str:
+    value = series.values[at]
+    return "" if (value or 0) < _least(series.quantity) else fmt.figure(value, series.unit)
+
+
+def _least(quantity: str) -> float:
+    """From where on something is worth a place in the table: failures and stalls are rare."""
+    return {"failed": 1.0, "stall": STALL_DRAWN_NS}.get(quantity, 0.0)
+
+
+def figure(key: str, line: TimeLine) -> Figure | None:
+    """Panels under one another on one axis of time; None without a second."""
+    if not line.at_s:
+        return None
+    shown, step = thinned(line, SECONDS_DRAWN)
+    axis = {
+        "seconds": [[round(second.begin, 3), round(second.end, 3)] for second in seconds_of(shown)],
+        "stretches": [{"name": fmt.clean(name), "begin": begin, "end": end} for name, begin, end in line.stretches],
+        "backups": [{"begin": begin, "end": end} for begin, end in line.backups],
+        "kills": list(line.kills),
+    }
+    label = (
+        f"Time line of {fmt.clean(line.name)}, set {line.set + 1}: {len(line.at_s)} seconds in "
+        f"{len(line.stretches)} stretches; the table below it holds the figures"
+    )
+    note = f"{step} seconds are drawn as one" if step > 1 else ""
+    return Figure(key, "timeline", label, tuple(_panels(shown)), note=note, axis=axis)
+
+
+def _panels(line: TimeLine) -> list[dict[str, Any]]:
+    """What is drawn: a panel for each group's rate, then one for each other quantity that is known."""
+    found: dict[str, list[Series]] = {}
+    for series in line.series:
+        if any(value is not None for value in series.values):
+            found.setdefault(series.quantity, []).append(series)
+    groups = {series.of: number for number, series in enumerate(found.get("rate", []))}
+    panels = []
+    for series in found.get("rate", []):
+        panel = _panel(fmt.clean(series.of), [_drawn(series, "", _colour(groups.get(series.of, 0)))])
+        for mark, quantity in (("failed", "failed"), ("stalled", "stall")):
+            values = next((each.values for each in found.get(quantity, []) if each.of == series.of), ())
+            panel[mark] = [(value or 0) >= _least(quantity) for value in values]
+        panels.append(panel)
+    slow = [_drawn(each, each.of, _colour(groups.get(each.of, len(groups)))) for each in found.get("p99", [])]
+    wanted = [("99th percentile", slow, True)]
+    for title, quantity in (("CPU", "cpu"), ("memory", "memory")):
+        listed = found.get(quantity, [])
+        wanted.append((title, [_drawn(each, each.of, _process(each.of, at)) for at, each in enumerate(listed)], False))
+    wanted.append(("our connections", _pair(found, "sent", "received"), False))
+    wanted.append(("disk writes (╌ reads)", _pair(found, "written", "read"), False))
+    return panels + [_panel(title, lines, log=log) for title, lines, log in wanted if lines]
+
+
+class _Drawn(NamedTuple):
+    """A series as it is drawn."""
+
+    series: Series
+    label: str
+    colour: str
+    dashed: bool
+
+
+def _drawn(series: Series, label: str, colour: str, dashed: bool = False) -> _Drawn:
+    return _Drawn(series, fmt.clean(label), colour, dashed)
+
+
+def _colour(number: int) -> str:
+    return f"line-{number % COLOURS + 1}"
+
+
+def _process(name: str, number: int) -> str:
+    return name if name in PROCESSES else _colour(number)
+
+
+def _pair(found: dict[str, list[Series]], first: str, second: str) -> list[_Drawn]:
+    """Two quantities in one panel, the second dashed; where there are several processes each has its colour."""
+    listed = [*found.get(first, []), *found.get(second, [])]
+    several = list(dict.fromkeys(each.of for each in listed))
+    if len(several) == 1:
+        return [
+            _drawn(each, each.quantity, _colour(each.quantity == second), each.quantity == second) for each in listed
+        ]
+    return [
+        _drawn(
+            each,
+            each.of if each.quantity == first else "",
+            _process(each.of, several.index(each.of)),
+            each.quantity == second,
+        )
+        for each in listed
+    ]
+
+
+def _panel(title: str, lines: list[_Drawn], *, log: bool = False) -> dict[str, Any]:
+    """One panel in one unit that makes its numbers short."""
+    values = [value for each in lines for value in each.series.values if value]
+    base, per, by = lines[0].series.unit.partition("/")
+    typical = math.sqrt(min(values) * max(values)) if log and values else max(values, default=1.0)
+    size, unit = next((each for each in _UNITS.get(base, ()) if typical >= each[0]), (1.0, base))
+    return {
+        "title": f"{title}, {unit}{per}{by}",
+        "log": log,
+        "lines": [
+            {
+                "label": each.label,
+                "colour": each.colour,
+                "dashed": each.dashed,
+                "values": [None if value is None else float(f"{value / size:.4g}") for value in each.series.values],
+            }
+            for each in lines
+        ],
+    }
