@@ -30,6 +30,7 @@ TESTS = {
     "memory": "peak_memory",
     "disk": "disk_writes",
     "stalls": "stalls",
+    "queue": "stopped_server",
     "a-a": "a_a",
     "warm-up": "warm_up",
     "digest": "digest",

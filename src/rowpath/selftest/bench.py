@@ -16,13 +16,15 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.experiments import Experiment, Measure
 from rowpath.fleet import Fleet
+from rowpath.groups.tables import GroupTable, StretchTable
 from rowpath.invocation import Invocation
 from rowpath.journal import Journal, RunDirectory, Scrubber
 from rowpath.languages import LANGUAGES, Adapter, availability, build, load_manifest
 from rowpath.model import Analysis, Path
 from rowpath.plan import Plan, PlannedPath
+from rowpath.progress import Silent
 from rowpath.schedule import Schedule
-from rowpath.session import Silent, write_head
+from rowpath.session import write_head
 from rowpath.work import Workshop
 from rowpath.workloads import load_workload
 
@@ -107,21 +109,35 @@ class Bench:
         return instance
 
     def invocation(
-        self, planned: PlannedPath, instance: Instance, environment: dict[str, str] | None = None, **overrides: Any
+        self,
+        planned: PlannedPath,
+        instance: Instance,
+        environment: dict[str, str] | None = None,
+        clients: int = 0,
+        **overrides: Any,
     ) -> Invocation:
-        """A living, connected runner."""
+        """A living, connected runner; `clients`: so many, for groups at work at once."""
         self.build(planned)
-        invocation = Invocation(planned, instance, log=lambda _line: None, timeout_s=60.0, environment=environment)
+        how: dict[str, Any] = {"log": lambda _line: None, "timeout_s": 60.0, "environment": environment}
+        invocation = Invocation(planned, instance, clients=clients, **how)
         self._cleanup.callback(invocation.close)
         invocation.open(**overrides)
         invocation.notice_server()
         return invocation
 
-    def run(self, paths: list[PlannedPath], phase: str, **measure: Any) -> tuple[Analysis, list[dict[str, Any]]]:
+    def run(
+        self,
+        paths: list[PlannedPath],
+        phase: str,
+        groups: tuple[GroupTable, ...] = (),
+        stretches: tuple[StretchTable, ...] = (),
+        **measure: Any,
+    ) -> tuple[Analysis, list[dict[str, Any]]]:
         """A whole run of these paths in one phase through the real schedule: its analysis and its journal."""
         self._runs += 1
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
         experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
+        experiment = msgspec.structs.replace(experiment, groups=groups, stretches=stretches)
         workload = phase.partition(".")[0]
         plan = Plan(
             experiment,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rowpath.invocation import Invocation, Work
 from rowpath.selftest.bench import Bench, Verdict
 from rowpath.workloads import load_workload
@@ -22,7 +24,7 @@ def ready(
     """A connected null adapter whose operations cost that, prepared; `path`: the file that they write to."""
     work = bench.workshop.engine_work(load_workload("null"), "null").phases[PHASE]
     planned = bench.path("c", "null", PHASE, **{name: str(value) for name, value in costs.items()})
-    where = {"path": path} if path else {}
+    where: dict[str, Any] = {"path": path} if path else {}
     invocation = bench.invocation(planned, bench.instance("null", "none"), environment, **where)
     invocation.prepare(work)
     return invocation, work
