@@ -131,6 +131,11 @@ class Chromium:
             raise RuntimeError(str(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
+    def complaints(self) -> list[str]:
+        """What went wrong or was written to the console since the file was opened."""
+        kinds = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
+        return [str(event["params"]) for event in self.events if event.get("method") in kinds]
+
     def screenshot(self, file: Path) -> None:
         """A picture of the whole page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,17 +26,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    with Chromium(tmp_path_factory.mktemp("profile")) as started:
-        yield started
-
-
-def _complaints(browser: Chromium) -> list[str]:
-    kinds = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
-    return [str(event["params"]) for event in browser.events if event.get("method") in kinds]
-
-
 def _requests(browser: Chromium) -> list[str]:
     return [
         event["params"]["request"]["url"]
@@ -57,7 +45,7 @@ def _shown(browser: Chromium, selector: str) -> int:
 def test_from_disk_it_asks_for_nothing_else_and_nothing_is_wrong(browser: Chromium, page: Path) -> None:
     browser.open(page, 1280)
     assert browser.evaluate("document.documentElement.dataset.drawn") == "yes"
-    assert _complaints(browser) == []
+    assert browser.complaints() == []
     assert _requests(browser) == [page.resolve().as_uri()]
 
 
@@ -78,7 +66,7 @@ def test_with_scripts_off_all_tables_are_there(browser: Chromium, page: Path) ->
         "document.querySelectorAll('main > section:not(#trust) table').length"
     )
     assert _shown(browser, "#chooser, figure, button") == 0
-    assert _complaints(browser) == []
+    assert browser.complaints() == []
 
 
 @pytest.mark.parametrize("width", [400, 800, 1280])
@@ -138,4 +126,4 @@ def test_the_browser_runs_nothing_but_the_pages_own_scripts(browser: Chromium, p
     changed.write_text(text, encoding="utf-8")
     browser.open(changed, 1280)
     assert browser.evaluate("window.foreign") is None
-    assert any("Content Security Policy" in complaint for complaint in _complaints(browser))
+    assert any("Content Security Policy" in complaint for complaint in browser.complaints())
