@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rowpath.engines import ENGINES
 from rowpath.evidence import Evidence
-from rowpath.findings.where import ratio_text, syncs_text, words
+from rowpath.findings.where import ratio_text, syncs_explain, syncs_text, words
 from rowpath.groups.model import GroupFigures
 from rowpath.groups.records import AcknowledgedRecord, BackupRecord, GroupRecord, KillRecord
 from rowpath.journal_reader import PathRecord
@@ -17,8 +17,6 @@ STALL_S = 1.0
 STALL_RATIO, STALL_LEAST_S = 100, 0.1  # times the 99th percentile, and long enough to be seen
 STALL_INTERVALS = 10  # in open loop, of the distance between two operations
 LATE_SHARE = 0.1  # of the median latency
-SYNCS_LEAST = 0.95  # per operation
-SYNC_SHARE_LEAST = 0.5  # of the time, that the syncs' measured cost explains
 TEXTS = 3  # failures with their text
 STALLS_TOLD = 3  # after the longest
 FASTER_LEAST = 1.2  # a machine drifts by less
@@ -270,10 +268,9 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
         proof = evidence.proofs.get((each.path_id, workload, phase))
         path, syncs, took = evidence.path(each.path_id), proof.each("syncs") if proof else None, each.service.mean_ns
         durable = path is not None and path.coordinates.get("durability") == "full" and evidence.writes(workload, phase)
-        if cost is None or syncs is None or not took or not durable or syncs < SYNCS_LEAST:
+        if cost is None or syncs is None or not took or not durable:
             continue
-        explained = syncs * cost.ns / took
-        if explained < SYNC_SHARE_LEAST or (each.path_id, each.group) in told:
+        if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.group) in told:
             continue
         told.add((each.path_id, each.group))
         yield Finding(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rowpath.cells import Cell
 from rowpath.evidence import Evidence
 from rowpath.findings import groups
-from rowpath.findings.where import phase_text, syncs_text
+from rowpath.findings.where import phase_text, syncs_explain, syncs_text
 from rowpath.journal_reader import NoiseRecord, SampleRecord
 from rowpath.link_model import across_links
 from rowpath.model import Finding
@@ -18,9 +18,7 @@ ACKNOWLEDGEMENT_NS = (38_000_000, 48_000_000)  # Linux delays one by 40 ms, in s
 MULTIPLES = (1, 2, 3)  # of it, before one range runs into the next
 IDLE_LEAST = 0.9  # of a window, with neither side computing
 LINK_WITHIN = 0.10  # of the predicted time over a link
-SYNCS_LEAST = 0.95  # per operation
 SYNC_CPU_MOST = 0.5  # of the time, by both sides
-SYNC_SHARE_LEAST = 0.5  # of the time, that the syncs' measured cost explains
 COLLECTOR_SHARE = 0.03
 STALL_RATIO, STALL_LEAST_NS = 10, 5_000_000
 STALLS_TOLD = 3  # with figures; the longest ones
@@ -104,8 +102,7 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
         durable = cell.path.coordinates.get("durability") == "full" and evidence.writes(*cell.key[1:3])
         if cost is None or took is None or syncs is None or not durable or cell.regime != "steady":
             continue
-        explained = syncs * cost.ns / took
-        if syncs < SYNCS_LEAST or cpu > SYNC_CPU_MOST * took or explained < SYNC_SHARE_LEAST:
+        if cpu > SYNC_CPU_MOST * took or not syncs_explain(syncs, cost.ns, took):
             continue
         yield Finding(
             "sync-bound-writes",

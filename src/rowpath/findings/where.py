@@ -9,6 +9,9 @@ from rowpath.journal_base import InSet
 from rowpath.report import format as text
 from rowpath.statistics.intervals import SETS_FOR_CLAIMS
 
+SYNCS_LEAST = 0.95  # per operation
+SYNC_SHARE_LEAST = 0.5  # of the time, that the syncs' measured cost explains
+
 
 def phase_text(at: InSet | Cell) -> str:
     """`workload.phase`."""
@@ -31,6 +34,11 @@ def ratio_text(ratio: float, low: float | None, high: float | None, sets: int) -
     """A ratio with its interval: `0.34× (0.31–0.37)`; with fewer sets than claims need it says so."""
     ends = text.interval(low, high) or "no interval"
     return f"{text.ratio(ratio)} ({ends}{'' if sets >= SETS_FOR_CLAIMS else ', provisional'})"
+
+
+def syncs_explain(syncs: float, each_ns: float, took_ns: float) -> bool:
+    """Whether an operation's syncs, at what one costs, are most of its time."""
+    return syncs >= SYNCS_LEAST and syncs * each_ns >= SYNC_SHARE_LEAST * took_ns
 
 
 def syncs_text(syncs: float, each_ns: float, took_ns: float) -> str:
