@@ -107,26 +107,28 @@ def run(
     arguments: Sequence[str | FilePath],
     *,
     text: str = "",
+    source: FilePath | None = None,
     timeout_s: float = 120.0,
     environment: Mapping[str, str] = {},
     user: str | None = None,
     directory: FilePath | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """A short child process from start to end, `text` on its stdin; bound to our life like any other.
+    """A short child process from start to end, `text` or a file on its stdin; bound to our life like any other.
 
     Errors: OSError when it cannot be started, TimedOut when it does not end (it is killed then).
     """
-    process = start(
-        arguments,
-        environment=environment,
-        user=user,
-        directory=directory,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    with source.open("rb") if source is not None else contextlib.nullcontext(subprocess.PIPE) as given:
+        process = start(
+            arguments,
+            environment=environment,
+            user=user,
+            directory=directory,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
     try:
-        out, err = process.communicate(text.encode(), timeout_s)
+        out, err = process.communicate(text.encode() if source is None else None, timeout_s)
     except subprocess.TimeoutExpired as error:
         raise TimedOut(
             f"{arguments[0]} did not end within {timeout_s:g} s", "try again on a quieter machine"

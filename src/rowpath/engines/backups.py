@@ -41,23 +41,11 @@ def require(there: Availability) -> None:
 
 def run(
     arguments: Sequence[str | FilePath], environment: Mapping[str, str] = {}, source: FilePath | None = None
-) -> str:
-    """Run a program that restores or checks, `source` on its stdin; what it said. Errors: RowpathError."""
-    with contextlib.ExitStack() as files:
-        process = launch.start(
-            arguments,
-            environment={"LC_ALL": "C.UTF-8", **environment},
-            stdin=files.enter_context(source.open("rb")) if source is not None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            said = process.communicate(timeout=TIMEOUT_S)[0].decode(errors="replace").strip()
-        finally:
-            launch.stop(process, launch.AT_ONCE)
-    if process.returncode != 0:
-        raise RowpathError(f"{FilePath(arguments[0]).name}: {said[-500:]}")
-    return said
+) -> None:
+    """Run a program that restores or checks, `source` on its stdin. Errors: RowpathError, with what it said last."""
+    done = launch.run(arguments, environment={"LC_ALL": "C.UTF-8", **environment}, source=source, timeout_s=TIMEOUT_S)
+    if done.returncode != 0:
+        raise RowpathError(f"{FilePath(arguments[0]).name}: {(done.stdout + done.stderr).strip()[-500:]}")
 
 
 @contextlib.contextmanager
