@@ -46,7 +46,9 @@ def changed(experiment: Experiment, rates: Sequence[str], p99: str, seconds: flo
         for each in experiment.stretches
     ]
     if p99:
-        name, _, number = p99.rpartition("=")
+        name, equals, number = p99.rpartition("=")
+        if not equals:
+            raise UsageError(f"--p99 {p99}: it takes a group and a bound in milliseconds", EXAMPLES["--p99"])
         known = _known(groups, name)
         bound_ms = _positive("--p99", p99, number)
         groups[known] = _opened(groups[known], groups[known].rate_per_s or USUAL_BEGIN_PER_S)
