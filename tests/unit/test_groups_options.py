@@ -67,7 +67,6 @@ def test_seconds_leave_what_waits_for_something(experiment: Experiment) -> None:
         (["-1"], "", 0.0, "'-1' is not a positive number", "-R"),
         (["readers=5,fixd"], "", 0.0, "no open loop 'fixd'", "did you mean 'fixed'"),
         (["readers=5,"], "", 0.0, "no open loop ''", "poisson"),
-        ([], "readers", 0.0, "no group ''", "readers"),
         ([], "readers", 0.0, "--p99 readers: it takes a group and a bound in milliseconds", "--p99 readers=5"),
         ([], "readers=0", 0.0, "'0' is not a positive number", "--p99 readers=5"),
         ([], "", -2.0, "--seconds -2", "--seconds 10"),
