@@ -184,6 +184,11 @@ def test_an_open_loop_that_missed_its_rate_once_has_no_percentiles(tmp_path: Pat
     assert result(analysis, "embedded", "latency_p99", "together", "readers").median == highest_of(index_of(5_000))
 
 
+def test_of_one_set_no_difference_is_sure_and_it_says_why(tmp_path: Path) -> None:
+    verdict = analyse(factory.write(tmp_path, groups.records(sets=1))).verdict
+    assert "server and embedded: one set has no interval, so no difference of their rates is sure." in verdict
+
+
 def test_the_rate_of_an_open_loop_is_compared_with_none(tmp_path: Path) -> None:
     def opened(made: list[factory.Record]) -> None:
         for record in of(made, "group", group="readers"):

@@ -43,6 +43,9 @@ def _ratios(report: GroupsReport) -> Iterator[str]:
         found.setdefault((each.server, each.embedded), []).append(each)
     for (server, embedded), ratios in found.items():
         sure = sorted((each for each in ratios if _surely(each)), key=lambda each: -abs(math.log(each.ratio)))
+        if all(each.low is None for each in ratios):
+            yield f"{server} and {embedded}: one set has no interval, so no difference of their rates is sure."
+            continue
         if not sure:
             yield f"{server} and {embedded}: no group's rate surely differs in any stretch."
             continue
