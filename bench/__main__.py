@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bench.figure import Figure
+from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError
-from rowpath.runners import RunnerFailure
-from rowpath.selftest.bench import Bench
+from rowpath.runners.process import RunnerFailure
 
 # The quick ones first; a word on how long each takes.
 FIGURES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.figure import Figure
-from rowpath.selftest import a_a
-from rowpath.selftest.bench import Bench
+from rowpath.checks.selftest import a_a
+from rowpath.checks.selftest.bench import Bench
 
 
 def measure(bench: Bench) -> Iterator[Figure]:

@@ -12,15 +12,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.figure import Figure
-from rowpath import cores, generators, launch
-from rowpath.codec import write_rows
+from rowpath.analysis.statistics.intervals import student
+from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.invocation import Work
-from rowpath.model import Column, Parameters, Phase
-from rowpath.plan import PlannedPath
-from rowpath.selftest.bench import Bench
-from rowpath.statistics.intervals import student
+from rowpath.execution.worker import Work
+from rowpath.machine import cpus as cores
+from rowpath.machine import processes
+from rowpath.model.workload import Column, Parameters, Phase
+from rowpath.planning.plan import PlannedPath
+from rowpath.workloads import generators
+from rowpath.workloads.codec import write_rows
 
 BAR = 0.97
 PAIRS = 32
@@ -89,7 +91,7 @@ def _piece_ns(bench: Bench, planned: PlannedPath, server: Instance, work: Work, 
 def run_pinned(command: list[str | Path], cpus: tuple[int, ...], environment: dict[str, str]) -> str:
     """What a program prints that runs on these CPUs alone (all when there are none). RowpathError when it fails."""
     with _pinned(cpus):
-        done = launch.run(command, environment=environment)
+        done = processes.run(command, environment=environment)
     if done.returncode != 0:
         raise RowpathError(f"{command[0]} failed: {(done.stderr or done.stdout).strip()[-300:]}")
     return done.stdout

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from bench.figure import Figure
-from rowpath.groups.processes import Processes
-from rowpath.groups.stretch import Stretch
-from rowpath.groups.tables import GroupTable, StretchTable
-from rowpath.groups.totals import Member
-from rowpath.groups.usage import Usage
-from rowpath.progress import GroupsSecond
-from rowpath.scale import at_scale
-from rowpath.selftest.bench import Bench
-from rowpath.statistics.intervals import student
-from rowpath.workloads import load_workload
+from rowpath.analysis.statistics.intervals import student
+from rowpath.checks.selftest.bench import Bench
+from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.mixed_load.group_totals import Member
+from rowpath.execution.mixed_load.resource_usage import Usage
+from rowpath.execution.mixed_load.stage import Stretch
+from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.model.progress import GroupsSecond
+from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import load_workload
 
 BAR = 0.02
 PAIRS = 12

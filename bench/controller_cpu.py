@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bench.figure import Figure
-from rowpath.invocation import Invocation, Work
-from rowpath.selftest.bench import Bench
-from rowpath.workloads import load_workload
+from rowpath.checks.selftest.bench import Bench
+from rowpath.execution.worker import Invocation, Work
+from rowpath.workloads.workload_file import load_workload
 
 BAR = 0.005
 BLOCKS = 200

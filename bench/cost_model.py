@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.figure import Figure
-from rowpath import session
-from rowpath.analysis import analyse
-from rowpath.report.across import PREDICTED_WITHIN
-from rowpath.selftest.bench import Bench
+from rowpath.analysis.analyse import analyse
+from rowpath.checks.selftest.bench import Bench
+from rowpath.execution import run
+from rowpath.report.cross_phase import PREDICTED_WITHIN
 
 SHARE_BAR = 0.8  # of the paths
 TIMEOUT_S = 120.0
@@ -17,8 +17,8 @@ TIMEOUT_S = 120.0
 def measure(bench: Bench) -> Iterator[Figure]:
     """Per held-out shape: on how many paths the prediction is right."""
     directory = bench.directory / "wide"
-    plan = session.plan_for("wide", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
-    session.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
+    plan = run.plan_for("wide", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
+    run.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
     models = analyse(directory).cost_models
     for phase in plan.experiment.model.held_out if plan.experiment.model else ():
         ratios = {model.name: held.ratio for model in models for held in model.held_out if held.phase == phase}

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.figure import Figure
+from rowpath.analysis.statistics.intervals import student
+from rowpath.analysis.statistics.ratios import log_ratios
+from rowpath.checks.selftest.bench import Bench, samples
 from rowpath.errors import RowpathError
-from rowpath.plan import PlannedPath
-from rowpath.selftest.bench import Bench, samples
-from rowpath.statistics.intervals import student
-from rowpath.statistics.ratios import log_ratios
+from rowpath.planning.plan import PlannedPath
 
 PHASE = "tpch.orders"
 SETS, ROUNDS = 8, 5

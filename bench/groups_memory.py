@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.figure import Figure
-from rowpath import journal_reader, session
+from rowpath.analysis.mixed_load.stages import StretchRun, stretch_runs
+from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError, UsageError
-from rowpath.groups.records import ProcessSecond
-from rowpath.groups.stretch_runs import StretchRun, stretch_runs
-from rowpath.languages import java
-from rowpath.selftest.bench import Bench
+from rowpath.execution import run as session
+from rowpath.journal import reader
+from rowpath.journal.mixed_load_records import ProcessSecond
+from rowpath.runners.toolchains import java
 
 EXPERIMENT = str(Path(__file__).with_suffix(".toml"))
 SECONDS = 600.0
@@ -84,7 +85,7 @@ def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]]) ->
 
 def figures(directory: Path, how: str) -> Iterator[Figure]:
     """Those of a run directory. RowpathError where a path was not measured to its end."""
-    journal = journal_reader.read(directory)
+    journal = reader.read(directory)
     runs = {one.asked.path_id: one for one in stretch_runs(journal)}
     for path_id, path in journal.paths.items():
         if path_id not in runs or len(runs[path_id].seconds) < runs[path_id].asked.seconds / 2:

@@ -15,19 +15,20 @@ import msgspec
 
 from bench.figure import Figure
 from bench.hand_written_program import RIVALS, Program, Rival, command
-from rowpath import generators, launch
+from rowpath.analysis.statistics.intervals import student
+from rowpath.analysis.statistics.ratios import set_log_ratio
+from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.fleet import key_of
-from rowpath.invocation import Invocation, Work
-from rowpath.languages import Command
-from rowpath.lattice import unavailable
-from rowpath.model import Workload
-from rowpath.plan import PlannedPath
-from rowpath.selftest.bench import Bench
-from rowpath.statistics.intervals import student
-from rowpath.statistics.ratios import set_log_ratio
-from rowpath.workloads import load_workload
+from rowpath.execution.instances import key_of
+from rowpath.execution.worker import Invocation, Work
+from rowpath.machine import processes
+from rowpath.model.workload import Workload
+from rowpath.planning.lattice import unavailable
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import Command
+from rowpath.workloads import generators
+from rowpath.workloads.workload_file import load_workload
 
 COUPLES = 5
 PAIRS = 6  # of each couple
@@ -100,7 +101,7 @@ def couple(
         invocation.prepare(work)
         operations = warm_up(invocation, work, theirs, WARM_S[ours.path.get("language")])
         invocation.pin_all()
-        launch.pin(theirs.pid, invocation.cpus)
+        processes.pin(theirs.pid, invocation.cpus)
         blocks = (lambda: our_block(invocation, work, operations)), (lambda: theirs.block(operations))
         costs: tuple[dict[int, float], dict[int, float]] = {}, {}
         for pair in range(PAIRS):

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rowpath import cores, languages, launch
-from rowpath.engines import postgresql_binaries
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.languages import Command, java, odbc
-from rowpath.places import data_dir
-from rowpath.plan import PlannedPath
+from rowpath.machine import cpus, postgresql_programs, processes
+from rowpath.machine.directories import data_dir
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners import manifest
+from rowpath.runners.manifest import Command
+from rowpath.runners.toolchains import java, odbc
 
 SOURCES = Path(__file__).parent / "hand_written"
 ANSWER_S = 120.0
@@ -89,7 +90,7 @@ def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
     source = SOURCES / rival.source
     if rival.language == "c":
         return Command((str(_compiled_c(directory, source)),))
-    start = languages.command(ours.adapter, ours.path.get("version"), ours.path)
+    start = manifest.command(ours.adapter, ours.path.get("version"), ours.path)
     if rival.language == "python":
         kept = {name: value for name, value in start.environment.items() if name != "PYTHONPATH"}
         return Command((start.arguments[0], str(source), rival.driver), kept)
@@ -108,7 +109,7 @@ def _compiled_c(directory: Path, source: Path) -> Path:
     program = directory / source.stem
     compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
     if source.stem == "libpq":
-        prefix = postgresql_binaries.install()
+        prefix = postgresql_programs.install()
         if not (prefix / "include" / "libpq-fe.h").is_file():
             raise EnvironmentMissing(f"there is no libpq-fe.h in {prefix}/include", "unset ROWPATH_POSTGRESQL")
         library = prefix / "lib"
@@ -124,7 +125,7 @@ def _compiled_c(directory: Path, source: Path) -> Path:
 def _run(arguments: list[str]) -> None:
     if shutil.which(arguments[0]) is None:
         raise EnvironmentMissing(f"there is no {arguments[0]}", "rowpath doctor")
-    done = launch.run(arguments, timeout_s=120)
+    done = processes.run(arguments, timeout_s=120)
     if done.returncode != 0:
         raise RowpathError(f"{arguments[0]} failed: {done.stderr.strip()[-500:]}", "rowpath doctor")
 
@@ -134,10 +135,10 @@ class Program:
 
     def __init__(self, start: Command, settings: dict[str, str]) -> None:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
-        self._process = launch.start(
+        self._process = processes.start(
             start.arguments,
             environment=start.environment,
-            cpus=cores.usable(),
+            cpus=cpus.usable(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
@@ -158,8 +159,8 @@ class Program:
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
-            launch.wait(self._process, 5.0)
-        launch.stop(self._process)
+            processes.wait(self._process, 5.0)
+        processes.stop(self._process)
         self._said.close()
 
     def _tell(self, text: str) -> None:
@@ -181,7 +182,7 @@ class Program:
         return line.decode().strip()
 
     def _failed(self) -> RowpathError:
-        launch.wait(self._process, 1.0)
+        processes.wait(self._process, 1.0)
         self._said.seek(0)
         words = self._said.read().decode(errors="replace").strip()[-500:]
         self.close()

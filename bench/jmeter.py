@@ -16,19 +16,21 @@ from pathlib import Path
 from bench import jmeter_program
 from bench.figure import Figure
 from bench.jmeter_program import Piece
-from rowpath import cores, generators, protocol
-from rowpath.collect import cpu
+from rowpath.analysis.statistics.intervals import Interval, student
+from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.fleet import key_of
-from rowpath.groups.board import Board
-from rowpath.invocation import Work
-from rowpath.languages import java
-from rowpath.plan import PlannedPath
-from rowpath.scale import at_scale
-from rowpath.selftest.bench import Bench
-from rowpath.statistics.intervals import Interval, student
-from rowpath.workloads import load_workload
+from rowpath.execution.instances import key_of
+from rowpath.execution.mixed_load.shared_counters import Board
+from rowpath.execution.worker import Work
+from rowpath.machine import cpus as cores
+from rowpath.machine.counters import cpu
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners import protocol
+from rowpath.runners.toolchains import java
+from rowpath.workloads import generators
+from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import load_workload
 
 # The bar by the number of keys: the pages of so few stay in Derby's page cache, those of more do not.
 KEYS = {200: 3.0, 2000: 0.0}

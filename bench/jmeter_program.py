@@ -13,11 +13,11 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rowpath import launch
-from rowpath.collect import cpu
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.languages import java, maven
-from rowpath.places import downloads_dir
+from rowpath.machine import maven, processes
+from rowpath.machine.counters import cpu
+from rowpath.machine.directories import downloads_dir
+from rowpath.runners.toolchains import java
 
 HERE = Path(__file__).with_name("jmeter")
 VERSION = "5.6.3"
@@ -46,7 +46,7 @@ def home() -> Path:
 def _fetch(folder: Path) -> None:
     plugin = f"org.apache.maven.plugins:maven-dependency-plugin:{maven.PLUGIN_VERSION}:copy-dependencies"
     command = ["mvn", "-q", "-B", "-C", "-f", str(HERE / "pom.xml"), plugin]
-    done = launch.run(
+    done = processes.run(
         [*command, f"-DoutputDirectory={folder}", "-DincludeScope=runtime"],
         timeout_s=maven.TIMEOUT_S,
         environment=os.environ,
@@ -99,16 +99,16 @@ def piece(
         command += [f"-Jsummariser.interval={INTERVAL_S}", f"-Jseconds={LONGEST_S}"]
         command += [f"-Juser.classpath={os.pathsep.join(map(str, drivers))}"]
         command += [f"-J{name}={value}" for name, value in settings.items()]
-        process = launch.start(
+        process = processes.start(
             command, environment={"LC_ALL": "C.UTF-8"}, cpus=cpus, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         try:
             return _second_span(process, spans_s)
         finally:
-            launch.stop(process)
+            processes.stop(process)
 
 
-def _second_span(process: launch.Process, spans_s: list[float]) -> Piece:
+def _second_span(process: processes.Process, spans_s: list[float]) -> Piece:
     """From the lines of the summary as they come: the thread that reads prints them."""
     assert process.stdout is not None
     operations, said = 0, ""

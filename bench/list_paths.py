@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.figure import Figure
-from rowpath.selftest.bench import Bench
+from rowpath.checks.selftest.bench import Bench
 
 BAR_S = 0.4
 PROGRAM = Path(__file__).parents[1] / "rowpath"

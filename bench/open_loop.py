@@ -12,13 +12,14 @@ import time
 from collections.abc import Iterator
 
 from bench.figure import Figure
-from rowpath import cores, launch, protocol
-from rowpath.collect import noise, queue
-from rowpath.groups import histogram
-from rowpath.groups.board import Board, Snapshot
-from rowpath.invocation import Invocation
-from rowpath.selftest.bench import Bench
-from rowpath.workloads import load_workload
+from rowpath.checks.selftest.bench import Bench
+from rowpath.execution.mixed_load.shared_counters import Board, Snapshot
+from rowpath.execution.worker import Invocation
+from rowpath.machine import cpus, processes
+from rowpath.machine.counters import noise, run_queue
+from rowpath.model import histogram
+from rowpath.runners import protocol
+from rowpath.workloads.workload_file import load_workload
 
 RATE_PER_S = 200_000
 SECONDS = 10
@@ -31,13 +32,13 @@ PHASE = "null.nothing"
 def measure(bench: Bench) -> Iterator[Figure]:
     """One figure for each pacing."""
     own = os.sched_getaffinity(0)
-    if len(cores.usable()) < 2:
+    if len(cpus.usable()) < 2:
         yield Figure("open loop, C", "the controller and the client need a core each", "", None)
         return
     work = bench.workshop.engine_work(load_workload("null"), "null").phases[PHASE]
     invocation = bench.invocation(bench.path("c", "null", PHASE), bench.instance("null", "none"))
     invocation.prepare(work)
-    os.sched_setaffinity(0, cores.controller_cpus())
+    os.sched_setaffinity(0, cpus.controller_cpus())
     try:
         for pacing in ("fixed", "poisson"):
             yield figure(pacing, *at_work(invocation, pacing))
@@ -62,9 +63,9 @@ def at_work(invocation: Invocation, pacing: str) -> tuple[Snapshot, float, float
         slots=place.slots,
         slot_bytes=place.slot_bytes,
     )
-    threads = set(launch.threads(invocation.runner.pid))
+    threads = set(processes.threads(invocation.runner.pid))
     invocation.groups(board.file, [spec])
-    client = (set(launch.threads(invocation.runner.pid)) - threads).pop()
+    client = (set(processes.threads(invocation.runner.pid)) - threads).pop()
     begin_ns = time.monotonic_ns() + 100_000_000
     end_ns = begin_ns + SECONDS * 1_000_000_000
     board.begin("one", begin_ns)
@@ -80,7 +81,7 @@ def at_work(invocation: Invocation, pacing: str) -> tuple[Snapshot, float, float
 
 def not_had_ns(invocation: Invocation, client: int) -> int:
     """How long so far the client's thread was ready but others had the core, or the hypervisor had any."""
-    return (queue.wait_ns(invocation.runner.pid, client) or 0) + (noise.steal_ticks() or 0) * noise.NS_PER_TICK
+    return (run_queue.wait_ns(invocation.runner.pid, client) or 0) + (noise.steal_ticks() or 0) * noise.NS_PER_TICK
 
 
 def figure(pacing: str, seen: Snapshot, per_s: float, lost: float) -> Figure:

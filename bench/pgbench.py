@@ -11,11 +11,11 @@ from pathlib import Path
 
 from bench import alternating
 from bench.figure import Figure
-from rowpath.engines import homes, postgresql_binaries
+from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.model import Column
-from rowpath.selftest.bench import Bench
+from rowpath.machine import postgresql_programs, private_directories
+from rowpath.model.workload import Column
 
 ACCOUNTS = 100_000  # of pgbench's scale 1
 ANSWER = Column("abalance", "integer", nullable=True)
@@ -37,9 +37,9 @@ class Pgbench:
 
     def __init__(self, server: Instance, pass_file: Path) -> None:
         self._options = server.options(None)  # type: ignore[arg-type]  # a server's are the same for every path
-        self._program = postgresql_binaries.install() / "bin" / "pgbench"
+        self._program = postgresql_programs.install() / "bin" / "pgbench"
         self._pass_file = pass_file
-        homes.write_private(pass_file, f"*:*:*:*:{self._options['password']}\n")
+        private_directories.write_private(pass_file, f"*:*:*:*:{self._options['password']}\n")
 
     def run(self, *arguments: str, transport: str = "unix", cpus: tuple[int, ...] = ()) -> str:
         """What it prints; pinned to `cpus`. RowpathError when it fails."""

@@ -13,17 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.figure import Figure
+from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError
-from rowpath.invocation import Work
-from rowpath.model import Analysis, RankedPath
-from rowpath.model import Path as AccessPath
+from rowpath.execution.worker import Work
+from rowpath.model.workload import Analysis, RankedPath
+from rowpath.model.workload import Path as AccessPath
 from rowpath.probe.budget import FULL_SETS, Budget
 from rowpath.probe.command import Asked, probe
-from rowpath.probe.halving import groups
-from rowpath.probe.probing import Probing
-from rowpath.probe.programs import Programs
+from rowpath.probe.run import Probing
 from rowpath.probe.search import Search
-from rowpath.selftest.bench import Bench
+from rowpath.probe.successive_halving import groups
+from rowpath.probe.worker_pool import Programs
 
 ROWS = 15_000
 ROUNDS = 6

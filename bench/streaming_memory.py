@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import msgspec
 
 from bench.figure import Figure
-from rowpath.collect import memory
+from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.invocation import Invocation, Work
-from rowpath.model import Column, Phase
-from rowpath.selftest.bench import Bench
+from rowpath.execution.worker import Invocation, Work
+from rowpath.machine.counters import memory
+from rowpath.model.workload import Column, Phase
 
 MIB = 1 << 20
 FEW, ALL = 1_000_000, 30_000_000

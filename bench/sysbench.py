@@ -12,11 +12,11 @@ from pathlib import Path
 
 from bench import alternating
 from bench.figure import Figure
-from rowpath.engines import homes
+from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.model import Column
-from rowpath.selftest.bench import Bench
+from rowpath.machine import private_directories
+from rowpath.model.workload import Column
 
 ROWS = 100_000
 ANSWER = Column("c", "char", length=120)
@@ -48,7 +48,7 @@ class Sysbench:
             "mysql-password": self._options["password"],
             "mysql-db": self._options["database"],
         }
-        homes.write_private(file, "".join(f"{name}={value}\n" for name, value in lines.items()))
+        private_directories.write_private(file, "".join(f"{name}={value}\n" for name, value in lines.items()))
 
     def run(self, command: str, *arguments: str, transport: str = "unix", cpus: tuple[int, ...] = ()) -> str:
         """What it prints; pinned to `cpus`. RowpathError when it fails."""

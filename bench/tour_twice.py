@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.figure import Figure
-from rowpath import journal_reader, session
-from rowpath.cells import Cells
-from rowpath.selftest.bench import Bench
-from rowpath.statistics.intervals import CONFIDENCE, Interval, difference
+from rowpath.analysis.cells import Cells
+from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, difference
+from rowpath.checks.selftest.bench import Bench
+from rowpath.execution import run as session
+from rowpath.journal import reader
 
 AGREE_BAR = 0.9
 HALF_WIDTH_BAR = 0.03
@@ -53,7 +54,7 @@ def run(directory: Path) -> Path:
 
 def ratios(directory: Path) -> dict[Pair, Interval]:
     """ln(cost a / cost b) of every pair of paths of one comparison, by the product's own statistics."""
-    cells = Cells(journal_reader.read(directory), CONFIDENCE)
+    cells = Cells(reader.read(directory), CONFIDENCE)
     found: dict[Pair, Interval] = {}
     for workload, phase, regime in cells.phases():
         if regime != "steady":

@@ -35,7 +35,7 @@ Observed = dict[str, dict[str, Any]]
 def page(observed: Observed) -> str:
     """The whole page. `observed`: by path of the suite, what each case came to."""
     sys.path.insert(0, str(ROOT / "src"))
-    from rowpath.languages import every_adapter
+    from rowpath.runners.manifest import every_adapter
 
     adapters = list(every_adapter())
     parts = [HEAD, "\n## Coordinates\nThe first value is the default.\n"]
@@ -117,7 +117,7 @@ def _note(reason: str, reasons: list[str]) -> str:
 def facts() -> str:
     """One line per driver and version, from what is installed here."""
     sys.path.insert(0, str(ROOT / "src"))
-    from rowpath.drivers import drivers, facts_of
+    from rowpath.runners.driver_facts import drivers, facts_of
 
     rows = []
     for adapter, version in drivers():

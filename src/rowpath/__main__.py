@@ -2,7 +2,7 @@
 
 import sys
 
-from rowpath.cli import main
+from rowpath.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

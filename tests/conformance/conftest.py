@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from rowpath.conformance.house import House
-from rowpath.conformance.paths import of_the_project, reason_against
-from rowpath.conformance.report import opened_house
-from rowpath.invocation import Invocation
-from rowpath.plan import PlannedPath
+from rowpath.checks.conformance.fixture import House
+from rowpath.checks.conformance.paths import of_the_project, reason_against
+from rowpath.checks.conformance.report import opened_house
+from rowpath.execution.worker import Invocation
+from rowpath.planning.plan import PlannedPath
 
 Observed = dict[str, dict[str, Any]]
 SCRIPT = Path(__file__).parents[2] / "scripts" / "capabilities.py"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from rowpath.conformance.behaviours import observe
-from rowpath.conformance.cases import case_named, cases
-from rowpath.conformance.checks import check_case, serves
-from rowpath.conformance.house import House
-from rowpath.conformance.manners import MANNERS, ON_EVERY_PATH, check_manner
-from rowpath.conformance.paths import defaults, of_the_project
-from rowpath.plan import PlannedPath
+from rowpath.checks.conformance.cases import case_named, cases
+from rowpath.checks.conformance.checks import check_case, serves
+from rowpath.checks.conformance.driver_behaviours import observe
+from rowpath.checks.conformance.fixture import House
+from rowpath.checks.conformance.paths import defaults, of_the_project
+from rowpath.checks.conformance.protocol_checks import MANNERS, ON_EVERY_PATH, check_manner
+from rowpath.planning.plan import PlannedPath
 
 PATHS = of_the_project()
 DEFAULTS = defaults(PATHS)

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from rowpath import cores
-from rowpath.collect import syncs
-from rowpath.conformance.cases import case_named
-from rowpath.conformance.checks import serves
-from rowpath.conformance.house import House
-from rowpath.conformance.paths import of_the_project, reason_against
+from rowpath.checks.conformance.cases import case_named
+from rowpath.checks.conformance.checks import serves
+from rowpath.checks.conformance.fixture import House
+from rowpath.checks.conformance.paths import of_the_project, reason_against
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
-from rowpath.engines.postgresql_server import Server
-from rowpath.invocation import Invocation, Work
-from rowpath.model import Path as AccessPath
-from rowpath.plan import PlannedPath
+from rowpath.engines.postgresql.server import Server
+from rowpath.execution.worker import Invocation, Work
+from rowpath.machine import cpus
+from rowpath.machine.counters import syncs
+from rowpath.model.workload import Path as AccessPath
+from rowpath.planning.plan import PlannedPath
 
 OPERATIONS = 20
 MOST_OF_ASKING = 3  # transactions that a driver makes of one statement outside the clock
@@ -100,7 +100,7 @@ def test_syncs_per_commit(planned: PlannedPath, durability: str, house: House, s
     environment = syncs.environment(file)
     place_folder = house.directory / f"durable-{engine}-{deployment}-{durability}"
     place = Place(
-        place_folder, place_folder, cores.server_cpus(), environment=environment if deployment == "server" else {}
+        place_folder, place_folder, cpus.server_cpus(), environment=environment if deployment == "server" else {}
     )
     instance = ENGINES[engine].instance(deployment, durability, place)
     instance.start()

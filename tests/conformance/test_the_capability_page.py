@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from rowpath.conformance.cases import cases
-from rowpath.conformance.checks import serves
-from rowpath.conformance.paths import of_the_project
-from rowpath.drivers import drivers
+from rowpath.checks.conformance.cases import cases
+from rowpath.checks.conformance.checks import serves
+from rowpath.checks.conformance.paths import of_the_project
+from rowpath.runners.driver_facts import drivers
 
 
 def test_the_page_is_current(observed: dict[str, dict[str, Any]], capabilities: Any) -> None:

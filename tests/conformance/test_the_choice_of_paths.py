@@ -6,12 +6,12 @@ import itertools
 
 import pytest
 
-from rowpath.conformance.cases import cases, phase_name, workloads
-from rowpath.conformance.paths import BESIDE, defaults, of_the_project, planned
-from rowpath.fleet import key_of
-from rowpath.languages import Adapter, every_adapter
-from rowpath.lattice import lattice, pruned, unserved_reason
-from rowpath.model import Path
+from rowpath.checks.conformance.cases import cases, phase_name, workloads
+from rowpath.checks.conformance.paths import BESIDE, defaults, of_the_project, planned
+from rowpath.execution.instances import key_of
+from rowpath.model.workload import Path
+from rowpath.planning.lattice import lattice, pruned, unserved_reason
+from rowpath.runners.manifest import Adapter, every_adapter
 
 ADAPTERS = pytest.mark.parametrize(
     "adapter",

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from rowpath import launch
+from rowpath.machine import processes as launch
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = (sys.executable, "-m", "rowpath")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import ROOT, error_form, records, rowpath
 
-from rowpath.languages import c
+from rowpath.runners.toolchains import c
 
 DOC = (ROOT / "docs" / "add-a-driver.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", DOC, re.MULTILINE | re.DOTALL))

@@ -15,7 +15,7 @@ import pytest
 from command import PROGRAM, ROOT, SQLITE_C, SQLITE_PYTHON, error_form, records, rowpath, write_experiment
 
 from rowpath.engines import ENGINES
-from rowpath.languages import availability, load_manifest
+from rowpath.runners.manifest import availability, load_manifest
 
 # What no run can provoke at will: a defect, a child that never ends.
 BROKEN = """

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from command import PROGRAM, alive, environment, every_pid, proc
 
-from rowpath.engines import ENGINES, postgresql_binaries
+from rowpath.engines import ENGINES
+from rowpath.machine import postgresql_programs
 
 QUERY = "SELECT count(*) FROM mydata2"
 LONGEST_S = 120.0
@@ -70,7 +71,7 @@ def hand() -> Iterator[Hand]:
     cache.chmod(0o711)
     added = {"ROWPATH_CACHE": str(cache)}
     if ENGINES["postgresql"].availability().ok:
-        added["ROWPATH_POSTGRESQL"] = str(postgresql_binaries.install())
+        added["ROWPATH_POSTGRESQL"] = str(postgresql_programs.install())
     made = Hand(cache, environment(added))
     yield made
     left = made.ours()

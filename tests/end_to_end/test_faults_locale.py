@@ -13,8 +13,8 @@ import pytest
 from command import SQLITE_C, SQLITE_PYTHON, records, rowpath, write_experiment
 
 from rowpath.engines import ENGINES
-from rowpath.languages import availability, load_manifest
-from rowpath.workloads import load_workload
+from rowpath.runners.manifest import availability, load_manifest
+from rowpath.workloads.workload_file import load_workload
 
 NAME = "de_DE"
 SOURCE = """comment_char %

@@ -38,7 +38,7 @@ from rowpath.engines import homes
 other = socket.create_server(("127.0.0.1", 0))
 free, answers = homes.free_port, [other.getsockname()[1]]
 homes.free_port = lambda: answers.pop() if answers else free()
-from rowpath.cli import main
+from rowpath.cli.main import main
 code = main(sys.argv[1:])
 assert not answers, "no port was asked for"
 sys.exit(code)

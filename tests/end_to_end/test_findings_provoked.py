@@ -11,11 +11,13 @@ from types import MappingProxyType
 
 import pytest
 
-from rowpath import launch, session
 from rowpath.engines import ENGINES
-from rowpath.experiments import Experiment, Measure, Selection
-from rowpath.languages import java, load_manifest
-from rowpath.model import Analysis, Finding
+from rowpath.execution import run
+from rowpath.machine import processes
+from rowpath.model.workload import Analysis, Finding
+from rowpath.planning.experiment_file import Experiment, Measure, Selection
+from rowpath.runners.manifest import load_manifest
+from rowpath.runners.toolchains import java
 
 Select = dict[str, str | tuple[str, ...]]
 LIBPQ: Select = {"engine": "postgresql", "driver": "libpq", "transport": "tcp"}
@@ -82,9 +84,9 @@ def measured(tmp_path: Path, phases: list[str], *selections: Select, files: tupl
     measure = Measure(sets=2, max_sets=0, rounds=6, regimes=("steady",), warm_cap_s=0.3)
     chosen = tuple(Selection(select=dict(selection)) for selection in selections)
     experiment = Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
-    plan = session.checked_plan(experiment, {}, extended=True, seed=7)
+    plan = run.checked_plan(experiment, {}, extended=True, seed=7)
     assert len(plan.paths) >= len(selections), plan.dropped
-    analysis = session.run_plan(plan, directory=tmp_path / "run", quiet=True, timeout_s=60.0, color="never").analysis
+    analysis = run.run_plan(plan, directory=tmp_path / "run", quiet=True, timeout_s=60.0, color="never").analysis
     assert not [finding for finding in analysis.findings if finding.id in ("failed-operations", "missing-path")]
     return analysis
 
@@ -168,7 +170,7 @@ def slow_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, library = tmp_path / "slow_syncs.c", tmp_path / "slow_syncs.so"
     source.write_text(SLOW_SYNCS)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    usual, really = launch.environment_for, os.fdatasync
+    usual, really = processes.environment_for, os.fdatasync
 
     def environment_for(added: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
         environment = usual(added)
@@ -179,7 +181,7 @@ def slow_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(0.003)
         really(file)
 
-    monkeypatch.setattr(launch, "environment_for", environment_for)
+    monkeypatch.setattr(processes, "environment_for", environment_for)
     monkeypatch.setattr(os, "fdatasync", fdatasync)
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from command import Command, error_form, records, rowpath
 
-from rowpath import cores
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
-from rowpath.model import Path as AccessPath
+from rowpath.machine import cpus
+from rowpath.model.workload import Path as AccessPath
 
 ROWS = 3000
 
@@ -38,7 +38,7 @@ def database_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def postgresql_fixture() -> Iterator[dict[str, Any]]:
     directory = Path(tempfile.mkdtemp(prefix="rowpath-"))
     directory.chmod(0o711)
-    instance = Postgresql().instance("server", "none", Place(directory / "d", directory / "s", cores.server_cpus()))
+    instance = Postgresql().instance("server", "none", Place(directory / "d", directory / "s", cpus.server_cpus()))
     try:
         instance.start()
         yield instance.options(AccessPath.of({"engine": "postgresql", "transport": "tcp"}))

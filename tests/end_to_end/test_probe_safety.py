@@ -16,20 +16,20 @@ from urllib.parse import quote, quote_plus
 import pytest
 from command import Command, every_pid, proc, records
 
-from rowpath import languages
-from rowpath import protocol as p
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.errors import RowpathError
-from rowpath.invocation import Invocation
-from rowpath.languages import Adapter, load_manifest
-from rowpath.model import Path as AccessPath
-from rowpath.model import Phase
+from rowpath.execution.worker import Invocation
+from rowpath.model.workload import Path as AccessPath
+from rowpath.model.workload import Phase
 from rowpath.probe.access import Rules, open_access
 from rowpath.probe.candidates import candidates
-from rowpath.probe.probed import work_of
-from rowpath.probe.suited import unsuited
+from rowpath.probe.eligibility import unsuited
 from rowpath.probe.target import read_target
+from rowpath.probe.throttled_worker import work_of
+from rowpath.runners import manifest
+from rowpath.runners import protocol as p
+from rowpath.runners.manifest import Adapter, load_manifest
 
 PASSWORD = "p w:ö/%@?"
 FORMS = tuple({PASSWORD, quote(PASSWORD, safe=""), quote_plus(PASSWORD), json.dumps(PASSWORD)[1:-1]})
@@ -167,7 +167,7 @@ def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Pa
         for each in reversed(found)
     }
     chosen = kinds.values()
-    languages.build([(each.adapter, each.path.get("version")) for each in chosen], paths=[each.path for each in chosen])
+    manifest.build([(each.adapter, each.path.get("version")) for each in chosen], paths=[each.path for each in chosen])
     states = "SELECT string_agg(state, ' ') FROM pg_stat_activity WHERE usename = 'probed'"
     served = set()
     with open_access(read_target(url(server), {}), Rules(), tmp_path) as access:

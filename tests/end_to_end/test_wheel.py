@@ -56,7 +56,9 @@ def _build(clone: Path, into: Path) -> subprocess.CompletedProcess[str]:
 
 def test_it_is_away_from_the_clone(installed: Path, tmp_path: Path) -> None:
     python = installed.with_name("python")
-    code = "import rowpath; from rowpath.places import data_dir; print(rowpath.__file__); print(data_dir())"
+    code = (
+        "import rowpath; from rowpath.machine.directories import data_dir; print(rowpath.__file__); print(data_dir())"
+    )
     said = subprocess.run([python, "-P", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
     assert all(line.startswith(str(installed.parents[1])) for line in said.splitlines())
 

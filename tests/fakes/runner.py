@@ -14,8 +14,8 @@ import sys
 import time
 from datetime import datetime
 
-from rowpath.codec import Digest, encode_row, touch_row
-from rowpath.model import Column
+from rowpath.model.workload import Column
+from rowpath.workloads.codec import Digest, encode_row, touch_row
 
 CALM_SAMPLES = 8  # crashes and hangs come after so many samples: in the middle of a run
 

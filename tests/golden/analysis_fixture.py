@@ -6,7 +6,7 @@ import hashlib
 import random
 from typing import Any
 
-from rowpath.model import (
+from rowpath.model.workload import (
     Analysis,
     ClaimCheck,
     Dropped,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from rowpath.groups.model import (
+from rowpath.analysis.mixed_load.model import (
     AcknowledgedCheck,
     BackupEffect,
     BackupFigures,
@@ -21,7 +21,7 @@ from rowpath.groups.model import (
     StretchFigures,
     TimeLine,
 )
-from rowpath.model import Analysis
+from rowpath.model.workload import Analysis
 
 PATHS = {"Derby embedded": 1.0, "Derby network": 0.31}
 STRETCHES = (

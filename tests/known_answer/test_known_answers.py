@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from rowpath.selftest import TESTS, run_one
+from rowpath.checks.selftest import TESTS, run_one
 
 ATTEMPTS = 3
 PAUSE_S = 45  # neighbours of the machine come and go in minutes

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from order_world import RIGHT, Engine, Runner, World
 
-from rowpath import fleet, invocation, work
-from rowpath.collect import syncs
-from rowpath.languages import Command
-from rowpath.runners import Runner as RealRunner
-from rowpath.truth import Truth
+from rowpath.execution import instances, prepared_phases, worker
+from rowpath.machine.counters import syncs
+from rowpath.runners.manifest import Command
+from rowpath.runners.process import Runner as RealRunner
+from rowpath.workloads.expected import Truth
 
 
 @pytest.fixture
@@ -20,9 +20,9 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """Engines, runners and truths that only note what they are asked for."""
     made = World()
     engines = {name: Engine(made, name) for name in ("sqlite", "postgresql")}
-    for module in (fleet, work, invocation):
+    for module in (instances, prepared_phases, worker):
         monkeypatch.setattr(module, "ENGINES", engines)
-    monkeypatch.setattr(invocation, "command", lambda _adapter, _version, path: Command((path.label,)))
+    monkeypatch.setattr(worker, "command", lambda _adapter, _version, path: Command((path.label,)))
     started = classmethod(
         lambda _cls, command, *_rest, **_more: (made.runner_type or Runner)(made, command.arguments[0])
     )

@@ -6,18 +6,18 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from rowpath import scale
+from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
-from rowpath.groups import acknowledged, crash
-from rowpath.groups.acknowledged import Found, Ledger
-from rowpath.groups.board import Board
-from rowpath.groups.crash import Recovery
-from rowpath.groups.restored import counting
-from rowpath.invocation import Invocation
-from rowpath.plan import PlannedPath
-from rowpath.protocol import GroupSpec
-from rowpath.selftest.bench import Bench
-from rowpath.workloads import load_workload
+from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery
+from rowpath.execution.mixed_load.acknowledged_writes import Found, Ledger
+from rowpath.execution.mixed_load.crash_recovery import Recovery
+from rowpath.execution.mixed_load.restore_check import counting
+from rowpath.execution.mixed_load.shared_counters import Board
+from rowpath.execution.worker import Invocation
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.protocol import GroupSpec
+from rowpath.workloads import scale
+from rowpath.workloads.workload_file import load_workload
 
 PHASE, CLIENTS, LEAST = "library.write", 2, 60  # acknowledged writes, of all clients, before the kill
 GROUP = "writers"
@@ -70,7 +70,7 @@ class Killing:
             deadline = time.monotonic() + WRITING_S
             while board.snapshot(GROUP, time.monotonic_ns()).operations < LEAST and time.monotonic() < deadline:
                 time.sleep(0.01)
-            pids = crash.kill(self.instance, [invocation]) if kill else []
+            pids = crash_recovery.kill(self.instance, [invocation]) if kill else []
             board.end(GROUP, time.monotonic_ns())
             if invocation.runner.alive():
                 invocation.groups_end(60.0)
@@ -86,8 +86,8 @@ class Killing:
         ledger = Ledger.of(self.work)
         pids = self.write(invocation, ledger, kill=True)
         invocation.close()
-        back, recovery = crash.recover(self.start, self.opened, self.work)
-        found = acknowledged.check(back, self.engine_work, self.work, ledger, self.folder) if back else None
+        back, recovery = crash_recovery.recover(self.start, self.opened, self.work)
+        found = acknowledged_writes.check(back, self.engine_work, self.work, ledger, self.folder) if back else None
         return Crashed(pids, recovery, found)
 
     def start(self) -> None:

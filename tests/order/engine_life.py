@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from rowpath import launch
 from rowpath.engines.base import Place
-from rowpath.model import Table, Workload
+from rowpath.machine import processes
+from rowpath.model.workload import Table, Workload
 
 CHILD = """
 import json, sys, time
@@ -38,7 +38,7 @@ def loaded(workload: Workload) -> dict[str, Table]:
 
 def alive(pid: int) -> bool:
     """Whether the process runs (one that only waits to be reaped does not)."""
-    fields = launch.stat_fields(pid)
+    fields = processes.stat_fields(pid)
     return bool(fields) and fields[0] != "Z"
 
 

@@ -12,10 +12,10 @@ from order_world import Instance, Runner, World
 
 from rowpath.engines.base import Backup
 from rowpath.engines.base import Instance as AnyInstance
-from rowpath.groups.board import DONE, WAITS, WORKS
-from rowpath.model import Path as AccessPath
-from rowpath.protocol import Groups, GroupsEnd, GroupSpec, GroupTotal
-from rowpath.runners import RunnerFailure
+from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS
+from rowpath.model.workload import Path as AccessPath
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import Groups, GroupsEnd, GroupSpec, GroupTotal
 
 OPERATIONS = 7  # of each client and stretch
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from engine_life import gone, loaded, place
 
-from rowpath.collect import syncs
-from rowpath.engines.jvm import JvmEngine
-from rowpath.engines.jvm_embedded import connected
-from rowpath.engines.jvm_server import Server
-from rowpath.engines.through_runner import run
+from rowpath.engines.jvm.base import JvmEngine
+from rowpath.engines.jvm.embedded import connected
+from rowpath.engines.jvm.server import Server
+from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError
-from rowpath.model import Path as AccessPath
-from rowpath.runners import Runner
-from rowpath.workloads import load_workload
+from rowpath.machine.counters import syncs
+from rowpath.model.workload import Path as AccessPath
+from rowpath.runners.process import Runner
+from rowpath.workloads.workload_file import load_workload
 
 WRITES = 20
 TAKEN = r"(?i)unique|primary key"
@@ -103,7 +103,7 @@ def server_life(engine: JvmEngine, folder: Path) -> None:
 
 def answers_within(instance: Server, timeout_s: float) -> bool:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rowpath.engines.jvm_server.PING_TIMEOUT_S", timeout_s)
+        patch.setattr("rowpath.engines.jvm.server.PING_TIMEOUT_S", timeout_s)
         return instance.check()
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from engine_life import place
 
-from rowpath.engines import ENGINES, homes
+from rowpath.engines import ENGINES
 from rowpath.engines.mariadb import Mariadb
-from rowpath.engines.mariadb_console import Console
-from rowpath.engines.mariadb_server import Server
-from rowpath.model import Path as AccessPath
-from rowpath.model import Table
-from rowpath.workloads import for_engine, load_workload
+from rowpath.engines.mariadb.console import Console
+from rowpath.engines.mariadb.server import Server
+from rowpath.machine import private_directories
+from rowpath.model.workload import Path as AccessPath
+from rowpath.model.workload import Table
+from rowpath.workloads.workload_file import for_engine, load_workload
 
 ANY_PATH = AccessPath.of({"engine": "mariadb"})
 
@@ -55,7 +56,7 @@ def logged_in(server: Server, tcp: bool = False) -> Iterator[Console]:
         where = [f"host={options['host']}", f"port={options['port']}", "protocol=tcp"]
     login = server._files() / "runner.cnf"
     lines = ["[client]", f"user={options['user']}", f'password="{options["password"]}"', *where]
-    homes.write_private(login, "\n".join([*lines, f"database={options['database']}", "[mariadb]", ""]))
+    private_directories.write_private(login, "\n".join([*lines, f"database={options['database']}", "[mariadb]", ""]))
     console = Console(server._programs.client, login)
     try:
         yield console

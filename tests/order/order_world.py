@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rowpath import schedule
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Settled
-from rowpath.experiments import Experiment, Measure
-from rowpath.journal import Journal, RunDirectory, Scrubber
-from rowpath.languages import Adapter
-from rowpath.model import Path as AccessPath
-from rowpath.plan import Plan, PlannedPath
-from rowpath.progress import Silent
-from rowpath.protocol import OpenReply, Sample, SampleReply
-from rowpath.runners import RunnerFailure
-from rowpath.workloads import load_workload
+from rowpath.execution import schedule
+from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.model.progress import Silent
+from rowpath.model.workload import Path as AccessPath
+from rowpath.planning.experiment_file import Experiment, Measure
+from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.runners.manifest import Adapter
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import OpenReply, Sample, SampleReply
+from rowpath.workloads.workload_file import load_workload
 
 Event = tuple[str, ...]
 RIGHT = "1:0000000000000000"

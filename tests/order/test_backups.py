@@ -14,22 +14,24 @@ from pathlib import Path
 import pytest
 from engine_life import place
 
-from rowpath import languages, launch
-from rowpath.engines import ENGINES, postgresql_manifest
+from rowpath.engines import ENGINES
 from rowpath.engines.base import BackedUp, BacksUp, Backup
+from rowpath.engines.postgresql import backup_manifest
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.groups.acknowledged import Ledger
-from rowpath.groups.board import DONE, Board
-from rowpath.groups.restored import Restored, restore_check
-from rowpath.invocation import Invocation, Work
-from rowpath.languages import every_adapter
-from rowpath.lattice import lattice
-from rowpath.model import Phase
-from rowpath.plan import PlannedPath
-from rowpath.protocol import GroupSpec
-from rowpath.scale import at_scale
-from rowpath.work import Workshop
-from rowpath.workloads import load_workload
+from rowpath.execution.mixed_load.acknowledged_writes import Ledger
+from rowpath.execution.mixed_load.restore_check import Restored, restore_check
+from rowpath.execution.mixed_load.shared_counters import DONE, Board
+from rowpath.execution.prepared_phases import Workshop
+from rowpath.execution.worker import Invocation, Work
+from rowpath.machine import processes
+from rowpath.model.workload import Phase
+from rowpath.planning.lattice import lattice
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners import manifest as languages
+from rowpath.runners.manifest import every_adapter
+from rowpath.runners.protocol import GroupSpec
+from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import load_workload
 
 TIMEOUT_S = 60.0
 WRITE, VERB = "library.write", "backup-1"
@@ -156,10 +158,10 @@ def spec(board: Board, name: str, client: int) -> GroupSpec:
 def program(backup: Backup, house: House) -> None:
     said = house.folder / "program.log"
     with said.open("wb") as log:
-        process = launch.start(backup.command, environment=backup.environment, stdout=log, stderr=log)
+        process = processes.start(backup.command, environment=backup.environment, stdout=log, stderr=log)
         shown = Path(f"/proc/{process.pid}/cmdline").read_text()
-        assert launch.wait(process, TIMEOUT_S)
-    assert launch.stop(process) == 0, said.read_text()
+        assert processes.wait(process, TIMEOUT_S)
+    assert processes.stop(process) == 0, said.read_text()
     assert [secret for secret in house.instance.secrets() if secret in shown] == []
 
 
@@ -187,7 +189,7 @@ def test_a_backup_among_writers_can_be_restored_unless_it_is_damaged(
         backup = house.backup(way)
         before, after = carried_out(house, backup)
         assert int(after.known.sum()) > int(before.known.sum()) > 0
-        running = launch.living()
+        running = processes.living()
         found = house.restore(backup, before, after)
         assert found.ok, found.reason
         assert found.rows == sum(table.rows for table in house.works["library"].loaded_tables().values())
@@ -196,9 +198,9 @@ def test_a_backup_among_writers_can_be_restored_unless_it_is_damaged(
         found = house.restore(backup, before, after)
         assert not found.ok
         assert found.reason
-        assert launch.living() == running
+        assert processes.living() == running
         assert not (tmp_path / "restored").exists()
-    assert launch.living() == []
+    assert processes.living() == []
 
 
 def shorten(kept: Path) -> None:
@@ -238,9 +240,7 @@ def test_postgresqls_manifest_tells_a_changed_byte(tmp_path: Path) -> None:
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
-    crcs = {
-        str(file.relative_to(tmp_path)): crc for file, crc in postgresql_manifest.crc32c(map(tmp_path.joinpath, files))
-    }
+    crcs = {str(file.relative_to(tmp_path)): crc for file, crc in backup_manifest.crc32c(map(tmp_path.joinpath, files))}
     assert crcs["b/c"] == 0xE3069283  # the check value of its catalogue
     assert crcs["empty"] == 0
     entries = [
@@ -248,18 +248,18 @@ def test_postgresqls_manifest_tells_a_changed_byte(tmp_path: Path) -> None:
         for name, content in files.items()
     ]
     body = (json.dumps({"Files": entries})[:-1] + ",\n").encode()
-    manifest = tmp_path / postgresql_manifest.MANIFEST
+    manifest = tmp_path / backup_manifest.MANIFEST
     manifest.write_bytes(body + f'"Manifest-Checksum": "{hashlib.sha256(body).hexdigest()}"}}\n'.encode())
-    postgresql_manifest.verify(tmp_path)
+    backup_manifest.verify(tmp_path)
     for name, content in files.items():
         for wrong in [bytes([content[0] ^ 1]) + content[1:], content[:-1]] if content else [b"y"]:
             (tmp_path / name).write_bytes(wrong)
             with pytest.raises(RowpathError, match=name):
-                postgresql_manifest.verify(tmp_path)
+                backup_manifest.verify(tmp_path)
         (tmp_path / name).write_bytes(content)
     manifest.write_bytes(manifest.read_bytes().replace(b"300000", b"300001"))
-    with pytest.raises(RowpathError, match=postgresql_manifest.MANIFEST):
-        postgresql_manifest.verify(tmp_path)
+    with pytest.raises(RowpathError, match=backup_manifest.MANIFEST):
+        backup_manifest.verify(tmp_path)
 
 
 def test_a_way_that_an_engine_does_not_have(tmp_path: Path) -> None:

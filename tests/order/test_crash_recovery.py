@@ -66,8 +66,8 @@ def test_what_durability_none_loses_is_told(tmp_path: Path, record_property: pyt
 
 def test_a_calm_end_then_a_write_taken_away(tmp_path: Path) -> None:
     """The check itself: right without a kill, and it sees one row that somebody set back."""
-    from rowpath.groups import acknowledged
-    from rowpath.groups.acknowledged import Ledger
+    from rowpath.execution.mixed_load import acknowledged_writes
+    from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 
     with killing(tmp_path, "c", "sqlite", "embedded", "none", {}) as subject:
         invocation = subject.opened(2)
@@ -76,9 +76,9 @@ def test_a_calm_end_then_a_write_taken_away(tmp_path: Path) -> None:
         ledger = Ledger.of(subject.work)
         assert subject.write(invocation, ledger, kill=False) == []
         look = (invocation, subject.engine_work, subject.work, ledger, tmp_path)
-        found = acknowledged.check(*look)
+        found = acknowledged_writes.check(*look)
         assert found.ok
         assert found.in_doubt == 0
         invocation.run(["UPDATE ledger SET n = n - 1 WHERE id = (SELECT MIN(id) FROM ledger WHERE n > 0)"])
-        found = acknowledged.check(*look)
+        found = acknowledged_writes.check(*look)
         assert (found.ok, found.lost, found.doubled) == (False, 1, 0)

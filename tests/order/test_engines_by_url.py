@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 
-from rowpath import workloads
-from rowpath.engines import ENGINES, mysql_by_url
+from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.engines.by_url import count_rows
-from rowpath.engines.through_runner import connected, run
+from rowpath.engines.external.server import count_rows
+from rowpath.engines.load_through_runner import connected, run
+from rowpath.engines.mysql import external
 from rowpath.errors import RowpathError, UsageError
-from rowpath.model import Path as AccessPath
+from rowpath.model.workload import Path as AccessPath
+from rowpath.workloads import workload_file
 
 TCP = AccessPath.of({"engine": "mysql", "engine_version": "by-url", "deployment": "server", "transport": "tcp"})
-TABLES = mysql_by_url.KIND.tables
+TABLES = external.KIND.tables
 
 
 @pytest.fixture(name="place")
@@ -63,7 +64,7 @@ def test_it_is_filled_kept_from_a_second_run_and_left_empty(theirs: Instance, pl
     instance = mine(place)
     instance.start()
     assert instance.check()
-    workload = workloads.load_workload("keyed")
+    workload = workload_file.load_workload("keyed")
     filled = {name: table for name, table in workload.tables.items() if table.rows}
     instance.load(filled)
     assert asked(theirs) == len(filled) + 1

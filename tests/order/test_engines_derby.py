@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from engine_life import gone, kill_the_controller, loaded, place
 
-from rowpath.engines.derby import ENGINE
-from rowpath.engines.jvm_embedded import connected
-from rowpath.engines.jvm_server import Server
-from rowpath.engines.through_runner import run
+from rowpath.engines.jvm.derby import ENGINE
+from rowpath.engines.jvm.embedded import connected
+from rowpath.engines.jvm.server import Server
+from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError, UsageError
-from rowpath.model import Path as AccessPath
-from rowpath.workloads import load_workload
+from rowpath.model.workload import Path as AccessPath
+from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 ANY_PATH = AccessPath.of({"engine": "derby"})

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from engine_life import loaded, place
 
-from rowpath.collect import syncs
 from rowpath.engines import ENGINES
-from rowpath.engines.through_runner import run
-from rowpath.languages import Command, load_manifest
-from rowpath.languages import python as language
-from rowpath.model import Path as AccessPath
-from rowpath.protocol import Open, OpenReply
-from rowpath.runners import Runner
-from rowpath.workloads import load_workload
+from rowpath.engines.load_through_runner import run
+from rowpath.machine.counters import syncs
+from rowpath.model.workload import Path as AccessPath
+from rowpath.runners.manifest import Command, load_manifest
+from rowpath.runners.process import Runner
+from rowpath.runners.protocol import Open, OpenReply
+from rowpath.runners.toolchains import python as language
+from rowpath.workloads.workload_file import load_workload
 
 ANY_PATH = AccessPath.of({"engine": "any"})
 

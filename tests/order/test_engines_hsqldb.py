@@ -8,8 +8,8 @@ import pytest
 from engine_life import gone, kill_the_controller
 from jvm_life import WRITES, copies_are_identical_and_can_be_opened, server_life, syncs_of_a_server
 
-from rowpath.collect import syncs
-from rowpath.engines.hsqldb import ENGINE
+from rowpath.engines.jvm.hsqldb import ENGINE
+from rowpath.machine.counters import syncs
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rowpath import cli
-from rowpath.engines import through_runner
+from rowpath.cli.main import main
+from rowpath.engines import load_through_runner
 
 DRIVERS = {
     "postgresql": "libpq",
@@ -45,14 +45,14 @@ select = {{ engine = "{engine}", language = "{language}", driver = "{driver}"{mo
 
 
 def test_every_loader(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(through_runner, "SLICE_ROWS", 400)  # HSQLDB takes its rows in slices, the last one smaller
+    monkeypatch.setattr(load_through_runner, "SLICE_ROWS", 400)  # HSQLDB takes its rows in slices, the last one smaller
     file = tmp_path / "loaders.toml"
     text = EXPERIMENT
     for engine, driver in DRIVERS.items():
         more = ', placement = "same"' if engine in SERVERS else ', deployment = "embedded"' if engine in JAVA else ""
         text += SELECTION.format(engine=engine, language=LANGUAGES.get(engine, "c"), driver=driver, more=more)
     file.write_text(text)
-    assert cli.main(["verify", str(file), "--quiet", "-o", str(tmp_path / "run")]) == 0, capsys.readouterr()
+    assert main.main(["verify", str(file), "--quiet", "-o", str(tmp_path / "run")]) == 0, capsys.readouterr()
     records = [json.loads(line) for line in (tmp_path / "run" / "samples.jsonl").read_text().splitlines()]
     engine_of = {each["path_id"]: each["coordinates"]["engine"] for each in records if each["record"] == "path"}
     right: dict[str, dict[str, str]] = {engine: {} for engine in DRIVERS}

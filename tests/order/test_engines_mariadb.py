@@ -14,10 +14,10 @@ import pytest
 from engine_life import gone, kill_the_controller
 from mariadb_life import ANY_PATH, engine_of, logged_in, made, tables_of
 
-from rowpath.collect import syncs
-from rowpath.engines import mariadb_settings
-from rowpath.engines.mariadb_server import Server
+from rowpath.engines.mariadb import settings
+from rowpath.engines.mariadb.server import Server
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
+from rowpath.machine.counters import syncs
 
 KINDS = [
     ("mariadb", "innodb"),
@@ -45,7 +45,7 @@ def test_loads_every_workload_and_loads_again(server: Server) -> None:
             for name, table in tables.items():
                 assert runner.ask(f"SELECT count(*) FROM {name};") == [[str(table.rows)]]
             kept = runner.ask("SELECT DISTINCT engine FROM information_schema.tables WHERE table_schema = 'rowpath';")
-            assert kept == [[mariadb_settings.ENGINE_NAMES[server.storage]]]
+            assert kept == [[settings.ENGINE_NAMES[server.storage]]]
         server.load(tables)
     with logged_in(server) as runner:
         runner.ask("INSERT INTO tab1 (c2, c3, c4, c5, c6) VALUES ('a', 'b', 'c', 'd', 1);")
@@ -253,7 +253,7 @@ def test_a_data_directory_that_is_in_use(tmp_path: Path, name: str) -> None:
 def test_a_server_that_does_not_start_says_why(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = made(name, tmp_path, "innodb", "none")
     flavour = instance._engine.flavour
-    monkeypatch.setitem(mariadb_settings.SERVER_ONLY, flavour, ("--no-such-option=1",))
+    monkeypatch.setitem(settings.SERVER_ONLY, flavour, ("--no-such-option=1",))
     with pytest.raises(EnvironmentMissing, match=r"did not start: .*no-such-option"):
         instance.start()
     assert instance.pids() == []

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from mariadb_life import ANY_PATH, engine_of, logged_in, tables_of
 
-from rowpath.engines import mariadb_seed
 from rowpath.engines.base import Place
-from rowpath.engines.mariadb_embedded import Directory
-from rowpath.engines.mariadb_server import Server
+from rowpath.engines.mariadb import template_directory
+from rowpath.engines.mariadb.embedded import Directory
+from rowpath.engines.mariadb.server import Server
 from rowpath.errors import RowpathError
-from rowpath.model import Path as AccessPath
+from rowpath.model.workload import Path as AccessPath
 
 LOADED = ("keyed", "tab1", "types")
 HOLDER = """
@@ -121,22 +121,22 @@ def test_the_library_gets_the_servers_settings(tmp_path: Path) -> None:
     assert not any(each.startswith("--init-file=") for each in told["innodb"])
 
 
-@pytest.mark.parametrize("name", mariadb_seed.LOCKED)
+@pytest.mark.parametrize("name", template_directory.LOCKED)
 def test_whose_a_directory_is(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"x")
-    mariadb_seed.refuse_two(tmp_path)
+    template_directory.refuse_two(tmp_path)
     other = subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path / name], stdout=subprocess.PIPE)
     assert other.stdout is not None
     try:
         other.stdout.readline()
-        assert mariadb_seed.holder(tmp_path) == other.pid
+        assert template_directory.holder(tmp_path) == other.pid
         with pytest.raises(RowpathError, match=f"in use by process {other.pid}") as caught:
-            mariadb_seed.refuse_two(tmp_path)
+            template_directory.refuse_two(tmp_path)
         assert str(other.pid) in caught.value.hint
     finally:
         other.kill()
         other.wait()
         other.stdout.close()
-    assert mariadb_seed.holder(tmp_path) is None
+    assert template_directory.holder(tmp_path) is None
     shutil.rmtree(tmp_path)
-    assert mariadb_seed.holder(tmp_path) is None
+    assert template_directory.holder(tmp_path) is None

@@ -7,26 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.engines import mariadb_binaries, mysql_binaries
-from rowpath.engines.mysql import ENGINE
-from rowpath.languages import maven
+from rowpath.engines.mariadb import programs as mariadb_programs
+from rowpath.engines.mysql import ENGINE, programs
+from rowpath.machine import maven
 
 pytestmark = pytest.mark.skipif(
-    bool(maven.missing([mysql_binaries.ARTEFACT])), reason="its artefact was not fetched: rowpath engine fetch mysql"
+    bool(maven.missing([programs.ARTEFACT])), reason="its artefact was not fetched: rowpath engine fetch mysql"
 )
 
 
 @pytest.fixture(name="cache")
 def cache_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache without MySQL, to which the artefact need not be fetched again."""
-    monkeypatch.setattr(mysql_binaries, "cache_dir", lambda: tmp_path)
+    monkeypatch.setattr(programs, "cache_dir", lambda: tmp_path)
     monkeypatch.delenv("ROWPATH_MYSQL_URL", raising=False)
     return tmp_path
 
 
 def test_the_artefact_is_pinned() -> None:
-    assert mysql_binaries.ARTEFACT in maven.pinned()
-    size = maven.jar(mysql_binaries.ARTEFACT).stat().st_size
+    assert programs.ARTEFACT in maven.pinned()
+    size = maven.jar(programs.ARTEFACT).stat().st_size
     assert ENGINE.size_text == f"{round(size / 1e6)} MB"
 
 
@@ -40,18 +40,18 @@ def test_what_was_fetched_is_what_was_promised(cache: Path) -> None:
     if ENGINE.availability().ok:
         asked = [server, "--no-defaults", "--version"]
         assert "8.0.15" in subprocess.run(asked, capture_output=True, text=True, check=True).stdout
-        assert mariadb_binaries.version(server) == "8.0.15"
+        assert mariadb_programs.version(server) == "8.0.15"
     assert not (cache / "mysql-8.0.15" / "bin").stat().st_mode & 0o022, "nobody else may replace it"
 
 
 def test_what_was_cut_short_is_not_there(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    unpack = mysql_binaries._unpack
+    unpack = programs._unpack
 
     def cut_short(target: Path) -> None:
         unpack(target)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(mysql_binaries, "_unpack", cut_short)
+    monkeypatch.setattr(programs, "_unpack", cut_short)
     with pytest.raises(KeyboardInterrupt):
         ENGINE.fetch()
     assert not ENGINE.fetched()
@@ -62,7 +62,7 @@ def test_a_client_is_needed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     ENGINE.fetch()
     if not ENGINE.availability().ok:
         pytest.skip(ENGINE.availability().reason)
-    monkeypatch.setattr(mariadb_binaries, "SEARCHED", ())
+    monkeypatch.setattr(mariadb_programs, "SEARCHED", ())
     monkeypatch.setenv("PATH", str(cache))
     here = ENGINE.availability()
     assert here.reason == "MariaDB's program mariadb is missing, which talks to the server"

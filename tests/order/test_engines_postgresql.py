@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 from engine_life import gone, kill_the_controller, loaded, place
 
-from rowpath.collect import syncs
-from rowpath.engines import postgresql_binaries
 from rowpath.engines.postgresql import ENGINE
-from rowpath.engines.postgresql_server import Server
+from rowpath.engines.postgresql.server import Server
 from rowpath.errors import RowpathError, UsageError
-from rowpath.model import Path as AccessPath
-from rowpath.workloads import load_workload
+from rowpath.machine import postgresql_programs
+from rowpath.machine.counters import syncs
+from rowpath.model.workload import Path as AccessPath
+from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 ANY_PATH = AccessPath.of({"engine": "postgresql"})
@@ -109,7 +109,7 @@ def test_tls_is_1_3_with_a_certificate_for_this_machine(tls_server: Server) -> N
 
 
 def test_the_wheels_server_has_no_tls_and_says_so(server: Server) -> None:
-    if postgresql_binaries.named() is not None:
+    if postgresql_programs.named() is not None:
         pytest.skip("ROWPATH_POSTGRESQL names another one")
     assert handshake(server, ssl.TLSVersion.TLSv1_3) == ""
     assert server.facts()["ssl"] == "off"
@@ -125,7 +125,7 @@ def test_the_one_with_tls_tells_how_it_was_built_and_set(tls_server: Server) -> 
     assert "self-signed" in facts["certificate"]
     assert facts["max_connections"] == "400"
     assert facts["timezone"] == "UTC"
-    if postgresql_binaries.named() is None:
+    if postgresql_programs.named() is None:
         assert "-Os" in facts["build"].split()
 
 

@@ -8,15 +8,14 @@ import msgspec
 import pytest
 from engine_life import loaded, place
 
-from rowpath.codec import write_rows
-from rowpath.collect import syncs
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
-from rowpath.engines.through_runner import run
-from rowpath.generators import rows
-from rowpath.languages import Command, c, load_manifest
-from rowpath.model import Path as AccessPath
-from rowpath.protocol import (
+from rowpath.engines.load_through_runner import run
+from rowpath.machine.counters import syncs
+from rowpath.model.workload import Path as AccessPath
+from rowpath.runners.manifest import Command, load_manifest
+from rowpath.runners.process import Runner
+from rowpath.runners.protocol import (
     ColumnSpec,
     Open,
     OpenReply,
@@ -27,8 +26,10 @@ from rowpath.protocol import (
     Sample,
     SampleReply,
 )
-from rowpath.runners import Runner
-from rowpath.workloads import for_engine, load_workload
+from rowpath.runners.toolchains import c
+from rowpath.workloads.codec import write_rows
+from rowpath.workloads.generators import rows
+from rowpath.workloads.workload_file import for_engine, load_workload
 
 ANY_PATH = AccessPath.of({"engine": "any"})
 NAMES = ("berkeleydb", "lmdb", "cobol")

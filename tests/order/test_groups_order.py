@@ -11,16 +11,16 @@ from groups_world import OPERATIONS, BackedUpInstance, GroupsRunner
 from order_world import Event, World, assert_all_stopped, failing, journal_of, planned, run
 
 from rowpath.errors import RowpathError
-from rowpath.experiments import Experiment, Measure
-from rowpath.groups import acknowledged, crash, restored
-from rowpath.groups.acknowledged import Found
-from rowpath.groups.restored import Restored
-from rowpath.groups.tables import GroupTable, RateSweepTable, StretchTable
-from rowpath.model import Path as AccessPath
-from rowpath.plan import Plan, PlannedPath
-from rowpath.runners import RunnerFailure
-from rowpath.schedule import Done
-from rowpath.workloads import load_workload
+from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery, restore_check
+from rowpath.execution.mixed_load.acknowledged_writes import Found
+from rowpath.execution.mixed_load.restore_check import Restored
+from rowpath.execution.schedule import Done
+from rowpath.model.mixed_load import GroupTable, RateSweepTable, StretchTable
+from rowpath.model.workload import Path as AccessPath
+from rowpath.planning.experiment_file import Experiment, Measure
+from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads.workload_file import load_workload
 
 PHASES = ("library.read", "library.write")
 READERS = GroupTable(name="readers", phase="library.read", clients=2)
@@ -44,8 +44,8 @@ def groups(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         world.say("restoring", "")
         return Restored(ok=True, tables=1)
 
-    monkeypatch.setattr(acknowledged, "check", checked)
-    monkeypatch.setattr(restored, "restore_check", restoring)
+    monkeypatch.setattr(acknowledged_writes, "check", checked)
+    monkeypatch.setattr(restore_check, "restore_check", restoring)
     return world
 
 
@@ -193,7 +193,7 @@ def test_a_kill_on_purpose(groups: World, tmp_path: Path, monkeypatch: pytest.Mo
             invocations[0].runner.living = False
         return [1]
 
-    monkeypatch.setattr(crash, "kill", killed)
+    monkeypatch.setattr(crash_recovery, "kill", killed)
     crashing = StretchTable(name="crash", groups=("writers",), seconds=5.0, kill_s=0.03)
     records = run(groups, tmp_path, make_plan(crashing, BOTH))
     assert [(r["stretch"], r["pids"], r["reason"]) for r in of(records, "kill", label)] == [("crash", [1], "")]

@@ -19,14 +19,14 @@ from typing import Any
 import pytest
 from engine_life import gone
 
-from rowpath import launch
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.engines.null import Nothing
-from rowpath.languages import c
-from rowpath.link import Link, Links
-from rowpath.model import Path as AccessPath
-from rowpath.runners import RunnerFailure
+from rowpath.execution.emulated_link import Link, Links
+from rowpath.machine import processes
+from rowpath.model.workload import Path as AccessPath
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.toolchains import c
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 CHUNK = 1 << 16
@@ -267,18 +267,18 @@ def test_a_server_that_comes_back_on_another_port_gets_a_new_link(tmp_path: Path
         with socket.create_connection((first["host"], first["port"]), 10) as client:
             client.sendall(b"x")
             assert client.recv(1) == b"x"
-        before = launch.living()
+        before = processes.living()
         ping.stop()
         while True:  # a free port is seldom the same twice
             ping.start()
             if links.way_to("ping", ping, path) != first:
                 break
             ping.stop()
-        assert len(launch.living()) == len(before)  # the old link is gone
+        assert len(processes.living()) == len(before)  # the old link is gone
         with socket.create_connection((first["host"], links.way_to("ping", ping, path)["port"]), 10) as client:
             client.sendall(b"x")
             assert client.recv(1) == b"x"
     finally:
         links.stop_all()
         ping.stop()
-    assert not set(before) & set(launch.living())
+    assert not set(before) & set(processes.living())

@@ -9,30 +9,31 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from rowpath import cores, scale
-from rowpath.engines import derby_old
-from rowpath.engines.derby import ENGINE
-from rowpath.engines.jvm_embedded import Directory, connected
+from rowpath.engines.jvm import derby_legacy
+from rowpath.engines.jvm.derby import ENGINE
+from rowpath.engines.jvm.embedded import Directory, connected
 from rowpath.errors import RowpathError
-from rowpath.groups import moves
-from rowpath.groups.tables import MoveEnd, MoveTable
-from rowpath.model import Path as AccessPath
-from rowpath.model import Table
-from rowpath.whole_table import whole_table
-from rowpath.workloads import load_workload
+from rowpath.execution.mixed_load import directory_copies
+from rowpath.machine import cpus
+from rowpath.model.mixed_load import MoveEnd, MoveTable
+from rowpath.model.workload import Path as AccessPath
+from rowpath.model.workload import Table
+from rowpath.workloads import scale
+from rowpath.workloads.expected_scan import whole_table
+from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
-HERE, OLD, OLDEST = MoveEnd(), MoveEnd(derby_old.VERSION), MoveEnd(derby_old.OLDEST)
+HERE, OLD, OLDEST = MoveEnd(), MoveEnd(derby_legacy.VERSION), MoveEnd(derby_legacy.OLDEST)
 
 
 @pytest.fixture
 def tables() -> dict[str, Table]:
-    cores.usable()
+    cpus.usable()
     return scale.at_scale(load_workload("library"), 0.002).tables
 
 
-def carried_out(move: MoveTable, tables: dict[str, Table], folder: Path) -> list[moves.Moved]:
-    return list(moves.carry_out(move, tables, "none", folder, lambda _line: None, 60.0))
+def carried_out(move: MoveTable, tables: dict[str, Table], folder: Path) -> list[directory_copies.Moved]:
+    return list(directory_copies.carry_out(move, tables, "none", folder, lambda _line: None, 60.0))
 
 
 def test_an_embedded_database_under_the_network_server(tables: dict[str, Table], tmp_path: Path) -> None:
@@ -49,16 +50,16 @@ def test_an_embedded_database_under_the_network_server(tables: dict[str, Table],
 def test_a_database_of_the_oldest_version_opened_and_upgraded(
     tables: dict[str, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for artefacts in derby_old.BY_VERSION.values():
+    for artefacts in derby_legacy.BY_VERSION.values():
         if not artefacts.fetched():
             pytest.skip(artefacts.availability().reason)
     kept: list[Path] = []
 
     def keep(instance: Any) -> None:
-        kept.append(instance.options(moves._planned(move, MoveEnd(), "none").path)["path"])
+        kept.append(instance.options(directory_copies._planned(move, MoveEnd(), "none").path)["path"])
         instance.stop()
 
-    monkeypatch.setattr("rowpath.groups.moves.backups.gone", keep)
+    monkeypatch.setattr("rowpath.execution.mixed_load.directory_copies.backups.gone", keep)
     move = MoveTable(OLDEST, OLD)
     opened, upgraded = carried_out(move, tables, tmp_path)
     for moved in (opened, upgraded):
@@ -68,7 +69,7 @@ def test_a_database_of_the_oldest_version_opened_and_upgraded(
     # It was upgraded for good: the version that made it refuses it now.
     database = Path(kept[0])
     assert database.is_relative_to(tmp_path / "target")
-    oldest = type(ENGINE)(derby_old.OLDEST)
+    oldest = type(ENGINE)(derby_legacy.OLDEST)
     with (
         pytest.raises(RowpathError, match=r"10\.8"),
         connected(oldest, {"deployment": "embedded", "path": str(database)}),
@@ -84,7 +85,7 @@ def test_rows_that_are_others_at_the_target_or_at_the_source(
     )
     other = right.replace("items=", "items=1")
     answers: list[str] = []
-    monkeypatch.setattr(moves, "_read", lambda *_args, **_more: answers.pop(0))
+    monkeypatch.setattr(directory_copies, "_read", lambda *_args, **_more: answers.pop(0))
     monkeypatch.setattr(Directory, "load", lambda _self, _tables: (_self._database).mkdir())
     for found, reason in (([right, other], "other rows than the source has"), ([other], "other rows than were loaded")):
         answers += found
@@ -94,12 +95,12 @@ def test_rows_that_are_others_at_the_target_or_at_the_source(
 
 
 def test_what_is_not_here_is_left_out_by_name(tables: dict[str, Table], tmp_path: Path) -> None:
-    here = moves.availability(MoveTable(MoveEnd("9.9"), HERE))
+    here = directory_copies.availability(MoveTable(MoveEnd("9.9"), HERE))
     assert (here.ok, here.what) == (False, f"Derby 9.9 embedded → Derby {ENGINE.version()} embedded")
     missing = MoveTable(OLDEST, HERE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rowpath.languages.maven.missing", list)
-        here = moves.availability(missing)
+        patch.setattr("rowpath.machine.maven.missing", list)
+        here = directory_copies.availability(missing)
     assert not here.ok
     assert here.remedy == "rowpath engine fetch derby-10.3"
 
@@ -107,14 +108,16 @@ def test_what_is_not_here_is_left_out_by_name(tables: dict[str, Table], tmp_path
 def test_a_run_carries_out_what_it_can_and_names_the_rest(
     tables: dict[str, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    good, bad = (moves.Moved("here", "there", 1, 2, "x", "x", ok, "" if ok else "why") for ok in (True, False))
+    good, bad = (
+        directory_copies.Moved("here", "there", 1, 2, "x", "x", ok, "" if ok else "why") for ok in (True, False)
+    )
     carried: list[dict[str, Table]] = []
 
-    def carry_out(move: MoveTable, tables: dict[str, Table], *_args: Any) -> list[moves.Moved]:
+    def carry_out(move: MoveTable, tables: dict[str, Table], *_args: Any) -> list[directory_copies.Moved]:
         carried.append(tables)
         return [good, bad]
 
-    monkeypatch.setattr(moves, "carry_out", carry_out)
+    monkeypatch.setattr(directory_copies, "carry_out", carry_out)
     written: list[tuple[str, dict[str, Any]]] = []
     notes: list[str] = []
     workload = SimpleNamespace(tables={**tables, "empty": replace(tables["ledger"], rows=0)})
@@ -127,7 +130,7 @@ def test_a_run_carries_out_what_it_can_and_names_the_rest(
         def record(kind: str, **fields: Any) -> None:
             written.append((kind, fields))
 
-        moves.carry_out_all(plan, tmp_path, record, notes.append, notes.append, 1.0)
+        directory_copies.carry_out_all(plan, tmp_path, record, notes.append, notes.append, 1.0)
 
     run("sqlite")
     assert not (written or carried)

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from rowpath.invocation import Measured, Work
-from rowpath.model import Path, Phase
-from rowpath.plan import PlannedPath
+from rowpath.execution.worker import Measured, Work
+from rowpath.model.workload import Path, Phase
+from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import candidates
-from rowpath.probe.difference import first_difference
-from rowpath.probe.probed import work_of
-from rowpath.probe.sameness import Sameness
+from rowpath.probe.row_consistency import Sameness
+from rowpath.probe.row_diff import first_difference
 from rowpath.probe.search import Search
-from rowpath.protocol import DescribedColumn, SampleReply, VerifyReply
-from rowpath.runners import RunnerFailure
+from rowpath.probe.throttled_worker import work_of
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import DescribedColumn, SampleReply, VerifyReply
 
 Cost = Callable[[Path], float]  # seconds of an execution
 RIGHT = "7:00000000000000aa"

@@ -11,8 +11,8 @@ import pytest
 from crashes import CLIENTS, Killing
 
 from rowpath.engines.base import BackedUp, Backup
-from rowpath.groups.acknowledged import Ledger
-from rowpath.groups.restored import Restored, restore_check
+from rowpath.execution.mixed_load.acknowledged_writes import Ledger
+from rowpath.execution.mixed_load.restore_check import Restored, restore_check
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from order_world import (
     run,
 )
 
-from rowpath import invocation, schedule
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.runners import RunnerFailure
+from rowpath.execution import schedule, worker
+from rowpath.runners.process import RunnerFailure
 
 
 def test_the_order_of_a_run(world: World, tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def steady_rounds(world: World) -> list[tuple[str, ...]]:
 
 def undisturbed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """No block is repeated."""
-    monkeypatch.setattr(invocation, "ACCOUNTED_LEAST", -1.0)
-    monkeypatch.setattr(invocation, "WAIT_MOST", float("inf"))
+    monkeypatch.setattr(worker, "ACCOUNTED_LEAST", -1.0)
+    monkeypatch.setattr(worker, "WAIT_MOST", float("inf"))
 
 
 def test_steady_blocks_are_in_a_random_but_seeded_order(

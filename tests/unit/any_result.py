@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rowpath import languages
-from rowpath.conformance.paths import planned, reason_against
+from rowpath.checks.conformance.paths import planned, reason_against
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.invocation import Invocation, Work
-from rowpath.model import Column, Phase
-from rowpath.plan import PlannedPath
-from rowpath.protocol import Describe, DescribedColumn, DescribeReply
-from rowpath.runners import RunnerFailure
+from rowpath.execution.worker import Invocation, Work
+from rowpath.model.workload import Column, Phase
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners import manifest
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import Describe, DescribedColumn, DescribeReply
 
 TIMEOUT_S = 30.0
 SHAPING = ("fetch", "result", "format")
@@ -53,7 +53,7 @@ def paths(engine: str) -> list[PlannedPath]:
     """Each adapter's default path on the engine, and one for each other form that its results take."""
     found = []
     deployment = ENGINES[engine].deployments[0]
-    for adapter in languages.every_adapter():
+    for adapter in manifest.every_adapter():
         if engine not in adapter.engines or "query" not in adapter.phases or adapter.serves or adapter.floor:
             continue
         known: dict[str, str] = {}
@@ -65,7 +65,7 @@ def paths(engine: str) -> list[PlannedPath]:
                 further = further | other if known else set()
                 known = known or {key: each.path.get(key) for key in SHAPING}
                 found.append(each)
-    languages.build([(each.adapter, each.path.get("version")) for each in found])
+    manifest.build([(each.adapter, each.path.get("version")) for each in found])
     return found
 
 

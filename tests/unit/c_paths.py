@@ -9,16 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath import codec, cores, generators, protocol
-from rowpath.collect.proxy import Proxy
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine, Instance, Place
-from rowpath.invocation import column_specs
-from rowpath.languages import Adapter, c, load_manifest
-from rowpath.model import Path, Phase, Workload
-from rowpath.runners import Runner
-from rowpath.truth import Truth
-from rowpath.workloads import after_sql, load_workload, reset_for, result_columns, sql_for
+from rowpath.execution.worker import column_specs
+from rowpath.machine import cpus
+from rowpath.machine.counters.counting_proxy import Proxy
+from rowpath.model.workload import Path, Phase, Workload
+from rowpath.runners import protocol
+from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.process import Runner
+from rowpath.runners.toolchains import c
+from rowpath.workloads import codec, generators
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.workload_file import after_sql, load_workload, reset_for, result_columns, sql_for
 
 TIMEOUT_S = 60.0
 ADAPTERS: dict[str, Adapter] = {adapter.driver: adapter for adapter in load_manifest("c").adapter}
@@ -35,7 +38,7 @@ def started(engine_name: str, version: str = "", deployment: str = "") -> Iterat
     directory = FilePath(tempfile.mkdtemp(prefix="rowpath-"))
     directory.chmod(0o711)  # as root a server runs as another user
     engine = ENGINES[engine_name]
-    place = Place(directory / engine_name, directory / "sockets", tuple(cores.usable()))
+    place = Place(directory / engine_name, directory / "sockets", tuple(cpus.usable()))
     place.version = version
     instance = engine.instance(deployment or engine.deployments[0], "none", place)
     try:
@@ -74,7 +77,7 @@ class Talk:
         self.path = Path.of(fixed | first | coordinates)
         self.options = self.path.as_dict() | instance.options(self.path)
         log: list[str] = []
-        self.runner = Runner.start(c.command(adapter, version, self.path), tuple(cores.usable()), log.append)
+        self.runner = Runner.start(c.command(adapter, version, self.path), tuple(cpus.usable()), log.append)
         try:
             self.hello = self.runner.hello(driver, TIMEOUT_S, ("clients", "behave"))
         except BaseException:

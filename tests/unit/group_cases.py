@@ -15,10 +15,12 @@ import pytest
 from numpy.typing import NDArray
 from tests.unit.group_talk import ID, NOTE, NOTHING, Group, Subject, Working, due_distances_s
 
-from rowpath import codec, launch, protocol
-from rowpath.groups import histogram
-from rowpath.groups.board import DONE, GAVE_UP, WAITS, Board, Snapshot
-from rowpath.runners import RunnerFailure
+from rowpath.execution.mixed_load.shared_counters import DONE, GAVE_UP, WAITS, Board, Snapshot
+from rowpath.machine import processes
+from rowpath.model import histogram
+from rowpath.runners import protocol
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads import codec
 
 ROWS = 12
 ATTEMPTS = 8  # a machine that is busy may hold the last operations back until the end: then they are never begun
@@ -291,7 +293,7 @@ def killed(subject: Subject) -> None:
             working.begin()
             working.wait(lambda: _seen(working).operations >= 30)
             talk.runner.process.send_signal(signal.SIGKILL)
-            assert launch.wait(talk.runner.process, 10.0)
+            assert processes.wait(talk.runner.process, 10.0)
             known, doubtful = working.board.acknowledged("group")
             told = _seen(working).operations
     # Within one operation's records the counts by row come first.

@@ -13,13 +13,15 @@ from typing import Any
 
 from tests.unit.c_paths import started
 
-from rowpath import codec, cores, languages, protocol
 from rowpath.engines.base import Instance
-from rowpath.groups.board import DONE, Board
-from rowpath.invocation import column_specs
-from rowpath.languages import Adapter, load_manifest
-from rowpath.model import Column, Path
-from rowpath.runners import Runner
+from rowpath.execution.mixed_load.shared_counters import DONE, Board
+from rowpath.execution.worker import column_specs
+from rowpath.machine import cpus
+from rowpath.model.workload import Column, Path
+from rowpath.runners import manifest, protocol
+from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.process import Runner
+from rowpath.workloads import codec
 
 TIMEOUT_S = 60.0
 ID = Column(name="id", type="integer")
@@ -76,7 +78,7 @@ def subject(
     first = {key: values[0] for key, values in adapter.coordinates.items()}
     fixed = {"engine": engine, "deployment": deployment, "language": language, "driver": driver, "version": version}
     path = Path.of(fixed | {"durability": "none"} | first | coordinates)
-    languages.build([(adapter, version)], paths=[path])
+    manifest.build([(adapter, version)], paths=[path])
     with started(engine, deployment=deployment) as instance:
         instance.load({})  # an embedded engine's database is made by it
         instance.own_copy(path)
@@ -88,9 +90,9 @@ class Talk:
 
     def __init__(self, subject: Subject, options: dict[str, Any]) -> None:
         self.subject = subject
-        command = languages.command(subject.adapter, subject.path.get("version"), subject.path)
+        command = manifest.command(subject.adapter, subject.path.get("version"), subject.path)
         self.log: list[str] = []
-        self.runner = Runner.start(command, tuple(cores.usable()), self.log.append)
+        self.runner = Runner.start(command, tuple(cpus.usable()), self.log.append)
         try:
             self.runner.hello(subject.adapter.driver, TIMEOUT_S, ("clients", "groups"))
             opened = subject.path.as_dict() | subject.instance.options(subject.path) | options

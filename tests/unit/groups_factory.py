@@ -8,7 +8,7 @@ from typing import Any
 import journal_factory as factory
 from journal_factory import MadePath, Record
 
-from rowpath.groups.histogram import index_of
+from rowpath.model.histogram import index_of
 
 S = 1_000_000_000
 READ, WRITE = "library.read", "library.write"

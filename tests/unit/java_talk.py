@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath import codec, cores, generators
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.invocation import column_specs
-from rowpath.languages import Adapter, java, load_manifest
-from rowpath.model import Path, Phase, Table, Workload
-from rowpath.protocol import (
+from rowpath.execution.worker import column_specs
+from rowpath.machine import cpus
+from rowpath.model.workload import Path, Phase, Table, Workload
+from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.process import Runner
+from rowpath.runners.protocol import (
     Open,
     OpenReply,
     ParameterSlice,
@@ -31,9 +32,10 @@ from rowpath.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners import Runner
-from rowpath.truth import Truth
-from rowpath.workloads import after_sql, for_engine, load_workload, reset_for, result_columns, sql_for
+from rowpath.runners.toolchains import java
+from rowpath.workloads import codec, generators
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.workload_file import after_sql, for_engine, load_workload, reset_for, result_columns, sql_for
 
 TIMEOUT_S = 60.0
 WRITTEN: dict[FilePath, int] = {}  # parameter files, each written once for all paths
@@ -55,7 +57,7 @@ def loaded(keys: list[tuple[str, str]], workloads: list[str], version: str = "")
             engine = ENGINES[key[0]]
             if not engine.availability().ok:
                 continue
-            place = Place(directory / "-".join(key), directory / f"{key[0]}-s", tuple(cores.usable()), version=version)
+            place = Place(directory / "-".join(key), directory / f"{key[0]}-s", tuple(cpus.usable()), version=version)
             instance = engine.instance(key[1], "none", place)
             instance.start()
             started[key] = instance
@@ -90,7 +92,7 @@ class Talk:
         command = java.command(adapter, path.get("version"), path)
         self.engine = ENGINES[path.get("engine")]
         self.log: list[str] = []
-        self.runner = Runner.start(command, tuple(cores.usable()), self.log.append)
+        self.runner = Runner.start(command, tuple(cpus.usable()), self.log.append)
         self.runner.hello(adapter.driver, TIMEOUT_S, ("clients", "behave"))
         self.opened = self.ask(Open, OpenReply, options=path.as_dict() | options)
 

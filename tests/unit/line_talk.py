@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath import languages
-from rowpath.languages import Adapter, load_manifest
-from rowpath.model import Path
+from rowpath.model.workload import Path
+from rowpath.runners import manifest
+from rowpath.runners.manifest import Adapter, load_manifest
 
 NOTHING = {"name": "null.nothing", "kind": "null"}
 K = {"name": "k", "type": "integer"}
@@ -47,8 +47,8 @@ class Talk:
         self.driver = found.driver
         self.id = 0
         version = found.versions[0]
-        languages.build([(found, version)])
-        command = languages.command(found, version, Path.of({"deployment": found.deployments[0], **coordinates}))
+        manifest.build([(found, version)])
+        command = manifest.command(found, version, Path.of({"deployment": found.deployments[0], **coordinates}))
         environment = {**os.environ, **command.environment, "JAVA_TOOL_OPTIONS": "-Dnoise=1", "LC_NUMERIC": "de_DE"}
         self.process = subprocess.Popen(
             command.arguments,

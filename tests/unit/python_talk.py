@@ -11,13 +11,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from rowpath import codec, generators, workloads
-from rowpath import protocol as p
-from rowpath.languages import Adapter, Command, load_manifest
-from rowpath.languages import python as language
-from rowpath.model import Path as AccessPath
-from rowpath.model import Phase, Workload
-from rowpath.runners import Runner
+from rowpath.model.workload import Path as AccessPath
+from rowpath.model.workload import Phase, Workload
+from rowpath.runners import protocol as p
+from rowpath.runners.manifest import Adapter, Command, load_manifest
+from rowpath.runners.process import Runner
+from rowpath.runners.toolchains import python as language
+from rowpath.workloads import codec, generators
+from rowpath.workloads import workload_file as workloads
 
 ADAPTERS = {adapter.driver: adapter for adapter in load_manifest("python").adapter}
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from rowpath import doctor, drivers, listing
-from rowpath.languages import every_adapter
+from rowpath.cli import doctor
+from rowpath.cli import list as listing
+from rowpath.runners import driver_facts
+from rowpath.runners.manifest import every_adapter
 
 
 def test_each_has_a_reason_and_is_no_adapter_of_ours() -> None:
-    found = drivers.absent()
+    found = driver_facts.absent()
     assert {"OLE DB", "turbodbc"} <= {one.driver for one in found}
     assert all(one.reason and one.instead for one in found)
     assert {(one.language, one.driver) for one in found}.isdisjoint((a.language, a.driver) for a in every_adapter())
 
 
 def test_the_list_ends_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drivers, "drivers", lambda: iter(()))
-    lines = list(listing.drivers())[-len(drivers.absent()) :]
+    monkeypatch.setattr(driver_facts, "drivers", lambda: iter(()))
+    lines = list(listing.drivers())[-len(driver_facts.absent()) :]
     assert [line.partition("cannot be here: ")[0].strip() for line in lines] == [
-        f"{one.language} {one.driver}" for one in drivers.absent()
+        f"{one.language} {one.driver}" for one in driver_facts.absent()
     ]
     assert any("Windows alone" in line for line in lines)
 
@@ -27,5 +29,5 @@ def test_the_list_ends_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_doctor_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "LANGUAGES", ())
     found = [check for check in doctor.diagnose() if check.group == "paths"]
-    assert [check.what for check in found] == [f"{one.language} · {one.driver}" for one in drivers.absent()]
+    assert [check.what for check in found] == [f"{one.language} · {one.driver}" for one in driver_facts.absent()]
     assert {check.state for check in found} == {"missing"}

@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from rowpath import codec, generators, scale
-from rowpath.groups import acknowledged
-from rowpath.groups.acknowledged import Found, Ledger
-from rowpath.invocation import Invocation, Work
-from rowpath.runners import RunnerFailure
-from rowpath.work import EngineWork, Workshop
-from rowpath.workloads import load_workload
+from rowpath.execution.mixed_load import acknowledged_writes
+from rowpath.execution.mixed_load.acknowledged_writes import Found, Ledger
+from rowpath.execution.prepared_phases import EngineWork, Workshop
+from rowpath.execution.worker import Invocation, Work
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads import codec, generators, scale
+from rowpath.workloads.workload_file import load_workload
 
 ROWS = 20
 Rows = list[list[Any]]
@@ -73,8 +73,8 @@ def row_of(work: Work, position: int) -> int:
 
 
 def found(works: tuple[EngineWork, Work], rows: Rows, before: Ledger, after: Ledger, folder: Path) -> Found:
-    result = acknowledged.check_between(cast(Invocation, Reader(rows)), *works, before, after, folder)
-    assert not (folder / acknowledged.KEPT_NAME).exists()
+    result = acknowledged_writes.check_between(cast(Invocation, Reader(rows)), *works, before, after, folder)
+    assert not (folder / acknowledged_writes.KEPT_NAME).exists()
     return result
 
 
@@ -83,7 +83,7 @@ def test_a_table_with_what_was_promised(works: tuple[EngineWork, Work], tmp_path
     ledger = promised(work, {0: 3, 5: 1, 7: 2}, {7: 1})
     for times in (2, 3):  # the write in doubt may be there or not
         rows = table(engine_work, {row_of(work, 0): 3, row_of(work, 5): 1, row_of(work, 7): times})
-        result = acknowledged.check(cast(Invocation, Reader(rows)), engine_work, work, ledger, tmp_path)
+        result = acknowledged_writes.check(cast(Invocation, Reader(rows)), engine_work, work, ledger, tmp_path)
         right = Found(ROWS, 6, 0, 0, 1, codec.digest(rows, engine_work.workload.tables["ledger"].columns), True)
         assert result == right
 
@@ -139,7 +139,7 @@ def test_kept_rows_that_are_cut_or_other_than_digested(works: tuple[EngineWork, 
     ledger = Ledger.of(work)
     for spoil, reason in ((lambda data: data[:-1], "end within a row"), (lambda _data: b"", "kept other rows")):
         reader = cast(Invocation, Reader(table(engine_work, {}), spoil))
-        result = acknowledged.check(reader, engine_work, work, ledger, tmp_path)
+        result = acknowledged_writes.check(reader, engine_work, work, ledger, tmp_path)
         assert not result.ok
         assert reason in result.reason
 
@@ -152,8 +152,8 @@ def test_a_table_that_cannot_be_read(works: tuple[EngineWork, Work], tmp_path: P
             raise RunnerFailure(self.kind, "no such table")
 
     reader = Broken([])
-    result = acknowledged.check(cast(Invocation, reader), *works, Ledger.of(works[1]), tmp_path)
+    result = acknowledged_writes.check(cast(Invocation, reader), *works, Ledger.of(works[1]), tmp_path)
     assert (result.ok, result.reason) == (False, "the ledger could not be read: no such table")
     reader.kind = "crashed"
     with pytest.raises(RunnerFailure):
-        acknowledged.check(cast(Invocation, reader), *works, Ledger.of(works[1]), tmp_path)
+        acknowledged_writes.check(cast(Invocation, reader), *works, Ledger.of(works[1]), tmp_path)

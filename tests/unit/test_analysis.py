@@ -9,8 +9,8 @@ import journal_factory as factory
 import msgspec
 import pytest
 
-from rowpath.analysis import analyse
-from rowpath.model import Analysis, Ranking, Result
+from rowpath.analysis.analyse import analyse
+from rowpath.model.workload import Analysis, Ranking, Result
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import any_result_cases
 import pytest
 from any_result import Bench, Outcome, bench
 
-from rowpath import codec
 from rowpath.engines import ENGINES
-from rowpath.model import Column
-from rowpath.protocol import DescribedColumn
+from rowpath.model.workload import Column
+from rowpath.runners.protocol import DescribedColumn
+from rowpath.workloads import codec
 
 BIG = Column("a", "integer", bits=64, nullable=True)
 KNOWN_ROWS = {

@@ -12,9 +12,9 @@ from bench import groups_memory
 from bench.figure import Figure
 from groups_factory import S
 
-from rowpath import journal_reader
+from rowpath.analysis.mixed_load.stages import stretch_runs
 from rowpath.errors import RowpathError, UsageError
-from rowpath.groups.stretch_runs import stretch_runs
+from rowpath.journal import reader
 
 MIB = 1 << 20
 PATHS = [
@@ -52,7 +52,7 @@ def figures(*arguments: Any, how: str = "", **options: Any) -> dict[str, Figure]
 
 
 def test_bytes_at_each_minute_and_their_growth_by_kind(tmp_path: Path) -> None:
-    journal = journal_reader.read(written(tmp_path, {"memory_bytes": 2.0, "shared_bytes": 0.5}))
+    journal = reader.read(written(tmp_path, {"memory_bytes": 2.0, "shared_bytes": 0.5}))
     run = next(one for one in stretch_runs(journal) if one.asked.path_id == PATHS[1].path_id)
     client = groups_memory.held_by(run)["client"]
     assert [client.at_minute(minute) / MIB for minute in (0.5, 1, 3, 5, 10)] == pytest.approx(

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from rowpath import lattice, launch
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine, Given, Place
-from rowpath.engines.by_url import read_url
-from rowpath.engines.ibmi import ENGINE as IBMI
-from rowpath.engines.mysql_by_url import KIND
-from rowpath.engines.oracle import ENGINE as ORACLE
+from rowpath.engines.external.ibmi import ENGINE as IBMI
+from rowpath.engines.external.oracle import ENGINE as ORACLE
+from rowpath.engines.external.server import read_url
+from rowpath.engines.mysql.external import KIND
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.languages import load_manifest
-from rowpath.model import Column, Table
-from rowpath.model import Path as AccessPath
+from rowpath.machine import processes
+from rowpath.model.workload import Column, Table
+from rowpath.model.workload import Path as AccessPath
+from rowpath.planning import lattice
+from rowpath.runners.manifest import load_manifest
 
 URL = "mysql://us%40er:pw%2F%25%20x@db.example:3307/my%20db?create-tables=yes&useSSL=false"
 SECRET = "pw/% x"
@@ -26,7 +27,7 @@ SECRET = "pw/% x"
 
 @pytest.fixture(autouse=True)
 def _nothing_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if launch.SECRET_NAMES.fullmatch(name)]:
+    for name in [name for name in os.environ if processes.SECRET_NAMES.fullmatch(name)]:
         monkeypatch.delenv(name)
 
 
@@ -120,7 +121,7 @@ def test_no_child_process_learns_where_a_server_is(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("ROWPATH_MYSQL_URL", URL)
     monkeypatch.setenv("ROWPATH_ORACLE_PASSWORD", SECRET)
     monkeypatch.setenv("ROWPATH_CACHE", "/somewhere")
-    told = launch.run(["env"]).stdout
+    told = processes.run(["env"]).stdout
     assert SECRET not in told
     assert "ROWPATH_MYSQL_URL" not in told
     assert "ROWPATH_CACHE=/somewhere" in told

@@ -9,9 +9,9 @@ import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started
 
 from rowpath.engines import ENGINES
-from rowpath.languages import c
-from rowpath.protocol import Behave, BehaveReply, Close, CloseReply
-from rowpath.runners import RunnerFailure
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import Behave, BehaveReply, Close, CloseReply
+from rowpath.runners.toolchains import c
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 

@@ -11,8 +11,8 @@ from tests.unit.c_paths import Talk, started, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.languages import c
-from rowpath.runners import RunnerFailure
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.toolchains import c
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 CLIENTS = (1, 2, 8, 32)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rowpath.languages import c
+from rowpath.runners.toolchains import c
 
 VECTORS = json.loads((Path(__file__).parents[1] / "conformance" / "codec_vectors.json").read_text())
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")

@@ -11,9 +11,9 @@ from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.languages import c, ecpg
-from rowpath.protocol import Close, CloseReply, Verify, VerifyReply
-from rowpath.runners import RunnerFailure
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import Close, CloseReply, Verify, VerifyReply
+from rowpath.runners.toolchains import c, ecpg
 
 problem = c.availability(ADAPTERS["ecpg"], "system").reason or ENGINES["postgresql"].availability().reason
 pytestmark = pytest.mark.skipif(bool(problem), reason=problem or "it can run")

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from tests.unit.c_paths import Talk
 
-from rowpath import codec
-from rowpath.invocation import column_specs
-from rowpath.languages import c
-from rowpath.model import Column
-from rowpath.protocol import ParameterSlice, PhaseSpec, Prepare, PrepareReply, Verify, VerifyReply
-from rowpath.runners import RunnerFailure
+from rowpath.execution.worker import column_specs
+from rowpath.model.workload import Column
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import ParameterSlice, PhaseSpec, Prepare, PrepareReply, Verify, VerifyReply
+from rowpath.runners.toolchains import c
+from rowpath.workloads import codec
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 COLUMNS = (

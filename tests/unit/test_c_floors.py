@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started
 
-from rowpath import languages
-from rowpath.conformance.paths import planned
+from rowpath.analysis.path_status import standings
+from rowpath.checks.conformance.paths import planned
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.experiments import Selection
-from rowpath.languages import c
-from rowpath.lattice import select
-from rowpath.model import Path
-from rowpath.proof import drain_problem
-from rowpath.protocol import (
+from rowpath.execution.verification_pass import drain_problem
+from rowpath.model.workload import Path
+from rowpath.planning.experiment_file import Selection
+from rowpath.planning.lattice import select
+from rowpath.runners import manifest
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import (
     PhaseSpec,
     Prepare,
     PrepareReply,
@@ -30,8 +31,7 @@ from rowpath.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners import RunnerFailure
-from rowpath.standings import standings
+from rowpath.runners.toolchains import c
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 ROWS = 20_000
@@ -184,7 +184,7 @@ def test_a_floor_is_proven_by_its_bytes() -> None:
 
 
 def test_a_floor_whose_bytes_differ_is_wrong() -> None:
-    from rowpath.journal_reader import Journal, SampleRecord
+    from rowpath.journal.reader import Journal, SampleRecord
 
     where: dict[str, Any] = {"path_id": "p", "workload": "w", "phase": "scan"}
     same = [SampleRecord(set=number, operations=number + 1, bytes=100 * (number + 1), **where) for number in range(3)]
@@ -204,7 +204,7 @@ def test_a_floor_whose_bytes_differ_is_wrong() -> None:
 
 
 def test_no_suite_holds_a_floor_against_rows() -> None:
-    floors = [adapter for adapter in languages.every_adapter() if adapter.floor]
+    floors = [adapter for adapter in manifest.every_adapter() if adapter.floor]
     assert {adapter.driver for adapter in floors} >= {"drain", "raw"}
     assert all(planned(adapter, "values") == [] for adapter in floors)
 

@@ -12,7 +12,7 @@ from tests.unit.group_cases import Case
 from tests.unit.group_talk import NOTHING, Group, Subject, subject
 
 from rowpath.engines import ENGINES
-from rowpath.languages import c
+from rowpath.runners.toolchains import c
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 DRIVERS = {"sqlite": "sqlite", "libpq": "postgresql"}

@@ -14,11 +14,11 @@ from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.languages import c
-from rowpath.model import Parameters, Phase
-from rowpath.protocol import RunReply, RunStatements
-from rowpath.runners import RunnerFailure
-from rowpath.truth import Truth
+from rowpath.model.workload import Parameters, Phase
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import RunReply, RunStatements
+from rowpath.runners.toolchains import c
+from rowpath.workloads.expected import Truth
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 DRIVERS = {

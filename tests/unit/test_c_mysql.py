@@ -13,16 +13,18 @@ import msgspec
 import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
-from rowpath import protocol
-from rowpath.collect import system_calls
-from rowpath.engines import ENGINES, certificates, homes, mariadb_settings
+from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Instance
-from rowpath.languages import c
-from rowpath.model import Column, Path, Phase, Table, Workload
-from rowpath.protocol import RunReply, RunStatements
-from rowpath.runners import RunnerFailure
-from rowpath.truth import Truth
-from rowpath.workloads import load_workload
+from rowpath.engines.mariadb import settings as mariadb_settings
+from rowpath.machine import certificates, private_directories
+from rowpath.machine.counters import system_calls
+from rowpath.model.workload import Column, Path, Phase, Table, Workload
+from rowpath.runners import protocol
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import RunReply, RunStatements
+from rowpath.runners.toolchains import c
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(
     not ENGINES["mariadb"].availability().ok or not all(c.availability(ADAPTERS[name], "system").ok for name in
@@ -194,7 +196,7 @@ def test_tls(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = FilePath(tempfile.mkdtemp(prefix="rowpath-"))
     folder.chmod(0o755)
     try:
-        certificate, key = certificates.make(folder, homes.server_user())
+        certificate, key = certificates.make(folder, private_directories.server_user())
         options = [option for option in mariadb_settings.SERVER_ONLY["mariadb"] if option != "--skip-ssl"]
         options += [f"--ssl-cert={certificate}", f"--ssl-key={key}"]
         monkeypatch.setitem(mariadb_settings.SERVER_ONLY, "mariadb", tuple(options))

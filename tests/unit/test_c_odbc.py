@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
-from rowpath import codec, launch
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.invocation import column_specs
-from rowpath.languages import c, odbc
-from rowpath.model import Column, Path
-from rowpath.protocol import (
+from rowpath.execution.worker import column_specs
+from rowpath.machine import processes
+from rowpath.model.workload import Column, Path
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import (
     Behave,
     BehaveReply,
     Close,
@@ -35,7 +35,8 @@ from rowpath.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners import RunnerFailure
+from rowpath.runners.toolchains import c, odbc
+from rowpath.workloads import codec
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 ENGINE_OF = {"libsqliteodbc": "sqlite", "psqlodbc": "postgresql", "odbc-mariadb": "mariadb"}
@@ -223,7 +224,7 @@ def test_version_names_a_file(tmp_path: FilePath, instances: dict[str, Instance]
     copy = tmp_path / "own.so"
     shutil.copy(found, copy)
     with Talk("libsqliteodbc", instance_of("libsqliteodbc", instances), version=str(copy)) as talk:
-        assert str(copy) in launch.run(["cat", f"/proc/{talk.runner.pid}/maps"], timeout_s=10).stdout
+        assert str(copy) in processes.run(["cat", f"/proc/{talk.runner.pid}/maps"], timeout_s=10).stdout
 
 
 def any_driver(file: FilePath, connection: str, user: str = "", password: str = "", **coordinates: str) -> Talk:

@@ -9,16 +9,17 @@ from typing import Any, get_args
 import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started
 
-from rowpath import codec, protocol
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.generators import rows
-from rowpath.invocation import column_specs
-from rowpath.languages import c, c_compiler, cobol
-from rowpath.lattice import unserved_reason
-from rowpath.model import Column, LogicalType, Path
-from rowpath.runners import RunnerFailure
-from rowpath.workloads import for_engine, load_workload
+from rowpath.execution.worker import column_specs
+from rowpath.model.workload import Column, LogicalType, Path
+from rowpath.planning.lattice import unserved_reason
+from rowpath.runners import protocol
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.toolchains import c, c_compiler, cobol
+from rowpath.workloads import codec
+from rowpath.workloads.generators import rows
+from rowpath.workloads.workload_file import for_engine, load_workload
 
 DRIVERS = {"berkeleydb": "berkeleydb", "lmdb": "lmdb", "gnucobol": "cobol"}
 PATHS = [

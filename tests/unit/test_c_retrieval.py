@@ -11,14 +11,22 @@ from typing import Any
 import pytest
 from tests.unit.c_paths import Talk, started
 
-from rowpath import codec
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.invocation import column_specs
-from rowpath.languages import c
-from rowpath.model import Column
-from rowpath.protocol import PhaseSpec, Prepare, PrepareReply, RunReply, RunStatements, Verify, VerifyReply
-from rowpath.runners import RunnerFailure
+from rowpath.execution.worker import column_specs
+from rowpath.model.workload import Column
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import (
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    RunReply,
+    RunStatements,
+    Verify,
+    VerifyReply,
+)
+from rowpath.runners.toolchains import c
+from rowpath.workloads import codec
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 COLUMNS = (

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from rowpath.languages import Adapter, c, load_manifest
+from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.toolchains import c
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 NOTHING = {"name": "null.nothing", "kind": "null"}

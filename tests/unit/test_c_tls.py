@@ -8,13 +8,14 @@ from collections.abc import Iterator
 import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started
 
-from rowpath.engines import ENGINES, certificates, postgresql_binaries
+from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.languages import c
-from rowpath.runners import RunnerFailure
+from rowpath.machine import certificates, postgresql_programs
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.toolchains import c
 
-WITH_TLS = postgresql_binaries.VERSION_TLS
-problem = certificates.problem() or postgresql_binaries.availability_tls().reason
+WITH_TLS = postgresql_programs.VERSION_TLS
+problem = certificates.problem() or postgresql_programs.availability_tls().reason
 pytestmark = [
     pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler"),
     pytest.mark.skipif(bool(problem), reason=problem),

@@ -7,10 +7,10 @@ import journal_factory as factory
 import msgspec
 import pytest
 
-from rowpath.analysis import analyse
-from rowpath.claim_model import Check, Claim, PublishedColumn
+from rowpath.analysis.analyse import analyse
 from rowpath.errors import UsageError
-from rowpath.model import Analysis
+from rowpath.model.claims import Check, Claim, PublishedColumn
+from rowpath.model.workload import Analysis
 
 
 def answered(tmp_path: Path, check: dict[str, Any], **options: Any) -> tuple[str, str]:
@@ -163,7 +163,7 @@ def test_the_documentation_names_every_metric_and_its_examples_are_valid() -> No
     import re
     import tomllib
 
-    from rowpath.metric_names import UNITS
+    from rowpath.model.metrics import UNITS
 
     text = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
     assert not [metric for metric in UNITS if f"`{metric}`" not in text]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from codec_vectors import VECTORS, natural
 
-from rowpath import codec
 from rowpath.errors import InternalError
-from rowpath.generators import rows
-from rowpath.model import Column
-from rowpath.workloads import load_workload
+from rowpath.model.workload import Column
+from rowpath.workloads import codec
+from rowpath.workloads.generators import rows
+from rowpath.workloads.workload_file import load_workload
 
 # The specification's own figures, so that regenerating the vector file cannot hide a change.
 FIXED = {

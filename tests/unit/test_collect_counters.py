@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from rowpath import collect, launch
-from rowpath.collect import cpu, disk, memory, noise, queue, syncs
+from rowpath.machine import counters as collect
+from rowpath.machine import processes
+from rowpath.machine.counters import cpu, disk, memory, noise, run_queue, syncs
 
 CHILD = """
 import os, sys, time
@@ -47,7 +48,7 @@ for line in sys.stdin:
 class Child:
     """A process that does what it is told."""
 
-    def __init__(self, process: launch.Process) -> None:
+    def __init__(self, process: processes.Process) -> None:
         self.pid = process.pid
         self._process = process
 
@@ -61,13 +62,13 @@ class Child:
 
 @pytest.fixture
 def child(tmp_path: Path) -> Iterator[Child]:
-    process = launch.start(
+    process = processes.start(
         [sys.executable, "-c", CHILD, tmp_path / "written"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     found = Child(process)
     found.do("nothing", 0)
     yield found
-    launch.stop(process)
+    processes.stop(process)
 
 
 def test_every_means_is_told() -> None:
@@ -93,8 +94,8 @@ def test_cpu_of_children_that_have_ended(child: Child) -> None:
 
 
 def test_cpu_of_nobody() -> None:
-    process = launch.start(["true"])
-    launch.stop(process)
+    process = processes.start(["true"])
+    processes.stop(process)
     assert cpu.process_ns(process.pid) is None
     assert cpu.total_ns([process.pid]) == 0
 
@@ -136,8 +137,8 @@ def test_what_is_resident_by_kind(child: Child, tmp_path: Path) -> None:
 
 
 def test_nothing_is_resident_of_a_process_that_has_ended() -> None:
-    process = launch.start(["true"])
-    launch.stop(process)
+    process = processes.start(["true"])
+    processes.stop(process)
     assert memory.resident([process.pid]) is None
     assert memory.anonymous_bytes([process.pid]) is None
     assert memory.peak_bytes(process.pid) is None
@@ -156,17 +157,17 @@ def test_bytes_written(child: Child) -> None:
 
 def test_waiting_for_the_cpu_is_seen(child: Child) -> None:
     only = {min(os.sched_getaffinity(0))}
-    launch.pin(child.pid, only)
-    hog = launch.start([sys.executable, "-c", "while True: pass"], cpus=only)
+    processes.pin(child.pid, only)
+    hog = processes.start([sys.executable, "-c", "while True: pass"], cpus=only)
     try:
         time.sleep(0.2)
-        before = queue.foreign_wait_ns(child.pid, child.pid)
+        before = run_queue.foreign_wait_ns(child.pid, child.pid)
         began = time.monotonic_ns()
         child.do("burn", 100_000_000)
         wall = time.monotonic_ns() - began
-        after = queue.foreign_wait_ns(child.pid, child.pid)
+        after = run_queue.foreign_wait_ns(child.pid, child.pid)
     finally:
-        launch.stop(hog)
+        processes.stop(hog)
     assert before is not None
     assert after is not None
     assert (after - before) / wall > 0.02
@@ -175,12 +176,12 @@ def test_waiting_for_the_cpu_is_seen(child: Child) -> None:
 def test_the_spin_sees_a_hog() -> None:
     only = min(os.sched_getaffinity(0))
     before = os.sched_getaffinity(0)
-    hog = launch.start([sys.executable, "-c", "while True: pass"], cpus={only})
+    hog = processes.start([sys.executable, "-c", "while True: pass"], cpus={only})
     try:
         time.sleep(0.2)
         longest, share = noise.spin(only, 100_000_000)
     finally:
-        launch.stop(hog)
+        processes.stop(hog)
     assert os.sched_getaffinity(0) == before
     assert longest > 1_000_000
     assert share > 0.1

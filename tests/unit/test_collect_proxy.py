@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rowpath import launch
-from rowpath.collect import proxy as proxy_module
-from rowpath.collect.proxy import Counters, Proxy
 from rowpath.errors import InternalError
+from rowpath.machine import processes
+from rowpath.machine.counters import counting_proxy as proxy_module
+from rowpath.machine.counters.counting_proxy import Counters, Proxy
 
 
 def serve(listener: socket.socket, size: int) -> None:
@@ -112,7 +112,7 @@ def test_ends_with_its_stdin(server: tuple[socket.socket, int]) -> None:
     process = proxy._process
     assert process.stdin is not None
     process.stdin.close()
-    assert launch.wait(process, 5)
+    assert processes.wait(process, 5)
     assert process.returncode == 0
     proxy.stop()
 
@@ -159,7 +159,7 @@ def serve_all(listener: socket.socket) -> None:
 
 def test_one_that_is_not_ready_in_time_is_an_error_and_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proxy_module, "READY_TIMEOUT_S", 0.0)
-    before = launch.living()
+    before = processes.living()
     with pytest.raises(InternalError, match="was not ready after 0 s"):
         Proxy(1)
-    assert launch.living() == before
+    assert processes.living() == before

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rowpath import launch
-from rowpath.collect import sync_cost, system_calls
+from rowpath.machine import processes
+from rowpath.machine.counters import sync_cost, system_calls
 
 CHILD = """
 import os, sys, threading
@@ -32,7 +32,7 @@ Do = Callable[[str], None]
 
 @pytest.fixture
 def child() -> Iterator[tuple[int, Do]]:
-    process = launch.start([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = processes.start([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def do(what: str) -> None:
         assert process.stdin is not None
@@ -43,7 +43,7 @@ def child() -> Iterator[tuple[int, Do]]:
 
     do("1")
     yield process.pid, do
-    launch.stop(process)
+    processes.stop(process)
 
 
 def counted(child: tuple[int, Do], what: str) -> int:
@@ -76,8 +76,8 @@ def test_without_means_nothing_is_made_up(child: tuple[int, Do], monkeypatch: py
 
 
 def test_a_process_that_has_ended_is_not_counted() -> None:
-    process = launch.start(["true"])
-    launch.stop(process)
+    process = processes.start(["true"])
+    processes.stop(process)
     with contextlib.suppress(OSError), system_calls.counting(process.pid) as calls:
         pass
     assert calls.calls is None

@@ -11,18 +11,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rowpath import languages
-from rowpath.conformance.groups import TABLE
-from rowpath.conformance.house import House
-from rowpath.conformance.manners import check_manner
-from rowpath.conformance.paths import planned as planned_paths
-from rowpath.conformance.report import opened_house
-from rowpath.invocation import Invocation
-from rowpath.protocol import GroupTotal
-from rowpath.runners import Runner, RunnerFailure
+from rowpath.checks.conformance.fixture import House
+from rowpath.checks.conformance.mixed_load_checks import TABLE
+from rowpath.checks.conformance.paths import planned as planned_paths
+from rowpath.checks.conformance.protocol_checks import check_manner
+from rowpath.checks.conformance.report import opened_house
+from rowpath.execution.worker import Invocation
+from rowpath.runners import manifest
+from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.protocol import GroupTotal
 
 FAKE = Path(__file__).parents[1] / "fakes" / "runner.py"
-SQLITE3 = next(adapter for adapter in languages.load_manifest("python").adapter if adapter.driver == "sqlite3")
+SQLITE3 = next(adapter for adapter in manifest.load_manifest("python").adapter if adapter.driver == "sqlite3")
 PLANNED = planned_paths(SQLITE3, "values")[0]
 Spoil = Callable[[Invocation, list[GroupTotal]], object]
 
@@ -81,10 +81,10 @@ def test_what_is_wrong_is_found(house: House, monkeypatch: pytest.MonkeyPatch, s
 
 def test_a_runner_need_not_know_groups(house: House) -> None:
     program = ["/usr/bin/env", f"PYTHONPATH={FAKE.parents[2] / 'src'}", sys.executable, str(FAKE)]
-    stranger = languages.external(SQLITE3, "fake-honest", program)
+    stranger = manifest.external(SQLITE3, "fake-honest", program)
     outcome = check_manner("groups", replace(PLANNED, adapter=stranger), house)
     assert (outcome.status, outcome.reason) == ("not applicable", "the requirement 'clients' is not known"), outcome.got
-    runner = Runner.start(languages.command(stranger, "system", PLANNED.path), (0,))
+    runner = Runner.start(manifest.command(stranger, "system", PLANNED.path), (0,))
     with contextlib.ExitStack() as stack, pytest.raises(RunnerFailure, match="'groups' is not known") as refused:
         stack.callback(runner.stop)
         runner.hello("fake-honest", requires=("groups",))

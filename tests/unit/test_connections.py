@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rowpath.collect import connections
+from rowpath.machine.counters import connections
 
 FAMILIES = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::ffff:127.0.0.1"))
 GREETING = 1  # TCP's own

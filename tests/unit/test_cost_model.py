@@ -10,10 +10,10 @@ import pytest
 from tests.unit import journal_factory
 from tests.unit.journal_factory import Record
 
-from rowpath.analysis import analyse
-from rowpath.cost_model import TERMS, Shape, fit, predicted_ns, shapes_of
-from rowpath.growth_model import CostModel
-from rowpath.workloads import load_workload
+from rowpath.analysis.analyse import analyse
+from rowpath.analysis.cost_model import TERMS, Shape, fit, predicted_ns, shapes_of
+from rowpath.analysis.growth_model import CostModel
+from rowpath.workloads.workload_file import load_workload
 
 HELD_OUT = ["rows-300-mixed", "rows-30-mixed"]
 TRUE_NS = (12_000.0, 350.0, 45.0, 0.5)

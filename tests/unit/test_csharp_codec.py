@@ -9,8 +9,8 @@ import pytest
 from codec_vectors import NO_DATE_OR_TIME, VECTORS
 from line_talk import Ask, answers
 
-from rowpath.languages import csharp
-from rowpath.places import data_dir
+from rowpath.machine.directories import data_dir
+from rowpath.runners.toolchains import csharp
 
 pytestmark = pytest.mark.skipif(csharp._tools_problem() is not None, reason="no Mono")
 

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from line_talk import K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
 
-from rowpath.languages import Adapter, csharp
+from rowpath.runners.manifest import Adapter
+from rowpath.runners.toolchains import csharp
 
 pytestmark = pytest.mark.skipif(csharp._tools_problem() is not None, reason="no Mono")
 
@@ -96,7 +97,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         "apt-get install odbc-nowhere",
     )
     assert "/no/such.so is missing" in csharp.availability(fewer(found, libraries={}), "/no/such.so").reason
-    monkeypatch.setattr("rowpath.languages.csharp.shutil.which", lambda name: None)
+    monkeypatch.setattr("rowpath.runners.toolchains.csharp.shutil.which", lambda name: None)
     lacking = csharp.availability(found, "system")
     assert (lacking.ok, lacking.remedy) == (False, "apt-get install mono-runtime mono-mcs")
     assert "Mono is missing" in lacking.reason

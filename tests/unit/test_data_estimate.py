@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from rowpath import cli, data_estimate, disk_space
-from rowpath.model import Path as AccessPath
-from rowpath.plan import Plan
-from rowpath.session import plan_for
-from rowpath.workloads import load_workload
+from rowpath.cli.main import main
+from rowpath.execution.run import plan_for
+from rowpath.machine import disk_space
+from rowpath.model.workload import Path as AccessPath
+from rowpath.planning import disk_estimate
+from rowpath.planning.plan import Plan
+from rowpath.workloads.workload_file import load_workload
 
 EXPERIMENT = """
 schema_version = 1
@@ -40,7 +42,7 @@ def plan(name: str) -> Plan:
 
 def test_it_grows_with_rows_engines_and_copies(tmp_path: Path) -> None:
     ten, one = (plan(experiment(tmp_path, scale=f"scale = {scale}")) for scale in (10, 1))
-    large, small = data_estimate.estimate(ten), data_estimate.estimate(one)
+    large, small = disk_estimate.estimate(ten), disk_estimate.estimate(one)
     assert (small.rows, small.engines) == (1_650_000, 1)
     assert small.text_bytes == pytest.approx(194_648_305, rel=0.01)  # what tpchgen-cli makes
     assert large.text_bytes == pytest.approx(10 * small.text_bytes)
@@ -52,15 +54,15 @@ def test_it_grows_with_rows_engines_and_copies(tmp_path: Path) -> None:
 
 
 def test_small_tables_are_not_worth_a_word(tmp_path: Path) -> None:
-    assert data_estimate.estimate(plan(experiment(tmp_path, "keyed.read", ""))).text() == ""
+    assert disk_estimate.estimate(plan(experiment(tmp_path, "keyed.read", ""))).text() == ""
 
 
 def test_text_bytes_of_other_tables_are_a_sample(tmp_path: Path) -> None:
-    from rowpath.generators import write_delimited
+    from rowpath.workloads.generators import write_delimited
 
     table = load_workload("retrieve").tables["hits_large"]
     written = write_delimited(tmp_path / "t", table, 5000)
-    assert data_estimate.text_bytes(table) / table.rows == pytest.approx(
+    assert disk_estimate.text_bytes(table) / table.rows == pytest.approx(
         (tmp_path / "t").stat().st_size / written, rel=0.1
     )
 
@@ -70,7 +72,7 @@ def test_a_run_without_room_is_refused_before_it_makes_anything(
 ) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda _folder: Usage(8e9, 7e9, 1e9))
-    status = cli.main(["run", experiment(tmp_path), "-o", str(tmp_path / "run")])
+    status = main.main(["run", experiment(tmp_path), "-o", str(tmp_path / "run")])
     said = capsys.readouterr().err
     assert status == 3
     assert "loading 16,500,000 rows into 1 engine needs about" in said
@@ -81,7 +83,7 @@ def test_a_run_without_room_is_refused_before_it_makes_anything(
 
 
 def test_a_plan_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["run", experiment(tmp_path), "--plan"]) == 0
+    assert main.main(["run", experiment(tmp_path), "--plan"]) == 0
     assert "tables: 16,500,000 rows, " in capsys.readouterr().out
 
 
@@ -91,4 +93,4 @@ def test_a_server_of_others_takes_no_disk_of_ours(tmp_path: Path) -> None:
     import dataclasses
 
     paths = tuple(dataclasses.replace(planned, path=path) for planned, path in zip(found.paths, theirs, strict=True))
-    assert data_estimate.estimate(dataclasses.replace(found, paths=paths)).disk_bytes == 0
+    assert disk_estimate.estimate(dataclasses.replace(found, paths=paths)).disk_bytes == 0

@@ -10,18 +10,20 @@ from typing import get_args
 import msgspec
 import pytest
 
-from rowpath import arguments, experiments, workloads
-from rowpath.claim_model import Claim, PublishedColumn
-from rowpath.consistency import Consistency
+from rowpath.analysis.findings import RULES
+from rowpath.checks.selftest import TESTS
+from rowpath.cli import arguments
 from rowpath.errors import UsageError
-from rowpath.experiments import Experiment, Measure, Selection, read_experiment
-from rowpath.findings import RULES
-from rowpath.journal_reader import AnyRecord
-from rowpath.lattice import coordinate_names, select
-from rowpath.metric_names import UNITS
-from rowpath.model import COORDINATES, Column, Parameters, Phase, Result, Status, Table, Workload
-from rowpath.plan import workloads_of
-from rowpath.selftest import TESTS
+from rowpath.journal.reader import AnyRecord
+from rowpath.model.claims import Claim, PublishedColumn
+from rowpath.model.consistency import Consistency
+from rowpath.model.metrics import UNITS
+from rowpath.model.workload import COORDINATES, Column, Parameters, Phase, Result, Status, Table, Workload
+from rowpath.planning import experiment_file
+from rowpath.planning.experiment_file import Experiment, Measure, Selection, read_experiment
+from rowpath.planning.lattice import coordinate_names, select
+from rowpath.planning.plan import workloads_of
+from rowpath.workloads import workload_file as workloads
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -104,7 +106,7 @@ def test_every_exit_code_is_documented_where_the_command_line_says_it() -> None:
 
 def test_every_workload_and_experiment_is_named() -> None:
     named = in_code("experiments.md")
-    assert set(experiments.names()) <= named
+    assert set(experiment_file.names()) <= named
     for name in workloads.names():
         phases = {phase.name for phase in workloads.load_workload(name).phases}
         assert {name} | phases <= named, name

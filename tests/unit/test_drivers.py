@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from rowpath import drivers, listing
-from rowpath.languages import Adapter, c, every_adapter, python
+from rowpath.cli import list as listing
+from rowpath.runners import driver_facts
+from rowpath.runners.manifest import Adapter, every_adapter
+from rowpath.runners.toolchains import c, python
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <groupId>org.example</groupId><artifactId>{artifact}</artifactId><version>1.2</version>{rest}
@@ -72,7 +74,7 @@ def pom(tmp_path: Path, artifact: str, rest: str) -> None:
 def test_a_java_driver_is_described_by_its_pom_and_its_parents(java: Adapter, tmp_path: Path) -> None:
     pom(tmp_path, "example", PARENT + DEPENDENCIES)
     pom(tmp_path, "parent", LICENCES)
-    found = drivers.facts_of(java, "1.2")
+    found = driver_facts.facts_of(java, "1.2")
     assert (found.version, found.licence, found.released) == ("1.2", "One Licence or Another", "2024-03-05")
     assert found.dependencies == ("org.example:shared", "org.other:at-run")
     assert found.size_bytes == (tmp_path / "cache/downloads/java/example-1.2.jar").stat().st_size
@@ -80,17 +82,17 @@ def test_a_java_driver_is_described_by_its_pom_and_its_parents(java: Adapter, tm
 
 def test_without_a_pom_the_archive_speaks_and_an_invented_date_does_not(java: Adapter, tmp_path: Path) -> None:
     jar(tmp_path, (1980, 2, 1, 0, 0, 0))
-    found = drivers.facts_of(java, "1.2")
+    found = driver_facts.facts_of(java, "1.2")
     assert found.licence == "A very long licence that goes on in the next line"
     assert (found.released, found.dependencies) == ("", None)
 
 
 def test_what_is_not_fetched_is_said_to_be_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
-    fetched = [each for each, _version in drivers.drivers() if {"jars", "requirement"} & set(each.build)]
+    fetched = [each for each, _version in driver_facts.drivers() if {"jars", "requirement"} & set(each.build)]
     assert fetched
     for each in fetched:
-        assert drivers.facts_of(each, each.versions[0]).reason == drivers.NOT_FETCHED, each.driver
+        assert driver_facts.facts_of(each, each.versions[0]).reason == driver_facts.NOT_FETCHED, each.driver
     assert not list(tmp_path.iterdir()), "looking at facts leaves nothing behind"
 
 
@@ -102,7 +104,7 @@ def own_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("own_python")
 def test_a_python_driver_is_described_by_its_metadata() -> None:
-    found = drivers.facts_of(adapter("python", requirement="pytest"), "1")
+    found = driver_facts.facts_of(adapter("python", requirement="pytest"), "1")
     package = importlib.metadata.distribution("pytest")
     assert (found.version, found.licence, found.released) == (package.version, "MIT", "")
     assert found.size_bytes is not None
@@ -114,14 +116,14 @@ def test_a_python_driver_is_described_by_its_metadata() -> None:
 
 @pytest.mark.usefixtures("own_python")
 def test_a_module_of_pythons_own_is_described_by_python() -> None:
-    found = drivers.facts_of(adapter("python"), "system")
+    found = driver_facts.facts_of(adapter("python"), "system")
     assert (found.version, found.licence, found.dependencies) == (platform.python_version(), "Python's own", ())
     assert found.size_bytes
 
 
 @pytest.mark.usefixtures("own_python")
 def test_a_package_that_is_not_there_is_a_reason() -> None:
-    found = drivers.facts_of(adapter("python", requirement="no-such-package"), "1")
+    found = driver_facts.facts_of(adapter("python", requirement="no-such-package"), "1")
     assert "no-such-package is neither an installed package" in found.reason
 
 
@@ -130,7 +132,7 @@ def test_a_c_library_is_described_by_its_debian_package() -> None:
     sqlite = next(each for each in every_adapter() if (each.language, each.driver) == ("c", "sqlite"))
     if not c.driver_libraries(sqlite, "system"):
         pytest.skip("libsqlite3 is not here")
-    found = drivers.facts_of(sqlite, "system")
+    found = driver_facts.facts_of(sqlite, "system")
     version = subprocess.run(
         ["dpkg-query", "-W", "-f=${Version}", "libsqlite3-0"], capture_output=True, text=True, check=True
     ).stdout

@@ -13,9 +13,12 @@ from typing import Any
 
 import pytest
 
-from rowpath import cli, engine_access, engine_command, engine_state
+from rowpath.cli import engine as engine_command
+from rowpath.cli.main import main
 from rowpath.engines import NAMES
 from rowpath.engines.base import Fetchable
+from rowpath.engines.by_hand import connect_lines
+from rowpath.engines.by_hand import state as engine_state
 from rowpath.errors import UsageError
 
 
@@ -113,13 +116,13 @@ def test_a_fetch_without_consent_fetches_nothing(one: Fetched, monkeypatch: pyte
 def test_wrong_words_are_errors_of_usage(
     words: str, message: str, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["engine", *words.split()]) == 2
+    assert main.main(["engine", *words.split()]) == 2
     assert capsys.readouterr().err.startswith(f"error: {message}")
 
 
 def test_nothing_is_up(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["engine", "status"]) == 0
-    assert cli.main(["engine", "down", "--all"]) == 0
+    assert main.main(["engine", "status"]) == 0
+    assert main.main(["engine", "down", "--all"]) == 0
     assert capsys.readouterr().out == "nothing is up\nnothing is up\n"
 
 
@@ -136,7 +139,7 @@ OPTIONS: dict[str, Any] = {
 
 @pytest.mark.parametrize("engine", ["postgresql", "mariadb", "mysql", "derby", "h2", "hsqldb"])
 def test_the_password_is_in_a_file_of_ours_alone(engine: str, tmp_path: Path) -> None:
-    lines = engine_access.lines(engine, OPTIONS, tmp_path)
+    lines = connect_lines.lines(engine, OPTIONS, tmp_path)
     assert any("4711" in line or "--protocol=tcp" in line for line in lines)
     assert not any("verysecret" in line for line in lines)
     (file,) = tmp_path.iterdir()

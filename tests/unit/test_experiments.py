@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.experiments import load_experiment, names, read_experiment
+from rowpath.planning.experiment_file import load_experiment, names, read_experiment
 
 GOOD = """\
 schema_version = 1

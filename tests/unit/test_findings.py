@@ -10,9 +10,9 @@ from typing import Any
 import journal_factory as factory
 import pytest
 
-from rowpath.analysis import analyse
-from rowpath.findings import RULES
-from rowpath.model import Finding
+from rowpath.analysis.analyse import analyse
+from rowpath.analysis.findings import RULES
+from rowpath.model.workload import Finding
 
 Bend = Callable[[list[factory.Record]], object]
 EXPECTED_OF_THE_USUAL_RUN = {
@@ -88,7 +88,7 @@ def test_every_id_is_a_heading_of_the_documentation_and_the_reverse() -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_states_its_own_id_only(rule: str, tmp_path: Path) -> None:
-    from rowpath.analysis import gather
+    from rowpath.analysis.analyse import gather
 
     evidence = gather(factory.write(tmp_path, factory.records(factory.Run())))
     assert {finding.id for finding in RULES[rule](evidence)} <= {rule}

@@ -9,12 +9,12 @@ import journal_factory as factory
 import pytest
 from groups_factory import S, of
 
-from rowpath.analysis import analyse
-from rowpath.consistency import Consistency
+from rowpath.analysis.analyse import analyse
 from rowpath.errors import UsageError
-from rowpath.experiments import load_experiment, read_experiment
-from rowpath.groups.histogram import index_of
-from rowpath.model import Finding
+from rowpath.model.consistency import Consistency
+from rowpath.model.histogram import index_of
+from rowpath.model.workload import Finding
+from rowpath.planning.experiment_file import load_experiment, read_experiment
 
 Bend = Callable[[list[factory.Record]], object]
 EMBEDDED, SERVER = (path.path_id for path in groups.usual_paths())

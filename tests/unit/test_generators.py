@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from codec_vectors import VECTORS
 
-from rowpath import generators
 from rowpath.errors import UsageError
-from rowpath.model import Parameters
-from rowpath.workloads import load_workload, names
+from rowpath.model.workload import Parameters
+from rowpath.workloads import generators
+from rowpath.workloads.workload_file import load_workload, names
 
 
 def test_splitmix64() -> None:

@@ -9,11 +9,11 @@ import journal_factory as factory
 import pytest
 from groups_factory import S, of
 
-from rowpath.analysis import analyse
-from rowpath.groups.histogram import highest_of, index_of
-from rowpath.groups.model import GroupFigures, GroupsReport
-from rowpath.model import Analysis, Result
-from rowpath.report.groups import rate_sweep_grid
+from rowpath.analysis.analyse import analyse
+from rowpath.analysis.mixed_load.model import GroupFigures, GroupsReport
+from rowpath.model.histogram import highest_of, index_of
+from rowpath.model.workload import Analysis, Result
+from rowpath.report.mixed_load import rate_sweep_grid
 
 Bend = Callable[[list[factory.Record]], object]
 EMBEDDED, SERVER = (path.path_id for path in groups.usual_paths())

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.experiments import Experiment, load_experiment
-from rowpath.groups.options import changed
-from rowpath.groups.tables import GroupTable
+from rowpath.model.mixed_load import GroupTable
+from rowpath.planning.experiment_file import Experiment, load_experiment
+from rowpath.planning.mixed_load.overrides import changed
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp
 from rowpath.errors import UsageError
-from rowpath.experiments import Experiment, Selection, load_experiment
-from rowpath.groups.estimate import described, stretches_of
-from rowpath.groups.served import stretches_left_out
-from rowpath.groups.tables import GroupTable, StretchTable
-from rowpath.plan import SET_LIMIT, Plan, estimate_s, make_plan, workloads_of
-from rowpath.session import plan_for
+from rowpath.execution.run import plan_for
+from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.planning.experiment_file import Experiment, Selection, load_experiment
+from rowpath.planning.mixed_load.eligibility import stretches_left_out
+from rowpath.planning.mixed_load.estimate import described, stretches_of
+from rowpath.planning.plan import SET_LIMIT, Plan, estimate_s, make_plan, workloads_of
 
 GROUPS = (
     GroupTable("readers", "keyed.read"),

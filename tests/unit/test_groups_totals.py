@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from rowpath.groups import histogram
-from rowpath.groups.board import Snapshot
-from rowpath.groups.records import GroupRecord
-from rowpath.groups.tables import GroupTable
-from rowpath.groups.totals import Member, group_record
-from rowpath.invocation import Work
-from rowpath.model import Phase
-from rowpath.protocol import GroupTotal
+from rowpath.execution.mixed_load.group_totals import Member, group_record
+from rowpath.execution.mixed_load.shared_counters import Snapshot
+from rowpath.execution.worker import Work
+from rowpath.journal.mixed_load_records import GroupRecord
+from rowpath.model import histogram
+from rowpath.model.mixed_load import GroupTable
+from rowpath.model.workload import Phase
+from rowpath.runners.protocol import GroupTotal
 
 S = 1_000_000_000
 SQL = "SELECT 1"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.experiments import load_experiment, read_experiment
+from rowpath.planning.experiment_file import load_experiment, read_experiment
 
 RIGHT = """\
 schema_version = 1

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from rowpath.groups import histogram
+from rowpath.model import histogram
 
 EDGES = [0, 1, 127, 128, 255, 256, 257, 511, 512, 10**3, 10**6, 10**9, 2**40 - 1, 2**40, 2**62, 2**63 - 1]
 

@@ -12,10 +12,11 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from rowpath import codec
-from rowpath.languages import Command, java, load_manifest, maven
-from rowpath.model import Column, Path
-from rowpath.protocol import (
+from rowpath.machine import maven
+from rowpath.model.workload import Column, Path
+from rowpath.runners.manifest import Command, load_manifest
+from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.protocol import (
     ColumnSpec,
     Describe,
     DescribedColumn,
@@ -32,7 +33,8 @@ from rowpath.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners import Runner, RunnerFailure
+from rowpath.runners.toolchains import java
+from rowpath.workloads import codec
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 TIMEOUT_S = 60.0

@@ -8,9 +8,9 @@ import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
 
 from rowpath.engines import ENGINES
-from rowpath.languages import java
-from rowpath.protocol import Behave, BehaveReply, Close, CloseReply, Open, OpenReply
-from rowpath.runners import RunnerFailure
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import Behave, BehaveReply, Close, CloseReply, Open, OpenReply
+from rowpath.runners.toolchains import java
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 AFTER_MS, MOST_MS = 300, 6_000

@@ -11,24 +11,24 @@ from typing import Any
 import pytest
 from java_talk import ADAPTERS, Talk, path_of
 
-from rowpath import cores
-from rowpath.engines import derby_old
 from rowpath.engines.base import Place
-from rowpath.engines.derby import ENGINE, FETCHABLE, Derby
+from rowpath.engines.jvm import derby_legacy
+from rowpath.engines.jvm.derby import ENGINE, FETCHABLE, Derby
 from rowpath.errors import EnvironmentMissing
-from rowpath.languages import java
-from rowpath.protocol import Facts, FactsReply, Verify, VerifyReply
-from rowpath.runners import RunnerFailure
-from rowpath.truth import Truth
-from rowpath.workloads import load_workload
+from rowpath.machine import cpus
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import Facts, FactsReply, Verify, VerifyReply
+from rowpath.runners.toolchains import java
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 NOT_OURS = {"user": "somebody", "password": "never-shown", "database": "NOWHERE"}
-OLD = Derby(derby_old.VERSION)
+OLD = Derby(derby_legacy.VERSION)
 
 
 def place(folder: FilePath) -> Place:
-    return Place(folder / "data", folder / "s", tuple(cores.usable()), version=derby_old.VERSION)
+    return Place(folder / "data", folder / "s", tuple(cpus.usable()), version=derby_legacy.VERSION)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_nothing_on_request_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     assert not any(found.fetched() for found in FETCHABLE.values())
     assert ENGINE.availability_of(ENGINE.version(), "off").ok
-    old = ENGINE.availability_of(derby_old.VERSION, "off")
+    old = ENGINE.availability_of(derby_legacy.VERSION, "off")
     assert (old.ok, old.remedy) == (False, "rowpath engine fetch derby-10.8")
     assert "Apache-2.0" in old.reason
     with pytest.raises(EnvironmentMissing, match=r"not fetched: Derby 10\.8"):
@@ -87,7 +87,7 @@ def test_every_type_that_the_old_derby_keeps(
 ) -> None:
     adapter = ADAPTERS[driver]
     java.build([(adapter, version)])
-    coordinates = {"version": version, "deployment": "server", "engine_version": derby_old.VERSION}
+    coordinates = {"version": version, "deployment": "server", "engine_version": derby_legacy.VERSION}
     talk = Talk(adapter, path_of(driver, statement=statement, **coordinates), old_server)
     try:
         truth = Truth(load_workload("types"), OLD.supports)
@@ -96,7 +96,7 @@ def test_every_type_that_the_old_derby_keeps(
         verified = talk.ask(Verify, VerifyReply, phase="read", first=0, count=1)
         assert verified.digest == truth.verify_digest(phase, 0, 1, 100)
         facts = talk.ask(Facts, FactsReply)
-        assert derby_old.VERSION in facts.engine_version
+        assert derby_legacy.VERSION in facts.engine_version
         assert facts.settings["schema"] == "APP"
         assert old_server["password"] not in repr(facts)
     finally:

@@ -11,10 +11,20 @@ import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of, truth_of
 
 from rowpath.engines import ENGINES
-from rowpath.languages import java, jvm
-from rowpath.model import Path
-from rowpath.protocol import Close, CloseReply, Facts, FactsReply, Open, OpenReply, SampleReply, Verify, VerifyReply
-from rowpath.workloads import load_workload
+from rowpath.model.workload import Path
+from rowpath.runners.protocol import (
+    Close,
+    CloseReply,
+    Facts,
+    FactsReply,
+    Open,
+    OpenReply,
+    SampleReply,
+    Verify,
+    VerifyReply,
+)
+from rowpath.runners.toolchains import java, jvm
+from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 DRIVERS = (("sqlite-jdbc", "embedded"), ("derby", "embedded"), ("derby", "server"), ("pgjdbc", "server"))
@@ -177,11 +187,11 @@ def test_a_machine_without_virtual_threads(monkeypatch: pytest.MonkeyPatch, tmp_
     assert java.availability(adapter, "10.16.1.1", path).what == "Java 21"
     monkeypatch.setattr(java, "_java_version", lambda: "17.0.1")
     assert jvm.WHEEL.version in java.availability(adapter, "10.16.1.1", path).what
-    monkeypatch.setattr("rowpath.programs._pip", lambda: None)
+    monkeypatch.setattr("rowpath.machine.downloads._pip", lambda: None)
     lacking = java.availability(adapter, "10.16.1.1", path)
     assert (lacking.ok, lacking.remedy) == (False, "apt-get install python3-pip")
     assert lacking.reason.startswith("Java 17 has no virtual threads, and pip")
-    monkeypatch.setattr("rowpath.programs.platform.machine", lambda: "riscv64")
+    monkeypatch.setattr("rowpath.machine.downloads.platform.machine", lambda: "riscv64")
     lacking = java.availability(adapter, "10.16.1.1", path)
     assert "riscv64" in lacking.reason
     assert "JAVA_HOME" in lacking.remedy

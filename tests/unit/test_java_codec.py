@@ -9,7 +9,7 @@ import pytest
 from codec_vectors import NO_DATE_OR_TIME, VECTORS
 from line_talk import Ask, answers
 
-from rowpath.languages import java
+from rowpath.runners.toolchains import java
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 

@@ -16,9 +16,9 @@ from tests.unit.group_talk import NOTHING, Group, Subject, subject
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BackedUp, BacksUp
-from rowpath.groups.board import GAVE_UP
-from rowpath.languages import java
-from rowpath.runners import RunnerFailure
+from rowpath.execution.mixed_load.shared_counters import GAVE_UP
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.toolchains import java
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 ROWS = 12

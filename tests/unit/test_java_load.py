@@ -10,14 +10,14 @@ import msgspec
 import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
 
-from rowpath import generators
 from rowpath.engines import ENGINES
-from rowpath.languages import java
-from rowpath.model import Path, Phase, Workload
-from rowpath.protocol import RunReply, RunStatements
-from rowpath.runners import RunnerFailure
-from rowpath.truth import Truth
-from rowpath.workloads import load_workload
+from rowpath.model.workload import Path, Phase, Workload
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import RunReply, RunStatements
+from rowpath.runners.toolchains import java
+from rowpath.workloads import generators
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 DRIVERS = ("sqlite-jdbc", "derby", "pgjdbc")

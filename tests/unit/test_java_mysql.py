@@ -10,13 +10,13 @@ import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
 from test_java_load import OPERATIONS, ROWS, small
 
-from rowpath.collect.proxy import Counters, Proxy
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements
-from rowpath.languages import java
-from rowpath.protocol import Facts, FactsReply
-from rowpath.runners import RunnerFailure
-from rowpath.workloads import load_workload
+from rowpath.machine.counters.counting_proxy import Counters, Proxy
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import Facts, FactsReply
+from rowpath.runners.toolchains import java
+from rowpath.workloads.workload_file import load_workload
 
 SERVER = ("mariadb", "server")
 READS = 20

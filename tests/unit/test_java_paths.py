@@ -11,9 +11,9 @@ from java_talk import ADAPTERS, Instances, Talk, loaded, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.languages import Adapter, java
-from rowpath.model import Path, Phase
-from rowpath.protocol import (
+from rowpath.model.workload import Path, Phase
+from rowpath.runners.manifest import Adapter
+from rowpath.runners.protocol import (
     Bye,
     Close,
     CloseReply,
@@ -25,8 +25,9 @@ from rowpath.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.truth import Truth
-from rowpath.workloads import result_columns
+from rowpath.runners.toolchains import java
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.workload_file import result_columns
 
 WIDTH = ("clients", "concurrency", "bulk")  # test_java_clients.py, test_java_load.py
 ALONE = ("version", "transport", "tls")

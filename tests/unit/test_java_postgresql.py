@@ -10,17 +10,17 @@ import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
 from test_java_load import OPERATIONS, ROWS, small
 
-from rowpath.collect.proxy import Counters, Proxy
-from rowpath.engines import postgresql_binaries
-from rowpath.languages import java
-from rowpath.model import Path
-from rowpath.protocol import Facts, FactsReply
-from rowpath.runners import RunnerFailure
-from rowpath.workloads import load_workload
+from rowpath.machine import postgresql_programs
+from rowpath.machine.counters.counting_proxy import Counters, Proxy
+from rowpath.model.workload import Path
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import Facts, FactsReply
+from rowpath.runners.toolchains import java
+from rowpath.workloads.workload_file import load_workload
 
 SERVER = ("postgresql", "server")
 pytestmark = pytest.mark.skipif(
-    bool(java._problem()) or not postgresql_binaries.availability().ok, reason="no JDK or no PostgreSQL"
+    bool(java._problem()) or not postgresql_programs.availability().ok, reason="no JDK or no PostgreSQL"
 )
 
 
@@ -89,9 +89,9 @@ def test_tls(instances: Instances) -> None:
     path = path_of("pgjdbc", tls="on")
     with pytest.raises(RunnerFailure, match="SSL"):
         Talk(ADAPTERS["pgjdbc"], path, instances[SERVER].options(path))
-    if not postgresql_binaries.availability_tls().ok:
-        pytest.skip(postgresql_binaries.availability_tls().reason)
-    with loaded([SERVER], [], postgresql_binaries.VERSION_TLS) as with_tls:
+    if not postgresql_programs.availability_tls().ok:
+        pytest.skip(postgresql_programs.availability_tls().reason)
+    with loaded([SERVER], [], postgresql_programs.VERSION_TLS) as with_tls:
         seen = {}
         for transport, tls in (("tcp", "off"), ("tcp", "on"), ("tcp", "default"), ("unix", "default")):
             path = path_of("pgjdbc", transport=transport, tls=tls)

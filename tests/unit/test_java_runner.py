@@ -11,8 +11,9 @@ from codec_vectors import VECTORS, natural
 from line_talk import K, Start, adapter, talks
 
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.generators import delimited_value
-from rowpath.languages import java, maven
+from rowpath.machine import maven
+from rowpath.runners.toolchains import java
+from rowpath.workloads.generators import delimited_value
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 from line_talk import Start, talks
 
-from rowpath import codec
-from rowpath.generators import delimited_value
-from rowpath.languages import java
-from rowpath.model import Column
+from rowpath.model.workload import Column
+from rowpath.runners.toolchains import java
+from rowpath.workloads import codec
+from rowpath.workloads.generators import delimited_value
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 COLUMNS = (

@@ -10,16 +10,27 @@ from typing import Any
 import pytest
 from java_talk import ADAPTERS, Talk, path_of
 
-from rowpath import codec, cores, generators
-from rowpath.engines import ENGINES, spl
+from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
+from rowpath.engines.files import spl
 from rowpath.errors import EnvironmentMissing
-from rowpath.invocation import column_specs
-from rowpath.languages import java
-from rowpath.model import Column
-from rowpath.protocol import Facts, FactsReply, ParameterSlice, PhaseSpec, Prepare, PrepareReply, Verify, VerifyReply
-from rowpath.runners import RunnerFailure
-from rowpath.workloads import load_workload
+from rowpath.execution.worker import column_specs
+from rowpath.machine import cpus
+from rowpath.model.workload import Column
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import (
+    Facts,
+    FactsReply,
+    ParameterSlice,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    Verify,
+    VerifyReply,
+)
+from rowpath.runners.toolchains import java
+from rowpath.workloads import codec, generators
+from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 ENGINE = ENGINES["spl"]
@@ -37,7 +48,7 @@ def options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     spl.ESPROC.fetch()
     java.build([(ADAPTER, spl.VERSION)])
     folder = tmp_path_factory.mktemp('a "b" é')
-    instance = ENGINE.instance("embedded", "none", Place(folder, folder, tuple(cores.usable()), storage=request.param))
+    instance = ENGINE.instance("embedded", "none", Place(folder, folder, tuple(cpus.usable()), storage=request.param))
     instance.start()
     instance.load({"hits": TABLE})
     yield instance.options(path_of("esproc"))

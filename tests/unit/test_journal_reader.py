@@ -7,7 +7,7 @@ import journal_factory as factory
 import pytest
 
 from rowpath.errors import InternalError, UsageError
-from rowpath.journal_reader import SampleRecord, read
+from rowpath.journal.reader import SampleRecord, read
 
 
 def _small() -> factory.Run:

@@ -11,38 +11,38 @@ import time
 
 import pytest
 
-from rowpath import launch
 from rowpath.errors import InternalError, TimedOut
+from rowpath.machine import processes
 
 
 def running(pid: int) -> bool:
-    fields = launch.stat_fields(pid)
+    fields = processes.stat_fields(pid)
     return bool(fields) and fields[0] != "Z"
 
 
 def test_a_child_is_pinned_and_stopped() -> None:
     cpu = max(os.sched_getaffinity(0))
-    process = launch.start(["sleep", "100"], cpus=[cpu])
+    process = processes.start(["sleep", "100"], cpus=[cpu])
     assert os.sched_getaffinity(process.pid) == {cpu}
-    assert process.pid in launch.living()
-    assert launch.stop(process) == -signal.SIGTERM
-    assert launch.stop(process) == -signal.SIGTERM, "harmless when it has ended"
-    assert process.pid not in launch.living()
+    assert process.pid in processes.living()
+    assert processes.stop(process) == -signal.SIGTERM
+    assert processes.stop(process) == -signal.SIGTERM, "harmless when it has ended"
+    assert process.pid not in processes.living()
 
 
 def test_a_child_that_ignores_signals_is_killed() -> None:
     code = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(100)"
     )
-    process = launch.start([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process = processes.start([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"up\n"
-    assert launch.stop(process, ((signal.SIGTERM, 0.1), (signal.SIGKILL, 5.0))) == -signal.SIGKILL
+    assert processes.stop(process, ((signal.SIGTERM, 0.1), (signal.SIGKILL, 5.0))) == -signal.SIGKILL
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a process as another user")
 def test_another_user_with_no_group_of_ours() -> None:
-    done = launch.run(["id"], user="nobody")
+    done = processes.run(["id"], user="nobody")
     assert "(nobody)" in done.stdout
     assert "root" not in done.stdout
 
@@ -54,7 +54,7 @@ def test_children_die_with_a_killed_parent(user: str | None) -> None:
     code = f"""
 import time
 from rowpath import launch
-print(launch.start(["sleep", "100"], user={user!r}).pid, flush=True)
+print(processes.start(["sleep", "100"], user={user!r}).pid, flush=True)
 time.sleep(100)
 """
     paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -72,23 +72,23 @@ time.sleep(100)
 
 
 def test_ctrl_c_reaches_us_alone() -> None:
-    process = launch.start(["sleep", "100"])
+    process = processes.start(["sleep", "100"])
     assert os.getpgid(process.pid) == process.pid
-    launch.stop(process)
+    processes.stop(process)
 
 
 def test_what_would_change_a_measured_program_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PGOPTIONS", "JAVA_TOOL_OPTIONS", "PYTHONSTARTUP", "LD_PRELOAD"):
         monkeypatch.setenv(name, "x")
-    said = launch.run(["env"], environment={"LD_PRELOAD": ""}).stdout
+    said = processes.run(["env"], environment={"LD_PRELOAD": ""}).stdout
     assert "LD_PRELOAD=\n" in said
     assert not any(name in said for name in ("PGOPTIONS", "JAVA_TOOL_OPTIONS", "PYTHONSTARTUP"))
 
 
 def test_run_kills_what_does_not_end() -> None:
     with pytest.raises(TimedOut, match=r"sleep did not end within 0\.1 s"):
-        launch.run(["sleep", "100"], timeout_s=0.1)
-    assert launch.run(["cat"], text="é").stdout == "é"
+        processes.run(["sleep", "100"], timeout_s=0.1)
+    assert processes.run(["cat"], text="é").stdout == "é"
 
 
 def test_only_from_the_main_thread() -> None:
@@ -96,7 +96,7 @@ def test_only_from_the_main_thread() -> None:
 
     def attempt() -> None:
         try:
-            launch.start(["true"])
+            processes.start(["true"])
         except InternalError as error:
             caught.append(error)
 
@@ -113,23 +113,23 @@ for _ in range(4):
     threading.Thread(target=time.sleep, args=(9,)).start()
 print("up", flush=True)
 """
-    process = launch.start([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process = processes.start([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
     cpu = min(os.sched_getaffinity(0))
-    launch.pin(process.pid, [cpu])
-    threads = launch.threads(process.pid)
+    processes.pin(process.pid, [cpu])
+    threads = processes.threads(process.pid)
     assert len(threads) == 5
     assert all(os.sched_getaffinity(tid) == {cpu} for tid in threads)
-    launch.stop(process, launch.AT_ONCE)
-    launch.pin(process.pid, [cpu])
+    processes.stop(process, processes.AT_ONCE)
+    processes.pin(process.pid, [cpu])
 
 
 def test_descendants() -> None:
-    process = launch.start(["sh", "-c", "sleep 100 & echo; wait"], stdout=subprocess.PIPE)
+    process = processes.start(["sh", "-c", "sleep 100 & echo; wait"], stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
-    found = launch.descendants(process.pid)
+    found = processes.descendants(process.pid)
     assert len(found) == 1
-    launch.stop(process, launch.AT_ONCE)
+    processes.stop(process, processes.AT_ONCE)
     os.kill(found[0], signal.SIGKILL)

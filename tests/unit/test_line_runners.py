@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import pytest
 from line_talk import NOTHING, K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
 
-from rowpath import codec, languages
-from rowpath.model import Column
-from rowpath.protocol import SampleReply
+from rowpath.model.workload import Column
+from rowpath.runners import manifest
+from rowpath.runners.protocol import SampleReply
+from rowpath.workloads import codec
 
 
 class Words(NamedTuple):
@@ -42,7 +43,7 @@ main_driver = pytest.mark.parametrize(("language", "driver"), [("csharp", "mono-
 @pytest.fixture
 def start(language: str, driver: str) -> Iterator[Start]:
     found = adapter(language, driver)
-    there = languages.availability(found, found.versions[0])
+    there = manifest.availability(found, found.versions[0])
     if not there.ok:
         pytest.skip(there.reason)
     yield from talks(language)

@@ -9,9 +9,9 @@ import pytest
 from tests.unit import journal_factory
 from tests.unit.journal_factory import Run
 
-from rowpath.analysis import analyse
-from rowpath.lattice import stated_ns
-from rowpath.model import AcrossLink, Analysis
+from rowpath.analysis.analyse import analyse
+from rowpath.model.workload import AcrossLink, Analysis
+from rowpath.planning.lattice import stated_ns
 from rowpath.report.view import view
 
 ADDED_NS = 1_100_000

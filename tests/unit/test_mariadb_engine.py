@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.engines import ENGINES, mariadb_binaries, mariadb_settings
+from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Fetchable, Place, Stored
-from rowpath.engines.mariadb import ENGINE
-from rowpath.engines.mariadb_server import Server
-from rowpath.model import Column, Table
-from rowpath.workloads import load_workload
+from rowpath.engines.mariadb import ENGINE, programs, settings
+from rowpath.engines.mariadb.server import Server
+from rowpath.model.workload import Column, Table
+from rowpath.workloads.workload_file import load_workload
 
 
 def table(*columns: Column, **rest: object) -> Table:
@@ -70,14 +70,14 @@ def test_what_durability_each_storage_has() -> None:
     assert ENGINE.storages == ("innodb", "myisam", "aria")
     assert ENGINE.durabilities_of("innodb") == ENGINE.durabilities_of("aria") == ("full", "none")
     assert ENGINE.durabilities_of("myisam") == ("none",)
-    full, none = (mariadb_settings.settings("mariadb", "aria", each) for each in ("full", "none"))
-    assert mariadb_settings.first_statements("aria", "full") == []
-    assert mariadb_settings.first_statements("aria", "none") == ["SET GLOBAL aria_group_commit = 'soft'"]
+    full, none = (settings.settings("mariadb", "aria", each) for each in ("full", "none"))
+    assert settings.first_statements("aria", "full") == []
+    assert settings.first_statements("aria", "none") == ["SET GLOBAL aria_group_commit = 'soft'"]
     assert [each["innodb-flush-log-at-trx-commit"] for each in (full, none)] == ["1", "0"]
 
 
 def test_programs_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(mariadb_binaries, "SEARCHED", ())
+    monkeypatch.setattr(programs, "SEARCHED", ())
     monkeypatch.setenv("PATH", str(tmp_path))
     here = ENGINE.availability()
     assert not here.ok
@@ -103,9 +103,9 @@ def test_programs_in_a_folder_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp
 
 def test_why_a_server_did_not_start_is_the_first_error_of_its_log() -> None:
     log = "2026-01-01 0:00:00 0 [Note] hello\n2026-01-01 0:00:00 0 [ERROR] InnoDB: no\n2026 0 [ERROR] Aborting\n"
-    assert mariadb_settings.reason_in(log) == "InnoDB: no"
-    assert mariadb_settings.reason_in("cannot execute\n\n") == "cannot execute"
-    assert mariadb_settings.reason_in("") == "nothing"
+    assert settings.reason_in(log) == "InnoDB: no"
+    assert settings.reason_in("cannot execute\n\n") == "cannot execute"
+    assert settings.reason_in("") == "nothing"
 
 
 def test_mysql_is_fetched_on_request_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from itertools import accumulate, takewhile
 import pytest
 from group_talk import due_distances_s
 
-from rowpath.groups.pacing import due_before, reached
+from rowpath.execution.mixed_load.pacing import due_before, reached
 
 S = 1_000_000_000
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.experiments import Experiment, Selection, load_experiment
-from rowpath.languages import every_adapter
-from rowpath.lattice import check_coordinates, lattice, pruned
-from rowpath.plan import SET_LIMIT, Plan, block_order, estimate_s, make_plan, workloads_of
+from rowpath.planning.experiment_file import Experiment, Selection, load_experiment
+from rowpath.planning.lattice import check_coordinates, lattice, pruned
+from rowpath.planning.plan import SET_LIMIT, Plan, block_order, estimate_s, make_plan, workloads_of
+from rowpath.runners.manifest import every_adapter
 
 Select = dict[str, str | tuple[str, ...]]
 

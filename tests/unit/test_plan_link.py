@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rowpath.experiments import Experiment, Selection
-from rowpath.plan import make_plan, workloads_of
+from rowpath.planning.experiment_file import Experiment, Selection
+from rowpath.planning.plan import make_plan, workloads_of
 
 
 def test_a_link_parts_comparisons(tmp_path: Path) -> None:

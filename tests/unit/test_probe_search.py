@@ -10,20 +10,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rowpath.analysis.probe_results import settings, with_ratios
 from rowpath.errors import UsageError
-from rowpath.model import Phase, RankedPath, Ranking
+from rowpath.model.probe import TriedPath
+from rowpath.model.workload import Phase, RankedPath, Ranking
 from rowpath.probe import budget as budgets
 from rowpath.probe.budget import Budget, affordable, blocks_of_round, plan_finals
 from rowpath.probe.candidates import candidates, form
 from rowpath.probe.command import Asked, asker, probe, query_of, seconds
-from rowpath.probe.difference import first_columns
-from rowpath.probe.halving import Estimate, best_of_each, finalists, groups, halved, survivors
-from rowpath.probe.model import TriedPath
-from rowpath.probe.probed import work_of
-from rowpath.probe.results import settings, with_ratios
-from rowpath.probe.sameness import Sameness
+from rowpath.probe.row_consistency import Sameness
+from rowpath.probe.row_diff import first_columns
+from rowpath.probe.successive_halving import Estimate, best_of_each, finalists, groups, halved, survivors
 from rowpath.probe.target import Target
-from rowpath.protocol import DescribedColumn, SampleReply
+from rowpath.probe.throttled_worker import work_of
+from rowpath.runners.protocol import DescribedColumn, SampleReply
 
 QUERY = Phase("query", "query", "SELECT 1")
 

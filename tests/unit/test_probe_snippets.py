@@ -11,15 +11,16 @@ from typing import Any
 
 import pytest
 
-from rowpath.engines import postgresql_binaries
-from rowpath.languages import Adapter, java, python
-from rowpath.model import Path as AccessPath
-from rowpath.model import Phase
-from rowpath.plan import PlannedPath
+from rowpath.machine import postgresql_programs
+from rowpath.model.workload import Path as AccessPath
+from rowpath.model.workload import Phase
+from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import candidates
 from rowpath.probe.snippets import c_text, java_text, python_text, snippet
 from rowpath.probe.target import Target
-from rowpath.protocol import ColumnSpec
+from rowpath.runners.manifest import Adapter
+from rowpath.runners.protocol import ColumnSpec
+from rowpath.runners.toolchains import java, python
 
 sys.path.insert(0, str(Path(__file__).parent))
 from c_paths import started
@@ -60,7 +61,7 @@ def run(words: list[str], folder: Path, password: str) -> str:
 
 
 def start_c(adapter: Adapter, folder: Path, file: str) -> list[str]:
-    prefix = postgresql_binaries.install()
+    prefix = postgresql_programs.install()
     flags = {
         "libpq": [f"-I{prefix / 'include'}", str(prefix / "lib" / "libpq.so.5"), f"-Wl,-rpath,{prefix / 'lib'}"],
         "libmariadb": ["-I/usr/include/mariadb", "-l:libmariadb.so.3"],

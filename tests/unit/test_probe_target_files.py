@@ -15,17 +15,17 @@ from typing import Any
 
 import pytest
 
-from rowpath import protocol as p
 from rowpath.engines import ENGINES
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.languages import language, load_manifest
-from rowpath.model import Path as AccessPath
+from rowpath.model.workload import Path as AccessPath
 from rowpath.probe import file_copies
 from rowpath.probe.access import Access, Rules, open_access
 from rowpath.probe.file_copies import files_of
 from rowpath.probe.instances import GivenServer
 from rowpath.probe.target import read_target
-from rowpath.runners import Runner, RunnerFailure
+from rowpath.runners import protocol as p
+from rowpath.runners.manifest import language, load_manifest
+from rowpath.runners.process import Runner, RunnerFailure
 
 DRIVERS = {"duckdb": ("python", "duckdb"), "derby": ("java", "derby"), "h2": ("java", "h2")}
 KEEP_OPEN = """

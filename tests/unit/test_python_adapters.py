@@ -10,13 +10,13 @@ import pytest
 from python_engines import postgresql_fixture, running, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
-from rowpath import generators, workloads
-from rowpath.collect.proxy import Proxy
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
-from rowpath.model import Phase
-from rowpath.runners import RunnerFailure
-from rowpath.truth import Truth
+from rowpath.machine.counters.counting_proxy import Proxy
+from rowpath.model.workload import Phase
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads import generators, workload_file
+from rowpath.workloads.expected import Truth
 
 EVERY_WORKLOAD = ("scan", "keyed", "tab1", "aggregate", "connect", "types")
 
@@ -24,18 +24,20 @@ EVERY_WORKLOAD = ("scan", "keyed", "tab1", "aggregate", "connect", "types")
 def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WORKLOAD) -> None:
     """Every phase of the workloads: touch of a cold and a steady block, digest of reads, digest after writes."""
     for name in names:
-        whole = workloads.load_workload(name)
-        workload, _ = workloads.for_engine(whole, engine.supports)
+        whole = workload_file.load_workload(name)
+        workload, _ = workload_file.for_engine(whole, engine.supports)
         truth = Truth(whole, engine.supports)
         for phase in workload.phases:
-            full = talk.prepare(workload, phase, workloads.sql_for(workload, phase, engine))
+            full = talk.prepare(workload, phase, workload_file.sql_for(workload, phase, engine))
             if phase.writes:
-                for statement in workloads.reset_for(workload, phase, engine):
+                for statement in workload_file.reset_for(workload, phase, engine):
                     talk.run(statement, ignore_errors=statement.startswith("DROP"))
                 operations = min(phase.operations, 200)
                 sample = talk.sample(full, operations=operations, lead_in_ns=0, first=0)
                 assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
-                after = Phase(name="after", kind="query", sql=workloads.after_sql(workload, phase), table=phase.after)
+                after = Phase(
+                    name="after", kind="query", sql=workload_file.after_sql(workload, phase), table=phase.after
+                )
                 assert talk.verify(talk.prepare(workload, after)).digest == truth.after_digest(phase, operations), full
                 continue
             cold = talk.sample(full, operations=3, lead_in_ns=0, first=0)
@@ -46,12 +48,12 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
             for sample in (cold, talk.sample(full), talk.sample(full, first=990)):
                 assert sample.failure is None
                 assert sample.rows == truth.rows(phase, sample.first, sample.operations)
-                assert sample.values == sample.rows * len(workloads.result_columns(workload, phase))
+                assert sample.values == sample.rows * len(workload_file.result_columns(workload, phase))
                 assert int(sample.touch, 16) in (truth.touches(phase).expected(sample.first, sample.operations) or ())
                 assert bool(sample.first_row_ns) == phase.stamps
                 assert sample.execute_ns <= sample.first_row_ns
                 assert bool(sample.connect_ns) == (phase.kind == "connect")
-            assert len(verified.delivered) == len(workloads.result_columns(workload, phase))
+            assert len(verified.delivered) == len(workload_file.result_columns(workload, phase))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,7 @@ def test_sqlite_says_what_it_converted_and_what_failed(
 ) -> None:
     talk = start("sqlite3")
     talk.open(path=str(sqlite_file), statement="prepared", durability="none")
-    scan = workloads.load_workload("scan")
+    scan = workload_file.load_workload("scan")
     name = talk.prepare(scan, scan.phases[0])
     assert talk.verify(name).converted == ["REQTS"]
     with pytest.raises(RunnerFailure, match="no such table") as caught:
@@ -107,12 +109,12 @@ def test_a_delimited_file(start: Callable[..., Talk], tmp_path: Path) -> None:
             return ""
 
     for name in ("scan", "types"):
-        for table_name, table in workloads.load_workload(name).tables.items():
+        for table_name, table in workload_file.load_workload(name).tables.items():
             generators.write_delimited(tmp_path / f"{table_name}.tbl", table)
     talk = start("file")
     talk.open(path=str(tmp_path), delimiter="|")
     check_every_phase(talk, File(), ("scan", "types"))
-    keyed = workloads.load_workload("keyed")
+    keyed = workload_file.load_workload("keyed")
     with pytest.raises(RunnerFailure, match="whole tables") as caught:
         talk.prepare(keyed, keyed.phase("read"))
     assert caught.value.kind == "unsupported"
@@ -168,7 +170,7 @@ def test_postgresql(start: Callable[..., Talk], postgresql: dict[str, Any], coor
 def test_each_statement_mode_is_what_it_says(
     start: Callable[..., Talk], postgresql: dict[str, Any], driver: str, round_trips: dict[str, int]
 ) -> None:
-    keyed = workloads.load_workload("keyed")
+    keyed = workload_file.load_workload("keyed")
     sent = {}
     proxy = Proxy(int(postgresql["port"]))
     try:
@@ -194,7 +196,7 @@ def test_each_statement_mode_is_what_it_says(
 def test_a_cursor_streams_in_constant_memory(
     start: Callable[..., Talk], postgresql: dict[str, Any], driver: str
 ) -> None:
-    scan = workloads.load_workload("scan")
+    scan = workload_file.load_workload("scan")
     peaks_kb = []
     for times in (10, 60):
         talk = start(driver)
@@ -219,7 +221,7 @@ def test_errors_are_typed(start: Callable[..., Talk], postgresql: dict[str, Any]
         talk.open(**(options | {"transport": "unix", "tls": "on"}))
     assert caught.value.kind == "unsupported"
     talk.open(**options)
-    scan = workloads.load_workload("scan")
+    scan = workload_file.load_workload("scan")
     with pytest.raises(RunnerFailure) as caught:
         talk.verify(talk.prepare(scan, scan.phases[0], "SELECT * FROM nowhere"))
     assert (caught.value.kind, caught.value.code) == ("sql", "42P01")

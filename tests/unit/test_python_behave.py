@@ -11,10 +11,10 @@ import pytest
 from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from python_talk import Talk, start_fixture  # noqa: F401
 
-from rowpath import protocol as p
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
-from rowpath.runners import RunnerFailure
+from rowpath.runners import protocol as p
+from rowpath.runners.process import RunnerFailure
 
 AFTER_MS, MOST_MS = 300, 8000
 

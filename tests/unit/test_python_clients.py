@@ -15,20 +15,20 @@ import pytest
 from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
-from rowpath import protocol as p
-from rowpath import workloads
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
-from rowpath.model import Phase
-from rowpath.runners import RunnerFailure
-from rowpath.truth import Truth
+from rowpath.model.workload import Phase
+from rowpath.runners import protocol as p
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads import workload_file
+from rowpath.workloads.expected import Truth
 
 sys.path.append(str(Path(__file__).parents[2] / "runners" / "python"))
 from rowpath_runner.adapter import Adapter as RunnerAdapter
 from rowpath_runner.clients import Clients
 from rowpath_runner.loop import Work
 
-KEYED = workloads.load_workload("keyed")
+KEYED = workload_file.load_workload("keyed")
 TRUTH = Truth(KEYED)
 DRIVERS = [
     ("sqlite3", "prepared"),
@@ -102,17 +102,17 @@ def test_every_row_exactly_once(
 
     phase = KEYED.phase("insert")
     insert = talk.prepare(KEYED, phase)
-    for reset in workloads.reset_for(KEYED, phase, engine):
+    for reset in workload_file.reset_for(KEYED, phase, engine):
         talk.run(reset, ignore_errors=True)
     written = [talk.sample(insert, operations=many, lead_in_ns=0, first=first) for many, first in ((5, 0), (995, -1))]
     assert [sample.operations for sample in written] == [5, 995]
     assert (written[0].failure, written[1].failure) == (None, None)
-    after = Phase(name="after", kind="query", sql=workloads.after_sql(KEYED, phase), table=phase.after)
+    after = Phase(name="after", kind="query", sql=workload_file.after_sql(KEYED, phase), table=phase.after)
     assert talk.verify(talk.prepare(KEYED, after)).digest == TRUTH.after_digest(phase, 1000)
 
 
 def test_the_connections_are_of_their_own_and_closed(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
-    connect = workloads.load_workload("connect")
+    connect = workload_file.load_workload("connect")
     for driver in ("psycopg", "psycopg2", "asyncpg"):
         watcher, talk = start("psycopg"), start(driver)
         watcher.open(**postgresql, statement="bound", transport="unix")
@@ -133,7 +133,7 @@ def test_the_connections_are_of_their_own_and_closed(start: Callable[..., Talk],
 
 def connections(watcher: Talk) -> int:
     """Client connections of the server: read once they have settled."""
-    connect = workloads.load_workload("connect")
+    connect = workload_file.load_workload("connect")
     sql = "SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename = current_user"
     name = watcher.prepare(connect, connect.phases[0], sql, kind="query")
     deadline = time.monotonic() + 5

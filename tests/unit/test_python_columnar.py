@@ -11,14 +11,14 @@ from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loade
 from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from test_python_adapters import check_every_phase
 
-from rowpath import protocol as p
-from rowpath import workloads
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.model import Path as AccessPath
-from rowpath.model import Phase, Table
-from rowpath.runners import RunnerFailure
-from rowpath.truth import Truth
+from rowpath.model.workload import Path as AccessPath
+from rowpath.model.workload import Phase, Table
+from rowpath.runners import protocol as p
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads import workload_file
+from rowpath.workloads.expected import Truth
 
 READ = ("scan", "types")
 EVERY = ("scan", "keyed", "tab1", "aggregate", "connect", "types")
@@ -30,7 +30,7 @@ def loaded(engine_name: str, folder: Path, names: tuple[str, ...]) -> Instance:
     instance.start()
     tables: dict[str, Table] = {}
     for name in names:
-        workload, _ = workloads.for_engine(workloads.load_workload(name), engine.supports)
+        workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
         tables |= workload.tables
     instance.load(tables)
     return instance
@@ -96,7 +96,7 @@ def test_columnar_files(
     facts = talk.facts()
     assert facts.settings["threads"] == threads
     assert facts.driver_version == ADAPTERS[driver].versions[0]
-    keyed = workloads.load_workload("keyed")
+    keyed = workload_file.load_workload("keyed")
     with pytest.raises(RunnerFailure, match="whole tables") as caught:
         talk.prepare(keyed, keyed.phase("read"))
     assert caught.value.kind == "unsupported"
@@ -107,7 +107,7 @@ def test_adbc_sqlite(start: Callable[..., Talk], sqlite_file: Path, statement: s
     talk = start("adbc-sqlite")
     talk.open(path=str(sqlite_file), statement=statement, fetch=fetch, durability="full")
     check_every_phase(talk, ENGINES["sqlite"], EVERY)
-    scan = workloads.load_workload("scan")
+    scan = workload_file.load_workload("scan")
     assert talk.verify(talk.prepare(scan, scan.phases[0])).converted == ["REQTS"]
     settings = talk.facts().settings
     assert (settings["synchronous"], settings["journal_mode"]) == ("FULL", "wal")
@@ -126,7 +126,7 @@ def test_adbc_postgresql(start: Callable[..., Talk], postgresql: dict[str, Any],
     facts = talk.facts()
     assert facts.driver_version == ADAPTERS["adbc-postgresql"].versions[0]
     assert (facts.settings["tls"], facts.settings["TimeZone"]) == ("off", "UTC")
-    scan = workloads.load_workload("scan")
+    scan = workload_file.load_workload("scan")
     with pytest.raises(RunnerFailure) as caught:
         talk.verify(talk.prepare(scan, scan.phases[0], "SELECT * FROM nowhere"))
     assert (caught.value.kind, caught.value.code) == ("sql", "42P01")
@@ -134,19 +134,19 @@ def test_adbc_postgresql(start: Callable[..., Talk], postgresql: dict[str, Any],
 
 def stored(talk: Talk, engine: Any, way: str) -> str:
     """Store 2 000 rows as the phase `way` of the workload `load` does; the digest of what is in the table."""
-    workload = workloads.load_workload("load")
+    workload = workload_file.load_workload("load")
     phase = workload.phase(way)
     assert phase.parameters is not None
     size = phase.rows_per_operation
-    for reset in workloads.reset_for(workload, phase, engine):
+    for reset in workload_file.reset_for(workload, phase, engine):
         talk.run(reset)
     name = talk.prepare(
-        workload, phase, workloads.sql_for(workload, phase, engine), way=phase.way, rows_per_operation=size
+        workload, phase, workload_file.sql_for(workload, phase, engine), way=phase.way, rows_per_operation=size
     )
     operations = max(1, 2000 // size)
     sample = talk.sample(name, operations=operations, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
-    after = Phase(name="after", kind="query", sql=workloads.after_sql(workload, phase), table=phase.after)
+    after = Phase(name="after", kind="query", sql=workload_file.after_sql(workload, phase), table=phase.after)
     found = talk.verify(talk.prepare(workload, after)).digest
     assert found == Truth(workload, engine.supports).after_digest(phase, operations)
     return found
@@ -179,7 +179,7 @@ def test_clients_of_duckdb_share_the_work(start: Callable[..., Talk], duckdb: In
     duckdb.own_copy(path)
     talk = start("duckdb")
     talk.open(**duckdb.options(path), statement="bound", fetch=fetch, clients="8", concurrency="threads")
-    keyed = workloads.load_workload("keyed")
+    keyed = workload_file.load_workload("keyed")
     phase = keyed.phase("read")
     sample = talk.sample(talk.prepare(keyed, phase), operations=1000, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed, len(sample.clients)) == (1000, 0, 8)
@@ -193,9 +193,9 @@ def test_a_column_is_read_and_not_only_counted(start: Callable[..., Talk], duckd
     duckdb.own_copy(path)
     talk = start("duckdb")
     talk.open(**duckdb.options(path), statement="bound", fetch="columnar", durability="none")
-    scan = workloads.load_workload("scan")
+    scan = workload_file.load_workload("scan")
     phase = scan.phases[0]
-    names = [column.name for column in workloads.result_columns(scan, phase)]
+    names = [column.name for column in workload_file.result_columns(scan, phase)]
     name = talk.prepare(scan, phase)
     whole = int(talk.sample(name, operations=1, lead_in_ns=0).touch, 16)
     longer = {"REQTYPE": "REQTYPE || '12345'", "REQTS": "REQTS + INTERVAL 1 SECOND", "REQUSER": "REQUSER + 5"}

@@ -8,8 +8,8 @@ import pytest
 from python_talk import ADAPTERS
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.languages import python, python_compiled
-from rowpath.model import Path as AccessPath
+from rowpath.model.workload import Path as AccessPath
+from rowpath.runners.toolchains import python, python_compiled
 
 DRIVER = ADAPTERS["mysqlclient"]
 VERSION = DRIVER.versions[0]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from python_talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
 
-from rowpath import protocol as p
-from rowpath.runners import RunnerFailure
+from rowpath.runners import protocol as p
+from rowpath.runners.process import RunnerFailure
 
 MAKE_FILES = """
 import datetime, decimal, sys

@@ -14,10 +14,10 @@ import pytest
 from tests.unit import group_cases as cases
 from tests.unit.group_talk import NOTHING, Group, Subject, subject
 
-from rowpath import protocol
-from rowpath.groups.board import DONE, WAITS, WORKS, Board
-from rowpath.model import Path
-from rowpath.runners import RunnerFailure
+from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS, Board
+from rowpath.model.workload import Path
+from rowpath.runners import protocol
+from rowpath.runners.process import RunnerFailure
 
 sys.path.append(str(FilePath(__file__).parents[2] / "runners" / "python"))
 from rowpath_runner.adapter import Adapter as RunnerAdapter

@@ -12,13 +12,13 @@ import pytest
 from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
-from rowpath import protocol as p
-from rowpath import workloads
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
-from rowpath.model import Parameters, Phase, Workload
-from rowpath.runners import RunnerFailure
-from rowpath.truth import Truth
+from rowpath.model.workload import Parameters, Phase, Workload
+from rowpath.runners import protocol as p
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads import workload_file
+from rowpath.workloads.expected import Truth
 
 POSTGRESQL_WAYS = [
     "psycopg copy text tuned",
@@ -58,7 +58,7 @@ class Storing:
         def supports(kind: str) -> str:
             return "not taken here" if kind in lacking else str(engine.supports(kind))
 
-        source, _ = workloads.for_engine(workloads.load_workload(name), supports)
+        source, _ = workload_file.for_engine(workload_file.load_workload(name), supports)
         (table,) = source.tables.values()
         workload = Workload(
             name="store", title="", tables={"stored": msgspec.structs.replace(table, rows=0)}, phases=()
@@ -81,7 +81,7 @@ class Storing:
 
     def check(self, operations: int) -> None:
         """The table holds the rows of operations [0, operations) and nothing else."""
-        read = Phase(name="read", kind="query", sql=workloads.after_sql(self.workload, self.phase), table="stored")
+        read = Phase(name="read", kind="query", sql=workload_file.after_sql(self.workload, self.phase), table="stored")
         found = self.talk.verify(self.talk.prepare(self.workload, read))
         assert found.digest == Truth(self.workload).after_digest(self.phase, operations)
 
@@ -172,6 +172,6 @@ def test_asyncpg_stores_the_least_day_as_minus_infinity(start: Callable[..., Tal
     storing = Storing.of(Postgresql(), talk, "types", way="bulk", rows_per_operation=6)
     assert talk.sample(storing.prepare(), operations=1, lead_in_ns=0, first=0).failure is None
     sql = "SELECT count(*)::int AS one FROM stored WHERE c_date = '-infinity' AND c_timestamp = '-infinity'"
-    connect = workloads.load_workload("connect")
+    connect = workload_file.load_workload("connect")
     asked = talk.verify(talk.prepare(connect, connect.phases[0], sql, kind="query"))
     assert asked.digest == Truth(connect).verify_digest("first", 0, 1, 1)  # one row of the integer 1

@@ -11,13 +11,14 @@ import pytest
 from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from test_python_adapters import check_every_phase
 
-from rowpath import workloads
-from rowpath.engines import ENGINES, homes
+from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Instance, Place
-from rowpath.languages import source_file
-from rowpath.model import Parameters, Phase
-from rowpath.model import Path as AccessPath
-from rowpath.runners import RunnerFailure
+from rowpath.machine import private_directories
+from rowpath.model.workload import Parameters, Phase
+from rowpath.model.workload import Path as AccessPath
+from rowpath.runners.manifest import source_file
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads import workload_file
 
 LOADED = ("scan", "keyed", "tab1", "types")
 PATH = AccessPath.of({"engine": "mariadb", "deployment": "server"})
@@ -37,7 +38,7 @@ def mariadb_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instan
     try:
         tables = {}
         for name in LOADED:
-            workload, _ = workloads.for_engine(workloads.load_workload(name), engine.supports)
+            workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
             tables |= {table: one for table, one in workload.tables.items() if one.rows}
         instance.load(tables)
         yield instance
@@ -90,7 +91,7 @@ def test_the_server_counts_what_the_statement_mode_means(
     assert isinstance(mariadb, CountsStatements)
     talk = start(driver)
     talk.open(**mariadb.options(PATH), **chosen, transport="unix")
-    workload = workloads.load_workload("keyed")
+    workload = workload_file.load_workload("keyed")
     before = mariadb.statement_counts()
     sample = talk.sample(talk.prepare(workload, workload.phase("read")), operations=100, lead_in_ns=0, first=0)
     after = mariadb.statement_counts()
@@ -102,7 +103,7 @@ def test_the_server_counts_what_the_statement_mode_means(
 def test_a_float_that_the_c_extension_would_round_is_refused(start: Callable[..., Talk], mariadb: Instance) -> None:
     talk = start("mysql-connector")
     talk.open(**mariadb.options(PATH), statement="prepared", implementation="c", transport="unix")
-    workload = workloads.load_workload("types")
+    workload = workload_file.load_workload("types")
     phase = Phase(
         name="one",
         kind="query",
@@ -127,7 +128,7 @@ def test_a_wrong_password_and_a_missing_server_are_told(
         talk.open(**options | {"password": "wr0ng-secret"})
     assert (denied.value.kind, denied.value.code) == ("connect", "1045")
     assert "wr0ng-secret" not in str(denied.value)
-    nowhere = {"socket": "/nowhere/mysql.sock", "port": homes.free_port()}
+    nowhere = {"socket": "/nowhere/mysql.sock", "port": private_directories.free_port()}
     with pytest.raises(RunnerFailure, match=r"(?i)can't connect|connection refused|errno 2\b") as missing:
         talk.open(**options | nowhere)
     assert missing.value.kind == "connect"
@@ -149,7 +150,12 @@ def test_oracledb_says_that_nobody_listens(start: Callable[..., Talk]) -> None:
     talk = start("oracledb")
     with pytest.raises(RunnerFailure, match="refused") as missing:
         talk.open(
-            host="127.0.0.1", port=homes.free_port(), user="u", password="s3cret", database="X", statement="prepared"
+            host="127.0.0.1",
+            port=private_directories.free_port(),
+            user="u",
+            password="s3cret",
+            database="X",
+            statement="prepared",
         )
     assert missing.value.kind == "connect"
     assert missing.value.code.startswith("DPY-")

@@ -15,14 +15,14 @@ from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from test_python_clients import KEYED, check_sums, check_touch
 from test_python_columnar import loaded
 
-from rowpath import launch
-from rowpath.collect import cpu, memory
-from rowpath.invocation import Invocation
-from rowpath.languages import Adapter
-from rowpath.lattice import lattice
-from rowpath.model import Path as AccessPath
-from rowpath.plan import PlannedPath
-from rowpath.runners import RunnerFailure
+from rowpath.execution.worker import Invocation
+from rowpath.machine import processes
+from rowpath.machine.counters import cpu, memory
+from rowpath.model.workload import Path as AccessPath
+from rowpath.planning.lattice import lattice
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import Adapter
+from rowpath.runners.process import RunnerFailure
 
 READ = KEYED.phase("read")
 
@@ -34,7 +34,7 @@ def opened(start: Callable[..., Talk], driver: str, **options: Any) -> Talk:
 
 
 def living(pids: list[int]) -> list[int]:
-    return [pid for pid in pids if (fields := launch.stat_fields(pid)) and fields[0] != "Z"]
+    return [pid for pid in pids if (fields := processes.stat_fields(pid)) and fields[0] != "Z"]
 
 
 @pytest.mark.parametrize(("driver", "statement"), [("sqlite3", "bound"), ("psycopg", "prepared"), ("asyncpg", "bound")])
@@ -42,7 +42,7 @@ def test_every_row_exactly_once(
     start: Callable[..., Talk], postgresql: dict[str, Any], sqlite_file: Path, driver: str, statement: str
 ) -> None:
     talk = opened(start, driver, **postgresql, path=str(sqlite_file), statement=statement, clients="3")
-    assert len(launch.descendants(talk.runner.pid)) == 2
+    assert len(processes.descendants(talk.runner.pid)) == 2
     assert talk.facts().settings["clients"] == "3"
     name = talk.prepare(KEYED, READ)
     for sample in (
@@ -74,7 +74,7 @@ def test_a_failure_in_another_process_is_told_as_it_was(start: Callable[..., Tal
 def test_processes_end_with_their_runner_however_it_ends(start: Callable[..., Talk], sqlite_file: Path) -> None:
     for end in ("close", "kill"):
         talk = opened(start, "sqlite3", path=str(sqlite_file), statement="bound", clients="3")
-        pids = launch.descendants(talk.runner.pid)
+        pids = processes.descendants(talk.runner.pid)
         assert len(living(pids)) == 2
         if end == "close":
             talk.open(path=str(sqlite_file), statement="bound", durability="full")  # closes what was open
@@ -89,10 +89,10 @@ def test_processes_end_with_their_runner_however_it_ends(start: Callable[..., Ta
 def test_a_process_that_dies_is_an_error_and_no_hang(start: Callable[..., Talk], sqlite_file: Path) -> None:
     talk = opened(start, "sqlite3", path=str(sqlite_file), statement="bound", clients="3")
     name = talk.prepare(KEYED, READ)
-    os.kill(launch.descendants(talk.runner.pid)[0], signal.SIGKILL)
+    os.kill(processes.descendants(talk.runner.pid)[0], signal.SIGKILL)
     with pytest.raises(RunnerFailure, match="process ended with status -9"):
         talk.sample(name)
-    assert not living(launch.descendants(talk.runner.pid))
+    assert not living(processes.descendants(talk.runner.pid))
 
 
 def test_processes_read_one_duckdb_file_and_write_none(
@@ -118,7 +118,7 @@ def test_cpu_and_memory_are_those_of_all_processes(tmp_path: Path) -> None:
     invocation = Invocation(planned, instance, log=lambda line: None, timeout_s=20)
     try:
         invocation.open()
-        pids = [invocation.runner.pid, *launch.descendants(invocation.runner.pid)]
+        pids = [invocation.runner.pid, *processes.descendants(invocation.runner.pid)]
         assert len(pids) == 2
         before = [cpu.process_ns(pid) or 0 for pid in pids]
         seen = invocation._beside_the_window_cpu_ns()

@@ -13,15 +13,16 @@ from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loade
 from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from test_python_columnar import loaded
 
-from rowpath import codec, workloads
-from rowpath import protocol as p
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.model import Column, Phase, Workload
-from rowpath.model import Path as AccessPath
-from rowpath.ranges import segments
-from rowpath.runners import RunnerFailure
-from rowpath.truth import Truth
+from rowpath.model.workload import Column, Phase, Workload
+from rowpath.model.workload import Path as AccessPath
+from rowpath.runners import protocol as p
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads import codec
+from rowpath.workloads import workload_file as workloads
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.partitions import segments
 
 SCAN = workloads.load_workload("scan")
 READ = SCAN.phases[0]

@@ -19,10 +19,10 @@ import pytest
 from codec_vectors import VECTORS, natural
 from python_talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
 
-from rowpath import generators, workloads
-from rowpath import protocol as p
-from rowpath.languages import python as language
-from rowpath.truth import Truth
+from rowpath.runners import protocol as p
+from rowpath.runners.toolchains import python as language
+from rowpath.workloads import generators, workload_file
+from rowpath.workloads.expected import Truth
 
 SOURCE = Path(__file__).parents[2] / "runners" / "python"
 sys.path.append(str(SOURCE))
@@ -59,7 +59,7 @@ def test_its_codec_refuses_what_does_not_fit() -> None:
 
 
 def test_text_becomes_the_natural_type() -> None:
-    table = workloads.load_workload("types").tables["types"]
+    table = workload_file.load_workload("types").tables["types"]
     for row in generators.rows(table):
         for value, column in zip(row, table.columns, strict=True):
             convert = FROM_TEXT.get(column.type)
@@ -108,7 +108,7 @@ def test_a_transaction_is_around_each_operation() -> None:
 
 
 def test_taking_a_rows_values_costs_little() -> None:
-    table = workloads.load_workload("scan").tables["hits"]
+    table = workload_file.load_workload("scan").tables["hits"]
     columns = [runner_codec.Column(msgspec.to_builtins(column)) for column in table.columns]
     rows = list(generators.rows(table))
     loop = Loop("query", columns, Work(lambda _: rows))
@@ -118,7 +118,7 @@ def test_taking_a_rows_values_costs_little() -> None:
 def test_the_null_operation(start: Callable[..., Talk]) -> None:
     talk = start("null")
     talk.open()
-    workload = workloads.load_workload("null")
+    workload = workload_file.load_workload("null")
     name = talk.prepare(workload, workload.phases[0])
     samples = [talk.sample(name) for _ in range(15)]
     assert statistics.median(sample.ns / sample.operations for sample in samples) < NULL_OPERATION_LIMIT_NS
@@ -132,7 +132,7 @@ def test_the_null_operation(start: Callable[..., Talk]) -> None:
 
 
 def test_known_burn_and_stall(start: Callable[..., Talk]) -> None:
-    workload = workloads.load_workload("null")
+    workload = workload_file.load_workload("null")
     talk = start("null")
     cost = {}
     for burn_ns in (100_000, 300_000):
@@ -165,7 +165,7 @@ def test_a_driver_is_one_file_and_may_chatter(start: Callable[..., Talk], tmp_pa
     (tmp_path / "adapters" / "toy.py").write_text(TOY)
     talk = start("toy", tmp_path)
     talk.open()
-    connect = workloads.load_workload("connect")
+    connect = workload_file.load_workload("connect")
     name = talk.prepare(connect, connect.phases[0], kind="query")
     assert talk.verify(name, 0, 3).digest == Truth(connect).verify_digest("first", 0, 3, 10)
 
@@ -216,7 +216,7 @@ def spoken(*requests: dict[str, Any]) -> Any:
 def test_the_end_of_stdin_stops_it_in_the_middle_of_a_sample(start: Callable[..., Talk]) -> None:
     talk = start("null")
     talk.open()
-    workload = workloads.load_workload("null")
+    workload = workload_file.load_workload("null")
     name = talk.prepare(workload, workload.phases[0])
     talk.runner.send(
         p.Sample, 60, phase=name, regime="steady", lead_in_ns=0, duration_ns=60_000_000_000, operations=0, first=-1

@@ -11,28 +11,29 @@ import msgspec
 import pytest
 from tests.unit.test_plan import Select, planned
 
-from rowpath import ranges, work
-from rowpath.codec import decode_row
 from rowpath.engines.base import Place
-from rowpath.engines.file import Folder
+from rowpath.engines.files.delimited import Folder
 from rowpath.errors import UsageError
-from rowpath.invocation import book_as_one
-from rowpath.model import Path as AccessPath
-from rowpath.model import Workload
-from rowpath.protocol import SampleReply
-from rowpath.workloads import load_workload
+from rowpath.execution import prepared_phases
+from rowpath.execution.worker import book_as_one
+from rowpath.model.workload import Path as AccessPath
+from rowpath.model.workload import Workload
+from rowpath.runners.protocol import SampleReply
+from rowpath.workloads import partitions
+from rowpath.workloads.codec import decode_row
+from rowpath.workloads.workload_file import load_workload
 
 NUMBERS = (1, 2, 3, 7, 100)
 
 
-def taken(keys: list[int], parts: list[ranges.Range]) -> list[int]:
+def taken(keys: list[int], parts: list[partitions.Range]) -> list[int]:
     return [sum(low < key <= high for low, high in parts) for key in keys]
 
 
 @pytest.mark.parametrize("n", NUMBERS)
 def test_bounds_take_every_key_once_and_share_them_out(n: int) -> None:
     keys = sorted(random.Random(n).sample(range(-50, 6_000_000), 1500))
-    parts = ranges.bounds(keys, n, 32)
+    parts = partitions.bounds(keys, n, 32)
     assert len(parts) == n
     assert taken(keys, parts) == [1] * len(keys)
     each = [sum(low < key <= high for key in keys) for low, high in parts]
@@ -42,25 +43,25 @@ def test_bounds_take_every_key_once_and_share_them_out(n: int) -> None:
 
 
 def test_the_first_bound_is_nought_where_keys_are_above_it() -> None:
-    assert ranges.bounds([5, 9], 1, 16) == [(0, 2**15 - 1)]
-    assert ranges.bounds([0, 9], 2, 64) == [(-1, 0), (0, 2**63 - 1)]
+    assert partitions.bounds([5, 9], 1, 16) == [(0, 2**15 - 1)]
+    assert partitions.bounds([0, 9], 2, 64) == [(-1, 0), (0, 2**63 - 1)]
 
 
 def test_more_clients_than_rows_are_refused() -> None:
     with pytest.raises(UsageError):
-        ranges.bounds([1, 2], 3, 32)
+        partitions.bounds([1, 2], 3, 32)
 
 
 def test_counted_ranges_drop_the_remainder_and_what_lies_beyond() -> None:
-    assert ranges.count(10, 3) == [(0, 3), (3, 6), (6, 9)]
-    assert sum(taken(list(range(1, 13)), ranges.count(12, 4))) == 12
+    assert partitions.count(10, 3) == [(0, 3), (3, 6), (6, 9)]
+    assert sum(taken(list(range(1, 13)), partitions.count(12, 4))) == 12
     sparse = [32 * (i // 8) + i % 8 + 1 for i in range(1500)]  # as TPC-H numbers its orders
-    assert sum(taken(sparse, ranges.count(1500, 4))) == pytest.approx(1500 / 4, abs=8)
+    assert sum(taken(sparse, partitions.count(1500, 4))) == pytest.approx(1500 / 4, abs=8)
 
 
 @pytest.mark.parametrize("n", NUMBERS)
 def test_segments_are_the_whole_file(n: int) -> None:
-    parts = ranges.segments(98_765, n)
+    parts = partitions.segments(98_765, n)
     assert [begin for begin, _ in parts] == [0, *(end for _, end in parts[:-1])]
     assert parts[-1][1] == 98_765
 
@@ -94,7 +95,7 @@ def test_each_path_gets_parameters_of_its_own(tmp_path: Path) -> None:
     folder.start()
     folder.load(workload.tables)
     size = (tmp_path / "file" / "hits.tbl").stat().st_size
-    shop = work.Workshop(tmp_path / "params")
+    shop = prepared_phases.Workshop(tmp_path / "params")
 
     def of(engine: str, clients: int, how: str = "bounds") -> list[tuple[int, ...]]:
         made = shop.path_work(workload, path_of(engine, clients, how), folder).phases["u.hits-ranges"]

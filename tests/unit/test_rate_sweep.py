@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from rowpath.groups.model import RateTry
-from rowpath.groups.rate_sweep import CLOSE_ENOUGH, search
-from rowpath.groups.tables import RateSweepTable
+from rowpath.analysis.mixed_load.model import RateTry
+from rowpath.execution.mixed_load.rate_search import CLOSE_ENOUGH, search
+from rowpath.model.mixed_load import RateSweepTable
 
 
 def table(**how: float) -> RateSweepTable:

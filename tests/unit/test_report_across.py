@@ -9,12 +9,12 @@ import pytest
 from tests.unit import journal_factory
 from tests.unit.journal_factory import MadePath, Run
 
-from rowpath.analysis import analyse
-from rowpath.growth_model import Coefficient, CostModel, Predicted
-from rowpath.report.across import cost_model_grid
+from rowpath.analysis.analyse import analyse
+from rowpath.analysis.growth_model import Coefficient, CostModel, Predicted
+from rowpath.report.cross_phase import cost_model_grid
 from rowpath.report.grid import Grid
 from rowpath.report.view import view
-from rowpath.workloads import load_workload
+from rowpath.workloads.workload_file import load_workload
 
 
 def made(tmp_path: Path, paths: list[MadePath], workload: str = "", shares: tuple[int, ...] = ()) -> Path:

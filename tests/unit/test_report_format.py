@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from rowpath.report import format as fmt
+from rowpath import text as fmt
 from rowpath.report.grid import heading, plain
 
 

@@ -14,8 +14,8 @@ import msgspec
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 from groups_fixture import BACKUP, analysis, report
 
-from rowpath.groups.model import GroupsReport, Series, TimeLine
-from rowpath.report import groups, timeline
+from rowpath.analysis.mixed_load.model import GroupsReport, Series, TimeLine
+from rowpath.report import mixed_load, timeline
 from rowpath.report.exports import write_json, write_timeline
 from rowpath.report.grid import Grid
 from rowpath.report.json import schema
@@ -25,7 +25,7 @@ LINE = report().lines[2]
 
 
 def _grid(key: str, shown: GroupsReport | None = None) -> Grid:
-    return dict(groups.grids(shown or report()))[key]
+    return dict(mixed_load.grids(shown or report()))[key]
 
 
 def _cell(grid: Grid, row: int, title: str) -> str:
@@ -73,9 +73,9 @@ def test_a_rate_sweep_is_shown_in_order_with_the_highest_rate_that_kept_the_boun
 
 
 def test_nothing_is_shown_of_what_there_is_none_of() -> None:
-    assert list(groups.grids(GroupsReport())) == []
+    assert list(mixed_load.grids(GroupsReport())) == []
     one = msgspec.structs.replace(report(), figures=report().figures[:7], ratios=())
-    assert "beside" not in dict(groups.grids(one))
+    assert "beside" not in dict(mixed_load.grids(one))
     empty = view(msgspec.structs.replace(analysis(), groups=None))
     assert (empty.groups, empty.time_lines) == ((), ())
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 from analysis_fixture import analysis
 
 from rowpath.errors import UsageError
-from rowpath.model import Analysis
+from rowpath.model.workload import Analysis
 from rowpath.report import html
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}

@@ -7,9 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
-from rowpath.progress import GroupNow, GroupsSecond
+from rowpath.model.progress import GroupNow, GroupsSecond
 from rowpath.report.live import LINE_EVERY_S, Progress
-from rowpath.report.live_groups import GroupsHistory
+from rowpath.report.live_mixed_load import GroupsHistory
 
 STALLED = range(20, 24)
 

@@ -9,8 +9,8 @@ import pytest
 from tests.unit import journal_factory
 from tests.unit.journal_factory import SCAN_ROWS, MadePath, path
 
-from rowpath.analysis import analyse
-from rowpath.model import Analysis
+from rowpath.analysis.analyse import analyse
+from rowpath.model.workload import Analysis
 from rowpath.report.markdown import write_markdown
 from rowpath.report.retrieval import block_sizes_grid, retrieval_grid
 from rowpath.report.view import view

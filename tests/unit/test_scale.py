@@ -6,13 +6,13 @@ from math import gcd
 
 import pytest
 
-from rowpath import codec, generators
 from rowpath.errors import UsageError
-from rowpath.model import Workload
-from rowpath.scale import at_scale
-from rowpath.session import plan_for
-from rowpath.truth import Truth
-from rowpath.workloads import load_workload
+from rowpath.execution.run import plan_for
+from rowpath.model.workload import Workload
+from rowpath.workloads import codec, generators
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import load_workload
 
 
 def scaled(scale: float) -> Workload:

@@ -10,14 +10,14 @@ import pytest
 from tests.unit import journal_factory
 from tests.unit.journal_factory import SCAN_ROWS
 
-from rowpath.analysis import analyse
-from rowpath.model import Analysis
+from rowpath.analysis.analyse import analyse
+from rowpath.analysis.scaling_model import Scaling
+from rowpath.analysis.statistics.usl import Curve
+from rowpath.model.workload import Analysis
 from rowpath.report.csv import write_csv
 from rowpath.report.markdown import write_markdown
 from rowpath.report.scaling import scaling_figure, scaling_grid
 from rowpath.report.view import view
-from rowpath.scaling_model import Scaling
-from rowpath.statistics.usl import Curve
 
 CLIENTS = (1, 2, 3, 4, 6, 8)
 ONE_NS = 40e6

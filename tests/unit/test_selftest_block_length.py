@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rowpath.selftest.block_length import judge
+from rowpath.checks.selftest.block_length import judge
 
 
 def test_noise_around_one_passes() -> None:

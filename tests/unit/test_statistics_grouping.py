@@ -3,8 +3,8 @@
 import math
 import random
 
-from rowpath.statistics.grouping import Placed, place
-from rowpath.statistics.intervals import Interval, student
+from rowpath.analysis.statistics.grouping import Placed, place
+from rowpath.analysis.statistics.intervals import Interval, student
 
 
 def _ranking(rng: random.Random, truths: list[float], sets: int = 6, spread: float = 0.008) -> list[Placed[int]]:

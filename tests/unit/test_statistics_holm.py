@@ -2,7 +2,7 @@
 
 import numpy
 
-from rowpath.statistics.holm import holm
+from rowpath.analysis.statistics.holm import holm
 
 
 def test_by_hand() -> None:

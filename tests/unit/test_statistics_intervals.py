@@ -6,7 +6,7 @@ import numpy
 import pytest
 from scipy import stats
 
-from rowpath.statistics.intervals import Interval, difference, student
+from rowpath.analysis.statistics.intervals import Interval, difference, student
 
 TRIALS = 4_000
 

@@ -6,7 +6,7 @@ import statistics
 
 import pytest
 
-from rowpath.statistics.periodic import Load, excess
+from rowpath.analysis.statistics.periodic import Load, excess
 
 SETS, ROUNDS, BLOCK_NS = 6, 15, 10e6
 

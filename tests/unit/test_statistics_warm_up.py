@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rowpath.statistics.warm_up import classify, is_flat
+from rowpath.execution.warm_up import classify, is_flat
 
 
 def _series(level: Callable[[float], float], blocks: int, seed: int, noise: float = 0.02) -> list[float]:

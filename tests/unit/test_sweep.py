@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from tests.unit import journal_factory
 
-from rowpath.analysis import analyse
-from rowpath.model import Analysis
-from rowpath.sweep import fit
-from rowpath.workloads import load_workload
+from rowpath.analysis.analyse import analyse
+from rowpath.analysis.size_sweep import fit
+from rowpath.model.workload import Analysis
+from rowpath.workloads.workload_file import load_workload
 
 SIZES = {phase.name: phase.rows_per_operation for phase in load_workload("scan-sizes").phases}
 QUICK_START, QUICK_ROWS = (10_000.0, 500.0), (60_000.0, 250.0)  # they cross at 200 rows

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.engines import ENGINES, certificates, postgresql_binaries
+from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned, versions
 from rowpath.engines.postgresql import ENGINE
 from rowpath.errors import EnvironmentMissing
-from rowpath.experiments import Selection
-from rowpath.fleet import key_of
-from rowpath.lattice import select, unavailable
-from rowpath.model import Path as AccessPath
-from rowpath.places import cache_dir
+from rowpath.execution.instances import key_of
+from rowpath.machine import certificates, postgresql_programs
+from rowpath.machine.directories import cache_dir
+from rowpath.model.workload import Path as AccessPath
+from rowpath.planning.experiment_file import Selection
+from rowpath.planning.lattice import select, unavailable
 
-WHEEL, WITH_TLS = postgresql_binaries.VERSION, postgresql_binaries.VERSION_TLS
+WHEEL, WITH_TLS = postgresql_programs.VERSION, postgresql_programs.VERSION_TLS
 
 
 @pytest.fixture(autouse=True)
@@ -82,11 +83,11 @@ def test_both_servers_live_in_one_run() -> None:
 def test_a_server_that_was_named_is_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
     if not ENGINE.availability_of(WITH_TLS, "on").ok:
         pytest.skip(ENGINE.availability_of(WITH_TLS, "on").reason)
-    monkeypatch.setenv("ROWPATH_POSTGRESQL", str(postgresql_binaries.install_tls()))
+    monkeypatch.setenv("ROWPATH_POSTGRESQL", str(postgresql_programs.install_tls()))
     assert ENGINE.versions() == ("18.4",)
     assert ENGINE.tls_version() == "18.4"
     assert ENGINE.availability_of("18.4", "on").ok
-    wheel = cache_dir() / f"postgresql-{WHEEL}" / postgresql_binaries.PREFIX_IN_WHEEL
+    wheel = cache_dir() / f"postgresql-{WHEEL}" / postgresql_programs.PREFIX_IN_WHEEL
     monkeypatch.setenv("ROWPATH_POSTGRESQL", str(wheel))
     assert ENGINE.tls_version() == ""
     assert ENGINE.availability_of("18.4", "on").remedy == "unset ROWPATH_POSTGRESQL"
@@ -97,8 +98,8 @@ def test_without_openssl_tls_is_unavailable_and_the_rest_is_not(
 ) -> None:
     if not ENGINE.availability_of(WITH_TLS, "on").ok:
         pytest.skip(ENGINE.availability_of(WITH_TLS, "on").reason)
-    postgresql_binaries.install_tls()
-    monkeypatch.setattr("rowpath.engines.certificates.shutil.which", lambda _name: None)
+    postgresql_programs.install_tls()
+    monkeypatch.setattr("rowpath.machine.certificates.shutil.which", lambda _name: None)
     assert ENGINE.availability_of(WITH_TLS, "on").remedy == certificates.INSTALL
     assert ENGINE.availability_of(WITH_TLS, "off").ok
     with pytest.raises(EnvironmentMissing, match="openssl"):

@@ -1,4 +1,4 @@
-from rowpath.toml_lines import key_lines, line_of, nearest, suggest
+from rowpath.toml_file import key_lines, line_of, nearest, suggest
 
 TEXT = """\
 name = "x"

@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rowpath import generators, loading, tpch
 from rowpath.errors import EnvironmentMissing, InternalError
-from rowpath.model import Table
-from rowpath.scale import at_scale
-from rowpath.workloads import load_workload
+from rowpath.model.workload import Table
+from rowpath.workloads import generators, load_progress, tpch
+from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import load_workload
 
 
 def table(name: str, scale: float) -> Table:
@@ -85,7 +85,7 @@ print(file, file.stat().st_ino)
 
 def test_two_that_want_the_same_rows_get_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", str(Path(tpch.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(tpch.__file__).parents[2]))
     both = [subprocess.Popen([sys.executable, "-c", MAKE], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     said = {process.communicate(timeout=60)[0] for process in both}
     assert len(said) == 1
@@ -106,7 +106,7 @@ def test_rows_that_are_not_all_there_are_not_kept(tmp_path: Path, monkeypatch: p
             tpch.file_of(table("customer", 0.001))
     assert not list(tmp_path.rglob("*.tbl"))
     seen: list[tuple[str, int, int]] = []
-    with loading.watched(lambda *told: seen.append(told)):
+    with load_progress.watched(lambda *told: seen.append(told)):
         assert tpch.file_of(table("customer", 0.001)).is_file()
     assert seen[-1] == (f"making {tpch.path_of(table('customer', 0.001)).name}", 150, 150)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from rowpath import codec, generators
-from rowpath.model import Workload
-from rowpath.scale import at_scale
-from rowpath.truth import Truth
-from rowpath.workloads import for_engine, load_workload
+from rowpath.model.workload import Workload
+from rowpath.workloads import codec, generators
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import for_engine, load_workload
 
 MASK64 = codec.MASK64
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rowpath.statistics.usl import Curve, fit, law
+from rowpath.analysis.statistics.usl import Curve, fit, law
 
 CLIENTS = (1, 2, 3, 4, 6, 8)
 

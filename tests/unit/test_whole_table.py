@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rowpath import codec, generators
-from rowpath.model import CODEC_VERSION, Workload
-from rowpath.payload import payload_of
-from rowpath.scale import at_scale
-from rowpath.truth import Truth
-from rowpath.whole_table import VARIANTS, WholeTable, whole_table
-from rowpath.workloads import load_workload
+from rowpath.model.workload import CODEC_VERSION, Workload
+from rowpath.workloads import codec, generators
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected_scan import VARIANTS, WholeTable, whole_table
+from rowpath.workloads.payload import payload_of
+from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import load_workload
 
 MASK64 = codec.MASK64
 SMALL = at_scale(load_workload("tpch"), 0.001)

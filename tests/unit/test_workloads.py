@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from rowpath import workloads
 from rowpath.engines.base import Engine
 from rowpath.errors import UsageError
-from rowpath.model import Table
+from rowpath.model.workload import Table
+from rowpath.workloads import workload_file as workloads
 
 GOOD = """
 name = "mine"

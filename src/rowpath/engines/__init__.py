@@ -4,40 +4,45 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 
 from rowpath.engines.base import Engine
 
-NAMES = (
-    "sqlite",
-    "derby",
-    "h2",
-    "hsqldb",
-    "duckdb",
-    "postgresql",
-    "mariadb",
-    "mysql",
-    "oracle",
-    "ibmi",
-    "berkeleydb",
-    "lmdb",
-    "cobol",
-    "parquet",
-    "arrow",
-    "spl",
-    "file",
-    "jdbc",
-    "odbc",
-    "null",
-)
+MODULES = {
+    "sqlite": "sqlite",
+    "derby": "jvm.derby",
+    "h2": "jvm.h2",
+    "hsqldb": "jvm.hsqldb",
+    "duckdb": "duckdb",
+    "postgresql": "postgresql",
+    "mariadb": "mariadb",
+    "mysql": "mysql",
+    "oracle": "external.oracle",
+    "ibmi": "external.ibmi",
+    "berkeleydb": "files.berkeleydb",
+    "lmdb": "files.lmdb",
+    "cobol": "files.cobol",
+    "parquet": "files.parquet",
+    "arrow": "files.arrow",
+    "spl": "files.spl",
+    "file": "files.delimited",
+    "jdbc": "external.jdbc",
+    "odbc": "external.odbc",
+    "null": "null",
+}
+NAMES = tuple(MODULES)
+
+
+def module_of(name: str) -> ModuleType:
+    """The module of an engine; KeyError for a name that is not in NAMES."""
+    return importlib.import_module(f"rowpath.engines.{MODULES[name]}")
 
 
 class _Engines(Mapping[str, Engine]):
     """KeyError for a name that is not in NAMES."""
 
     def __getitem__(self, name: str) -> Engine:
-        if name not in NAMES:
-            raise KeyError(name)
-        engine: Engine = importlib.import_module(f"rowpath.engines.{name}").ENGINE
+        engine: Engine = module_of(name).ENGINE
         return engine
 
     def __iter__(self) -> Iterator[str]:

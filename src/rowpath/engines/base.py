@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, Protocol, runtime_checkable
 
-from rowpath.model import Path, Table
+from rowpath.model.workload import Path, Table
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import time
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines import homes
 from rowpath.engines.base import Settled
-from rowpath.model import Path
+from rowpath.machine import private_directories
+from rowpath.model.workload import Path
 
 
 class Copies:
@@ -31,7 +31,7 @@ class Copies:
 
     def start(self) -> None:
         """Make the private folder. Errors: EnvironmentMissing when it cannot be written."""
-        homes.home(self._folder, None)
+        private_directories.home(self._folder, None)
 
     def stop(self) -> None:
         """Nothing runs."""
@@ -50,17 +50,17 @@ class Copies:
             return
         copy = self._copy(path)
         shutil.rmtree(copy.parent, ignore_errors=True)
-        homes.home(copy.parent, None)
+        private_directories.home(copy.parent, None)
         if self._database.is_dir():
             shutil.copytree(self._database, copy)
         else:
             shutil.copyfile(self._database, copy)
-        homes.sync(copy)
+        private_directories.sync(copy)
 
     def settle(self, path: Path) -> Settled:
         """Sync the path's copy (its runner checkpoints: `settle_statements`)."""
         started_ns = time.monotonic_ns()
-        homes.sync(self._copy(path))
+        private_directories.sync(self._copy(path))
         return Settled(time.monotonic_ns() - started_ns, None, "syncfs; the bytes are the runner's")
 
     def commits(self) -> int | None:
@@ -69,7 +69,9 @@ class Copies:
 
     def size_bytes(self) -> int:
         """Bytes of the loaded database, its log included."""
-        return homes.size_bytes(self._database) if self._database.is_dir() else self._database.stat().st_size
+        return (
+            private_directories.size_bytes(self._database) if self._database.is_dir() else self._database.stat().st_size
+        )
 
     def secrets(self) -> list[str]:
         """None."""
@@ -82,7 +84,7 @@ class Copies:
     def restored_copy(self) -> FilePath:
         """Where what a backup kept is to be put: from now on the only database, which every path works on."""
         self.start()
-        self._database = self._only = homes.home(self._folder / "restored", None) / self._copy_name
+        self._database = self._only = private_directories.home(self._folder / "restored", None) / self._copy_name
         return self._only
 
     def _copy(self, path: Path) -> FilePath:

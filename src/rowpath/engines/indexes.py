@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowpath.model import Table
+from rowpath.model.workload import Table
 
 
 def statements(name: str, table: Table) -> list[str]:

@@ -10,11 +10,10 @@ import time
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath import launch
-from rowpath.engines import homes
 from rowpath.engines.base import Availability, Place, Settled
 from rowpath.errors import EnvironmentMissing
-from rowpath.model import Path, Table
+from rowpath.machine import private_directories, processes
+from rowpath.model.workload import Path, Table
 
 START_TIMEOUT_S = 10.0
 
@@ -124,15 +123,15 @@ class Ping(Nothing):
         self.stall_ns = 0
         self.stall_every = 0
         self._place = place
-        self._process: launch.Process | None = None
+        self._process: processes.Process | None = None
         self._sockets: FilePath | None = None
         self._port = 0
 
     def start(self) -> None:
         """Start it and wait for its ready line. Errors: EnvironmentMissing without a C compiler."""
         self.stop()
-        c: Any = importlib.import_module("rowpath.languages.c")
-        self._sockets = homes.socket_home(self._place.socket_directory, None)
+        c: Any = importlib.import_module("rowpath.runners.toolchains.c")
+        self._sockets = private_directories.socket_home(self._place.socket_directory, None)
         socket_file = self._sockets / "ping"
         socket_file.unlink(missing_ok=True)
         command = c.echo_command(
@@ -142,14 +141,14 @@ class Ping(Nothing):
             stall_ns=self.stall_ns,
             stall_every=self.stall_every,
         )
-        self._process = launch.start(
+        self._process = processes.start(
             command,
             environment=self._place.environment,
             cpus=self._place.server_cpus,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        line = launch.first_line(self._process, START_TIMEOUT_S)
+        line = processes.first_line(self._process, START_TIMEOUT_S)
         if not line.startswith("ready tcp="):
             self.stop()
             raise EnvironmentMissing(f"the ping server did not start (it said {json.dumps(line)})", "rowpath doctor")
@@ -169,7 +168,7 @@ class Ping(Nothing):
     def stop(self) -> None:
         """Stop it by pid; harmless when stopped already."""
         if self._process is not None:
-            launch.stop(self._process, launch.AT_ONCE)
+            processes.stop(self._process, processes.AT_ONCE)
             self._process = None
         if self._sockets is not None:
             (self._sockets / "ping").unlink(missing_ok=True)

@@ -9,18 +9,19 @@ from pathlib import Path as FilePath
 from types import TracebackType
 from typing import Any
 
-from rowpath import languages
 from rowpath.engines.base import Instance
-from rowpath.engines.by_url import count_rows
+from rowpath.engines.external.server import count_rows
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.journal import Scrubber
-from rowpath.languages import Adapter
-from rowpath.model import Path
-from rowpath.probe import file_copies, sessions, suited
+from rowpath.journal.writer import Scrubber
+from rowpath.model.workload import Path
+from rowpath.probe import eligibility, file_copies, sessions
 from rowpath.probe.instances import TABLE, DatabaseFiles, GivenServer, SingleFile
 from rowpath.probe.row_limit import session_limit
 from rowpath.probe.target import Target
-from rowpath.protocol import (
+from rowpath.runners import manifest
+from rowpath.runners.manifest import Adapter
+from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.protocol import (
     Close,
     CloseReply,
     Describe,
@@ -33,7 +34,6 @@ from rowpath.protocol import (
     RunReply,
     RunStatements,
 )
-from rowpath.runners import Runner, RunnerFailure
 
 CONNECT_TIMEOUT_S = 60.0
 REFERENCES = {
@@ -130,7 +130,7 @@ class Access:
         adapter, version = self._reference()
         options = self._coordinates(adapter)
         path = Path.of({key: str(value) for key, value in options.items()})
-        language = languages.language(adapter.language)
+        language = manifest.language(adapter.language)
         language.build([(adapter, version)])
         runner: Runner | None = None
         try:
@@ -151,12 +151,12 @@ class Access:
     def _reference(self) -> tuple[Adapter, str]:
         reasons = []
         for language, driver in REFERENCES[self.target.engine]:
-            found = [each for each in languages.load_manifest(language).adapter if each.driver == driver]
+            found = [each for each in manifest.load_manifest(language).adapter if each.driver == driver]
             for adapter in found:
                 version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
-                here = languages.availability(adapter, version)
-                must = suited.read_only(self.target, self.rules.in_place)
-                why, remedy = suited.unsuited(adapter, self.target.tls, must)
+                here = manifest.availability(adapter, version)
+                must = eligibility.read_only(self.target, self.rules.in_place)
+                why, remedy = eligibility.unsuited(adapter, self.target.tls, must)
                 if here.ok and not why:
                     return adapter, version
                 reasons.append((f"{driver} ({language}): {why or here.reason}", remedy or here.remedy))

@@ -10,12 +10,12 @@ import msgspec
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, Stored
 from rowpath.errors import UsageError
-from rowpath.languages import Adapter, availability, every_adapter
-from rowpath.lattice import lattice, pruned, unserved_reason
-from rowpath.model import Dropped, Path, Phase
-from rowpath.plan import PlannedPath, short_names
-from rowpath.probe.suited import unsuited
-from rowpath.toml_lines import suggest
+from rowpath.model.workload import Dropped, Path, Phase
+from rowpath.planning.lattice import lattice, pruned, unserved_reason
+from rowpath.planning.plan import PlannedPath, short_names
+from rowpath.probe.eligibility import unsuited
+from rowpath.runners.manifest import Adapter, availability, every_adapter
+from rowpath.toml_file import suggest
 
 NAME = "probe.query"  # workload.phase of every probe
 # Tried in this order where the budget is short: what starts quickly first.

@@ -11,22 +11,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from rowpath import collect, cores
-from rowpath.analysis import analyse
+from rowpath.analysis.analyse import analyse
 from rowpath.errors import UsageError
-from rowpath.journal import Journal, RunDirectory, Scrubber, new_name
-from rowpath.languages import build
-from rowpath.model import Phase
-from rowpath.probe import process_list, suited
+from rowpath.execution.run import Outcome, make_progress
+from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
+from rowpath.machine import counters, cpus
+from rowpath.model.progress import Progress
+from rowpath.model.workload import Phase
+from rowpath.probe import eligibility, process_list
 from rowpath.probe.access import Access, Rules, open_access
 from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import Candidates, candidates
-from rowpath.probe.probing import Probing
 from rowpath.probe.query_check import check_query
 from rowpath.probe.row_limit import limited
+from rowpath.probe.run import Probing
 from rowpath.probe.target import Target, read_target
-from rowpath.progress import Progress
-from rowpath.session import Outcome, make_progress
+from rowpath.runners.manifest import build
 
 LEAST_BUDGET_S = 5.0
 LEAST_CONNECTIONS = 2
@@ -115,7 +115,7 @@ def probe(asked: Asked, kind: type[Probing] = Probing) -> Outcome:
     found = candidates_of(target, phase, asked)
     progress = make_progress(asked.quiet, asked.color)
     announce(target, found, asked)
-    collect.probe()
+    counters.probe()
     directory = RunDirectory(asked.directory or new_name("probe"))
     directory.create()
     journal = Journal(directory, scrubber)
@@ -130,8 +130,8 @@ def probe(asked: Asked, kind: type[Probing] = Probing) -> Outcome:
         access = cleanup.enter_context(_opened(target, asked, directory, progress))
         for secret in access.secrets():
             scrubber.add(secret)
-        cores.usable()
-        os.sched_setaffinity(0, cores.controller_cpus())
+        cpus.usable()
+        os.sched_setaffinity(0, cpus.controller_cpus())
         probing = kind(
             access,
             limited_sql,
@@ -166,7 +166,7 @@ def candidates_of(target: Target, phase: Phase, asked: Asked) -> Candidates:
         languages=asked.languages,
         drivers=asked.drivers,
         version=str(target.driver_file) if target.driver_file else "",
-        read_only=suited.read_only(target, asked.in_place),
+        read_only=eligibility.read_only(target, asked.in_place),
     )
     if found.paths:
         return found

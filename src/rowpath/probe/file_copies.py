@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from rowpath import disk_space
 from rowpath.errors import EnvironmentMissing, UsageError
+from rowpath.machine import disk_space
 
 ASKED_FROM_BYTES = 1_000_000_000
 SQLITE_LOCKS = 0x4000_0000  # from here on SQLite's own locks: pending, reserved, then those of readers

@@ -8,8 +8,8 @@ from typing import Any
 
 from rowpath.engines.base import BY_URL, Settled
 from rowpath.errors import InternalError
-from rowpath.model import Path, Table
-from rowpath.probe import file_copies, suited
+from rowpath.model.workload import Path, Table
+from rowpath.probe import eligibility, file_copies
 from rowpath.probe.target import Target
 
 TABLE = "data"  # what a single file is called as a table
@@ -109,7 +109,7 @@ class DatabaseFiles(Reached):
         self._original = original
         self._folder = folder
         self._in_place = in_place
-        self._read_only = suited.read_only(target, in_place)
+        self._read_only = eligibility.read_only(target, in_place)
 
     def stop(self) -> None:
         """The copies are removed."""

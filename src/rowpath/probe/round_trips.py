@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.collect import proxy
-from rowpath.invocation import Work
-from rowpath.plan import PlannedPath
-from rowpath.probe.probed import Probed
-from rowpath.proof import counting_proxy
+from rowpath.execution.verification_pass import counting_proxy
+from rowpath.execution.worker import Work
+from rowpath.machine.counters import counting_proxy as proxy
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe.throttled_worker import Probed
 
 SETTLING, COUNTED = 2, 2
 OPERATIONS = SETTLING + COUNTED

@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from rowpath.invocation import Work
-from rowpath.journal import printable
-from rowpath.plan import PlannedPath
+from rowpath.execution.worker import Work
+from rowpath.journal.writer import printable
+from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import ROUNDS_SHARE, TRIES_SHARE, Budget, affordable, blocks_of_round
 from rowpath.probe.candidates import form
-from rowpath.probe.halving import FINALISTS, Estimate, best_of_each, groups, halved, survivors
-from rowpath.probe.probed import Probed
-from rowpath.probe.programs import Programs
-from rowpath.probe.sameness import Sameness
-from rowpath.runners import RunnerFailure
+from rowpath.probe.row_consistency import Sameness
+from rowpath.probe.successive_halving import FINALISTS, Estimate, best_of_each, groups, halved, survivors
+from rowpath.probe.throttled_worker import Probed
+from rowpath.probe.worker_pool import Programs
+from rowpath.runners.process import RunnerFailure
 
 TRY_NS = 20_000_000
 BLOCK_NS = 10_000_000

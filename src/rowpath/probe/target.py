@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 from rowpath.errors import UsageError
 from rowpath.probe import credentials, driver_urls
-from rowpath.toml_lines import suggest
+from rowpath.toml_file import suggest
 
 SERVERS = {
     "postgresql": "postgresql",

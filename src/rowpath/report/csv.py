@@ -6,8 +6,8 @@ import csv
 import re
 from typing import TextIO
 
-from rowpath.model import COORDINATES, Analysis, Result
-from rowpath.report import format as fmt
+from rowpath import text as fmt
+from rowpath.model.workload import COORDINATES, Analysis, Result
 from rowpath.report.timeline import in_backup, seconds_of
 
 BEFORE = ("workload", "phase", "regime", "metric", "unit", "name")

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from rowpath.model import Frozen, Ranking
-from rowpath.report import format as fmt
+from rowpath import text as fmt
+from rowpath.model.workload import Frozen, Ranking
 from rowpath.report.grid import Column, Grid, Row
 from rowpath.report.lookup import Lookup, Measured
 from rowpath.report.ranking import is_ranked

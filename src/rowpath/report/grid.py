@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from rowpath.report import format as fmt
+from rowpath import text as fmt
 
 
 class Column(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ import msgspec
 from markupsafe import Markup
 
 from rowpath.errors import UsageError
-from rowpath.model import Analysis
+from rowpath.model.workload import Analysis
 from rowpath.report.figures import Figure
 from rowpath.report.view import View, view
 

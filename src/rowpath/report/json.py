@@ -6,9 +6,12 @@ from typing import Any, TextIO
 
 import msgspec
 
-from rowpath.groups.model import GroupsReport
-from rowpath.growth_model import CostModel
-from rowpath.model import (
+from rowpath.analysis.growth_model import CostModel
+from rowpath.analysis.mixed_load.model import GroupsReport
+from rowpath.analysis.retrieval_model import BlockSizes, Retrieval
+from rowpath.analysis.scaling_model import Scaling
+from rowpath.model.probe import Probe
+from rowpath.model.workload import (
     SCHEMA_VERSION,
     Analysis,
     ClaimCheck,
@@ -19,9 +22,6 @@ from rowpath.model import (
     Result,
     Status,
 )
-from rowpath.probe.model import Probe
-from rowpath.retrieval_model import BlockSizes, Retrieval
-from rowpath.scaling_model import Scaling
 
 # What every record's `path` names; an adapter may add coordinates of its own.
 PATH_COORDINATES = ("engine", "deployment", "language", "driver", "version", "placement")

@@ -12,9 +12,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rowpath.progress import GroupsSecond
-from rowpath.report import format as fmt
-from rowpath.report.live_groups import GroupsHistory
+from rowpath import text as fmt
+from rowpath.model.progress import GroupsSecond
+from rowpath.report.live_mixed_load import GroupsHistory
 from rowpath.report.terminal import make_console
 
 REFRESH_S = 0.25  # drawing costs some milliseconds, between blocks but of the run's time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rowpath.report import format as fmt
+from rowpath import text as fmt
 from rowpath.report.grid import Column, Grid, Row, without_empty
 from rowpath.report.lookup import Lookup, Measured
 

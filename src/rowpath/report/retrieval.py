@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rowpath.report import format as fmt
+from rowpath import text as fmt
+from rowpath.analysis.retrieval_model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
 from rowpath.report.grid import Column, Grid, Row, without_empty
-from rowpath.retrieval_model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
 
 
 def retrieval_grid(retrieval: Retrieval) -> Grid:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rowpath.report import format as fmt
+from rowpath import text as fmt
+from rowpath.analysis.scaling import cores_text
+from rowpath.analysis.scaling_model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.report.figures import Figure
 from rowpath.report.grid import Column, Grid, Row, without_empty
-from rowpath.scaling import cores_text
-from rowpath.scaling_model import Scaling, ScalingLaw, ScalingLevel
 
 
 def scaling_grid(scaling: Scaling) -> Grid:

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rowpath.model import Analysis, Finding
-from rowpath.report import format as fmt
+from rowpath import text as fmt
+from rowpath.model.workload import Analysis, Finding
 from rowpath.report.grid import Grid, Row
 from rowpath.report.view import RankingView, Section, View, view
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from rowpath.groups.model import Series, TimeLine
-from rowpath.report import format as fmt
+from rowpath import text as fmt
+from rowpath.analysis.mixed_load.model import Series, TimeLine
 from rowpath.report.figures import Figure
 from rowpath.report.grid import Column, Grid, Row, without_empty
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rowpath.report.format import clean
+from rowpath.text import clean
 
 
 def render(samples: Path, console: Console, *, verbose: bool = False) -> int:

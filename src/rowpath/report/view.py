@@ -7,22 +7,22 @@ from typing import Any
 
 import msgspec
 
-from rowpath.model import Analysis, Finding, Frozen, Ranking
-from rowpath.probe.model import Snippet
-from rowpath.probe.report import grids
-from rowpath.report import format as fmt
+from rowpath import text as fmt
+from rowpath.analysis.scaling_model import Scaling
+from rowpath.model.probe import Snippet
+from rowpath.model.workload import Analysis, Finding, Frozen, Ranking
 from rowpath.report import grid as tables
-from rowpath.report import groups, timeline
-from rowpath.report.across import clients_figure, clients_grid, cost_model_grid, link_grid, loading_grid
+from rowpath.report import mixed_load, timeline
+from rowpath.report.cross_phase import clients_figure, clients_grid, cost_model_grid, link_grid, loading_grid
 from rowpath.report.figures import Figure, cpu_figure, order_blocks, order_figure, order_grid, ranking_figure
 from rowpath.report.grid import Column, Grid, Row
 from rowpath.report.growth import many_grid, sweep_grid
 from rowpath.report.lookup import Lookup
+from rowpath.report.probe import grids
 from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
 from rowpath.report.retrieval import block_sizes_grid, retrieval_grid
 from rowpath.report.scaling import scaling_figure, scaling_grid
-from rowpath.scaling_model import Scaling
 
 SEVERITIES = ("error", "warning", "note")
 
@@ -245,7 +245,7 @@ def _scalings(analysis: Analysis, lookup: Lookup) -> list[Section]:
 def _groups(analysis: Analysis) -> tuple[Section, ...]:
     if analysis.groups is None:
         return ()
-    made = groups.grids(analysis.groups)
+    made = mixed_load.grids(analysis.groups)
     return tuple(Section(f"groups-{key}", grid, leading=key != "processes") for key, grid in made)
 
 

@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 import jinja2
 
-from rowpath.probe.model import Snippet
+from rowpath.model.probe import Snippet
 from rowpath.probe.snippets import details
 from rowpath.probe.snippets.running import how_to_run
 from rowpath.probe.target import Target
-from rowpath.protocol import ColumnSpec
+from rowpath.runners.protocol import ColumnSpec
 
 FOLDER = FilePath(__file__).parent
 LONGEST_VALUE = 1024  # bytes that a buffer of a program holds where no length is declared

@@ -1,0 +1,1 @@
+"""A journal becomes an analysis: cells, statistics, rankings, findings, claims and the verdict."""

@@ -1,0 +1,89 @@
+"""From a run directory to everything that the reports show: the journal alone is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from rowpath.analysis.block_sizes import block_sizes
+from rowpath.analysis.bulk_retrieval import retrievals
+from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
+from rowpath.analysis.claims import check, published_order
+from rowpath.analysis.cost_model import cost_models
+from rowpath.analysis.diagnostics import trust
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings import findings
+from rowpath.analysis.link_prediction import across_links
+from rowpath.analysis.long_form import results
+from rowpath.analysis.mixed_load.figures import groups_report
+from rowpath.analysis.mixed_load.verdict import sentences as group_sentences
+from rowpath.analysis.probe_results import probe_of, probe_sentences
+from rowpath.analysis.rankings import rankings
+from rowpath.analysis.scaling import scalings, sentences
+from rowpath.analysis.size_sweep import sweeps
+from rowpath.analysis.verdict import verdict
+from rowpath.journal import reader
+from rowpath.journal.reader import DroppedRecord
+from rowpath.model.workload import Analysis, Dropped, Status
+from rowpath.model.workload import Path as AccessPath
+
+
+def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
+    """Results, rankings, findings, verdict, claims of a run; UsageError when the directory holds none.
+
+    `together`: coordinates whose values are ranked in one list although they do not do the same work (`fetch`).
+    """
+    evidence = gather(run_directory, together)
+    journal = evidence.journal
+    experiment = journal.run.experiment
+    parted = scalings(evidence)
+    retrieved = retrievals(evidence)
+    published = check.published(evidence, experiment.get("published") or ())
+    figures = results(evidence)
+    probe = probe_of(evidence, figures)
+    return Analysis(
+        run=msgspec.to_builtins(journal.run),
+        names={path_id: path.name for path_id, path in journal.paths.items()},
+        results=figures,
+        rankings=evidence.rankings,
+        findings=findings(evidence),
+        verdict=(
+            *probe_sentences(probe),
+            *verdict(evidence),
+            *retrieval_sentences(retrieved),
+            *sentences(parted),
+            *group_sentences(evidence.groups),
+            *published_order.sentences(published),
+        ),
+        claims=check.check_claims(evidence, experiment.get("claims") or ()),
+        published=published,
+        dropped=tuple(_dropped(record) for record in journal.dropped),
+        trust=trust(evidence),
+        cost_models=cost_models(evidence),
+        sweeps=sweeps(evidence),
+        scalings=parted,
+        retrievals=retrieved,
+        block_sizes=block_sizes(evidence),
+        across_links=across_links(evidence),
+        probe=probe,
+        groups=evidence.groups,
+        lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
+    )
+
+
+def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:
+    """The evidence of a run with its rankings and what its groups did."""
+    evidence = Evidence.of(run_directory, reader.read(run_directory))
+    run = evidence.journal.run
+    evidence.together = together or tuple(run.options.get("together") or run.experiment.get("together") or ())
+    evidence.rankings = rankings(evidence)
+    evidence.groups = groups_report(evidence)
+    return evidence
+
+
+def _dropped(record: DroppedRecord) -> Dropped:
+    coordinates = {key: value for key, value in record.coordinates.items() if key != "label"}
+    path = AccessPath.of(coordinates, record.coordinates.get("label", ""))
+    statuses: dict[str, Status] = {"failed": "failed", "wrong": "wrong"}
+    return Dropped(path, record.reason, record.remedy, statuses.get(record.status, "unsupported"))

@@ -1,0 +1,228 @@
+"""Bulk retrieval: each way of taking a whole table out of an engine, against its floor and the engine's own work."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+from rowpath import text
+from rowpath.analysis import metrics
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings.wording import words
+from rowpath.analysis.retrieval_model import Against, Retrieval, RetrievalPath
+from rowpath.analysis.verdict import shares
+from rowpath.model.workload import Regime
+
+DRAIN = "drain"
+FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
+# What separates retrievals: a path is held against the floor that had the same way.
+ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls")
+NO_FLOOR = {
+    "embedded": "nothing travels inside the process, and this engine's files hold more than the table",
+    "server": "none was measured for this server over the same transport",
+    "file": "no raw read of the file was measured",
+}
+Where = tuple[str, str, Regime]
+
+
+def retrievals(evidence: Evidence) -> tuple[Retrieval, ...]:
+    """One per whole-table phase, engine and conditions, of runs with a floor or with an aggregate of the same table."""
+    found = []
+    for where in _phases(evidence):
+        groups: dict[tuple[str, ...], list[Cell]] = {}
+        for cell in evidence.sound():
+            if cell.key[1:] == where and cell.path.coordinates.get("engine") != "null":
+                groups.setdefault(tuple(cell.path.coordinates.get(key, "none") for key in ALIKE), []).append(cell)
+        found += [_retrieval(evidence, where, cells) for cells in groups.values()]
+    return tuple(each for each in found if each.paths)
+
+
+def _phases(evidence: Evidence) -> Iterator[Where]:
+    """Whole tables with something to hold them against; steady where it was measured."""
+    regimes = {where[:2]: where[2] for where in evidence.cells.phases()}  # steady comes after cold
+    for (workload, phase), regime in regimes.items():
+        if not evidence.definition(workload, phase).get("scan"):
+            continue
+        drained = any(key[1:3] == (workload, phase) and is_floor(cell) for key, cell in evidence.cells.cells.items())
+        if drained or _aggregates(evidence, workload, phase):
+            yield workload, phase, "steady" if regime == "steady" else "cold"
+
+
+def is_floor(cell: Cell) -> bool:
+    """Whether the path takes bytes and parses nothing."""
+    return cell.path.coordinates.get("fetch") == DRAIN
+
+
+def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
+    """The phases that compute one row over the whole of the table that this one reads."""
+    table = evidence.definition(workload, phase).get("table")
+    known = evidence.journal.run.workloads.get(workload)
+    return [
+        each["name"]
+        for each in (known.get("phases", ()) if isinstance(known, dict) else ())
+        if each.get("truth") == "aggregate" and each.get("table") == table and not each.get("parameters")
+    ]
+
+
+def _retrieval(evidence: Evidence, where: Where, cells: list[Cell]) -> Retrieval:
+    split = cells[0].path.coordinates.get("placement") == "split"
+    floors = sorted(filter(is_floor, cells), key=lambda cell: (_polls(cell) != split, cell.median or 0.0))
+    contenders = sorted((cell for cell in cells if not is_floor(cell)), key=lambda cell: (_order(cell), cell.median))
+    coordinates = cells[0].path.coordinates
+    aggregate = _aggregate(evidence, where, coordinates)
+    drain = floors[0] if floors else None
+    said = [f"{key}={coordinates[key]}" for key in ALIKE[3:] if coordinates.get(key, "none") not in ("none", "off")]
+    deployment = coordinates.get("deployment", "none")
+    rows = max((metrics.rows_each(cell) for cell in contenders), default=0.0)
+    return Retrieval(
+        *where,
+        engine=coordinates.get("engine", ""),
+        deployment=deployment,
+        conditions=", ".join(said),
+        rows=rows,
+        paths=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in contenders),
+        floors=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in floors),
+        no_floor="" if floors else NO_FLOOR.get(deployment, ""),
+        aggregate=aggregate.path.name if aggregate else "",
+        aggregate_ns=aggregate.median if aggregate else None,
+    )
+
+
+def _polls(cell: Cell) -> bool:
+    """A sleeping reader makes the server pay for waking it: across cores the busy one is the reference."""
+    return cell.path.coordinates.get("poll", "busy") == "busy"
+
+
+def form(cell: Cell) -> str:
+    """What a call hands over."""
+    return FORMS.get(cell.path.coordinates.get("fetch", "row").partition(":")[0], "rows")
+
+
+def _order(cell: Cell) -> int:
+    return list(FORMS.values()).index(form(cell))
+
+
+def _aggregate(evidence: Evidence, where: Where, like: dict[str, str]) -> Cell | None:
+    """The fastest aggregate of the table on the same engine, however it was reached."""
+    names = _aggregates(evidence, *where[:2])
+    found = [
+        cell
+        for cell in evidence.sound()
+        if (cell.workload, cell.regime) == (where[0], where[2])
+        and cell.phase in names
+        and all(cell.path.coordinates.get(key, "none") == like.get(key, "none") for key in ALIKE[:4])
+    ]
+    return min(found, key=lambda cell: cell.median or 0.0, default=None)
+
+
+def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | None, rows: float) -> RetrievalPath:
+    told = metrics.of_cell(cell)
+    where = cell.path.path_id, cell.workload, cell.phase
+    memory = metrics.of_phases(evidence).get(where, {}).get("client_peak_memory")
+    both = shares(cell)
+    cost = cell.median or 0.0
+    return RetrievalPath(
+        name=cell.path.name,
+        form=form(cell),
+        cost_ns=cost,
+        rows_per_s=rows * 1e9 / cost if rows and cost else None,
+        to_drain=_against(evidence, cell, drain) if drain is not cell else Against(1.0),
+        to_aggregate=_against(evidence, cell, aggregate),
+        client_cpu_ns=_per_row(told, "client_cpu", rows),
+        server_cpu_ns=_per_row(told, "server_cpu", rows),
+        waiting=max(0.0, 1 - both[0]) if both else None,
+        first_row_ns=_middle(told.get("first_row")),
+        client_peak_bytes=_middle(memory),
+        bytes_per_row=_bytes(evidence, cell, drain, rows),
+    )
+
+
+def _against(evidence: Evidence, cell: Cell, other: Cell | None) -> Against | None:
+    interval = evidence.cells.interval(cell, other) if other is not None else None
+    return Against(interval.ratio, interval.ratio_low, interval.ratio_high) if interval else None
+
+
+def _middle(values: metrics.Values | None) -> float | None:
+    return statistics.median(statistics.median(each) for each in values.values()) if values else None
+
+
+def _per_row(told: dict[str, metrics.Values], metric: str, rows: float) -> float | None:
+    middle = _middle(told.get(metric))
+    return middle / rows if middle is not None and rows else None
+
+
+def _bytes(evidence: Evidence, cell: Cell, drain: Cell | None, rows: float) -> float | None:
+    """On the wire, as the proxy counted; of a file its own, as its raw read took them."""
+    each = metrics.exact(evidence, (cell.path.path_id, cell.workload, cell.phase)).get("bytes_received")
+    if each is None and drain is not None and cell.path.coordinates.get("deployment") != "server":
+        each = _middle(metrics.of_cell(drain).get("bytes_drained"))
+    return each / rows if each and rows else None
+
+
+def sentences(found: tuple[Retrieval, ...]) -> Iterator[str]:
+    """Per engine, of the largest table: the fastest of each form, where its time goes, what the database's work is."""
+    largest = {
+        workload: max(each.rows for each in found if each.workload == workload) for workload in _workloads(found)
+    }
+    chosen = [each for each in found if each.rows == largest[each.workload]]
+    yield from map(_told, chosen)
+    for workload in largest:
+        yield from _side_by_side([each for each in chosen if each.workload == workload])
+
+
+def _workloads(found: tuple[Retrieval, ...]) -> list[str]:
+    return list(dict.fromkeys(each.workload for each in found))
+
+
+def _told(each: Retrieval) -> str:
+    best: dict[str, RetrievalPath] = {}
+    for path in each.paths:
+        best.setdefault(path.form, path)
+    where = f"{each.workload}.{each.phase} out of {each.engine} ({each.regime}{', ' if each.conditions else ''}"
+    where = f"{where}{each.conditions})"
+    named = [
+        f"by {kind} {path.name} is the fastest, {text.duration(path.cost_ns)}{_distance(path, each)}"
+        for kind, path in best.items()
+    ]
+    told = [f"{where}: {words(named)}."]
+    first = next(iter(best.values()))
+    parts = []
+    for side, cpu in (("server", first.server_cpu_ns), ("client", first.client_cpu_ns)):
+        if cpu is not None:
+            parts.append(f"{side} CPU {text.share(cpu * each.rows / first.cost_ns)}")
+    if first.waiting is not None:
+        parts.append(f"the client waiting {text.share(first.waiting)}")
+    if parts:
+        told.append(f"Of {first.name}'s time {words(parts)}{_both(first, each)}.")
+    if each.aggregate_ns and first.to_aggregate:
+        took = f"One row of sums over the same table takes {text.duration(each.aggregate_ns)} ({each.aggregate})"
+        ratio = first.to_aggregate.ratio
+        if ratio > 1:
+            told.append(f"{took}, so {text.share(1 - 1 / ratio)} of that retrieval is not the engine's own reading.")
+        else:
+            told.append(f"{took}, no less than retrieving it all.")
+    return " ".join(told)
+
+
+def _both(path: RetrievalPath, each: Retrieval) -> str:
+    if path.client_cpu_ns is None or path.server_cpu_ns is None:
+        return ""
+    sides = path.client_cpu_ns + path.server_cpu_ns
+    return ": they work at the same time" if sides * each.rows > 1.02 * path.cost_ns else ""
+
+
+def _distance(path: RetrievalPath, each: Retrieval) -> str:
+    if path.to_drain is None or not each.floors:
+        return ""
+    ends = text.interval(path.to_drain.low, path.to_drain.high)
+    return f", {text.ratio(path.to_drain.ratio)}{f' ({ends})' if ends else ''} of {each.floors[0].name}"
+
+
+def _side_by_side(chosen: list[Retrieval]) -> Iterator[str]:
+    """The aggregates of all engines and files beside each other."""
+    known = {each.engine: (each.aggregate_ns, each.aggregate) for each in chosen if each.aggregate_ns}
+    if len(known) > 1:
+        listed = sorted(known.values())
+        told = words(f"{name} {text.duration(ns)}" for ns, name in listed)
+        yield f"{chosen[0].workload}.{chosen[0].phase}, one row of sums over the whole table: {told}."

@@ -1,0 +1,223 @@
+"""Cells: what was measured of one path in one workload phase and regime, by set and round; how two cells compare."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
+from rowpath.analysis.statistics.ratios import ENOUGH, log_ratios
+from rowpath.journal.reader import Journal, PathRecord, PrepareRecord, SampleRecord, SetRecord
+
+CellKey = tuple[str, str, str, str]  # path id, workload, phase, regime
+Costs = dict[int, dict[int, float]]  # ns per operation by set and round
+
+
+@dataclass
+class Cell:
+    """All samples of one path, workload phase and regime."""
+
+    path: PathRecord
+    workload: str
+    phase: str
+    regime: str
+    attempts: dict[int, dict[int, list[SampleRecord]]] = field(default_factory=dict)  # set → round → as they came
+    cold_prepare_ns: dict[int, float] = field(default_factory=dict)  # by set, part of a cold pass
+    stored_rows: int = 0  # that one operation stores, of a phase that loads
+
+    @property
+    def key(self) -> CellKey:
+        """(path id, workload, phase, regime)."""
+        return self.path.path_id, self.workload, self.phase, self.regime
+
+    @cached_property
+    def used(self) -> dict[int, dict[int, SampleRecord]]:
+        """The samples that figures are made of: undisturbed ones where they suffice, else all of a set's."""
+        clean: dict[int, dict[int, SampleRecord]] = {}
+        for number, rounds in self.attempts.items():
+            quiet = {turn: _first_quiet(tries) for turn, tries in rounds.items()}
+            clean[number] = {turn: sample for turn, sample in quiet.items() if sample is not None}
+        single = all(len(rounds) == 1 for rounds in self.attempts.values())
+        if single and sum(1 for rounds in clean.values() if rounds) >= SETS_FOR_CLAIMS:
+            return {number: rounds for number, rounds in clean.items() if rounds}
+        return {
+            number: rounds
+            if rounds and len(rounds) >= ENOUGH * len(self.attempts[number])
+            else {turn: tries[0] for turn, tries in self.attempts[number].items()}
+            for number, rounds in clean.items()
+        }
+
+    @property
+    def disturbed_sets(self) -> int:
+        """Sets whose undisturbed blocks do not suffice."""
+        return sum(1 for rounds in self.used.values() if any(sample.disturbed for sample in rounds.values()))
+
+    @cached_property
+    def costs(self) -> Costs:
+        """ns per operation by set and round; a cold pass includes preparing."""
+        return self._costs(self.used)
+
+    @cached_property
+    def unfiltered(self) -> Costs:
+        """The same of the first attempt of every block, disturbed or not."""
+        first = {n: {turn: tries[0] for turn, tries in rounds.items()} for n, rounds in self.attempts.items()}
+        return self._costs(first)
+
+    def _costs(self, samples: dict[int, dict[int, SampleRecord]]) -> Costs:
+        found: Costs = {}
+        for number, rounds in samples.items():
+            extra = self.cold_prepare_ns.get(number, 0.0)
+            costs = {turn: (s.ns + extra) / s.operations for turn, s in rounds.items() if s.operations > 0 and s.ns > 0}
+            if costs:
+                found[number] = costs
+        return found
+
+    @property
+    def set_medians(self) -> dict[int, float]:
+        """Median cost (ns/operation) by set."""
+        return {number: statistics.median(costs.values()) for number, costs in sorted(self.costs.items())}
+
+    @property
+    def set_means(self) -> dict[int, float]:
+        """Mean cost (ns/operation) by set: all its time over all its operations."""
+        found = {}
+        for number, costs in sorted(self.costs.items()):
+            weights = [self.used[number][turn].operations for turn in costs]
+            found[number] = statistics.fmean(costs.values(), weights)
+        return found
+
+    @property
+    def median(self) -> float | None:
+        """Median of the sets' medians (ns/operation)."""
+        return statistics.median(self.set_medians.values()) if self.costs else None
+
+    def samples(self) -> Iterator[SampleRecord]:
+        """The samples used, in order of sets and rounds."""
+        for _number, rounds in sorted(self.used.items()):
+            for _turn, sample in sorted(rounds.items()):
+                yield sample
+
+    def every_sample(self) -> Iterator[SampleRecord]:
+        """All samples, disturbed and repeated ones included."""
+        for rounds in self.attempts.values():
+            for tries in rounds.values():
+                yield from tries
+
+
+def _first_quiet(tries: list[SampleRecord]) -> SampleRecord | None:
+    return next((sample for sample in tries if not sample.disturbed), None)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """ln(cost a / cost b), and whether the two met only through anchors."""
+
+    interval: Interval
+    through_anchor: bool = False
+
+
+class Cells:
+    """Every cell of a run, and their comparisons at the confidence that the run's way of stopping asks for."""
+
+    def __init__(self, journal: Journal, confidence: float) -> None:
+        self.confidence = confidence
+        self.cells: dict[CellKey, Cell] = {}
+        self._compared: dict[tuple[CellKey, CellKey], Compared | None] = {}
+        self._anchors = list(dict.fromkeys(path for record in journal.sets.values() for path in record.anchors))
+        self._groups = _groups(list(journal.sets.values()))
+        for sample in journal.all(SampleRecord):
+            path = journal.paths.get(sample.path_id)
+            if path is None:
+                continue
+            key = (*sample.where, sample.regime)
+            if key not in self.cells:
+                stored = _stored_rows(journal, sample.workload, sample.phase)
+                self.cells[key] = Cell(path, sample.workload, sample.phase, sample.regime, stored_rows=stored)
+            cell = self.cells[key]
+            turn = sample.round if sample.round is not None else 0
+            cell.attempts.setdefault(sample.set, {}).setdefault(turn, []).append(sample)
+        for prepare in journal.all(PrepareRecord):
+            cold = self.cells.get((*prepare.where, "cold"))
+            if prepare.cold and cold is not None:
+                # A write phase prepares anew for its steady pass; the first one was the cold pass's.
+                cold.cold_prepare_ns.setdefault(prepare.set, prepare.prepare_ns)
+
+    def get(self, path_id: str, workload: str, phase: str, regime: str) -> Cell | None:
+        """The cell, None when nothing was measured there."""
+        return self.cells.get((path_id, workload, phase, regime))
+
+    def compare(self, a: Cell, b: Cell) -> Compared | None:
+        """ln(cost a / cost b) over the sets they share, else through anchors; None when they never met."""
+        key = a.key, b.key
+        if key not in self._compared:
+            self._compared[key] = self._direct(a, b) or self._through_anchors(a, b)
+        return self._compared[key]
+
+    def interval(self, a: Cell, b: Cell) -> Interval | None:
+        """The interval of `compare`."""
+        compared = self.compare(a, b)
+        return compared.interval if compared else None
+
+    def unfiltered_ratio(self, a: Cell, b: Cell) -> float | None:
+        """The ratio of costs with every disturbed block left in."""
+        values = log_ratios(a.unfiltered, b.unfiltered, a.key[1:] == b.key[1:])
+        return math.exp(statistics.fmean(values.values())) if values else None
+
+    def _direct(self, a: Cell, b: Cell) -> Compared | None:
+        values = log_ratios(a.costs, b.costs, a.key[1:] == b.key[1:])
+        interval = student(list(values.values()), self.confidence)
+        return Compared(interval) if interval else None
+
+    def _through_anchors(self, a: Cell, b: Cell) -> Compared | None:
+        """ln(a / anchor) of a's sets minus ln(b / anchor) of b's sets, the anchors of both weighing the same."""
+        anchors = [(one, other) for path in self._anchors for one, other in self._anchor_cells(path, a, b)]
+        real = [pair for pair in anchors if pair[0].path.coordinates.get("engine") != "null"]
+        chosen = real or anchors
+        sides = [_against(a, [pair[0] for pair in chosen]), _against(b, [pair[1] for pair in chosen])]
+        one, other = (student(side, self.confidence) for side in sides)
+        if one is None or other is None:
+            return None
+        return Compared(difference(one, other, self.confidence), through_anchor=True)
+
+    def _anchor_cells(self, path: str, a: Cell, b: Cell) -> list[tuple[Cell, Cell]]:
+        """The anchor's cell for each side: of the same phase, or one steady cell of null, which has its own phases."""
+        same = self.get(path, *a.key[1:]), self.get(path, *b.key[1:])
+        if same[0] is not None and same[1] is not None:
+            return [(same[0], same[1])]
+        steady = next((cell for key, cell in self.cells.items() if key[0] == path and key[3] == "steady"), None)
+        is_null = steady is not None and steady.path.coordinates.get("engine") == "null"
+        return [(steady, steady)] if steady is not None and is_null else []
+
+    def phases(self) -> list[tuple[str, str, str]]:
+        """(workload, phase, regime) as they first appeared, cold before steady."""
+        order = {"cold": 0, "warm": 1, "steady": 2}
+        seen = list(dict.fromkeys((key[1], key[2]) for key in self.cells))
+        found = {key[1:] for key in self.cells if key[3] != "warm"}
+        return sorted(found, key=lambda item: (seen.index((item[0], item[1])), order.get(item[2], 3)))
+
+    @property
+    def groups(self) -> int:
+        """In how many groups of sets the comparison was split."""
+        return self._groups
+
+
+def _stored_rows(journal: Journal, workload: str, phase: str) -> int:
+    known = journal.run.workloads.get(workload)
+    phases = known.get("phases", ()) if isinstance(known, dict) else ()
+    defined: dict[str, Any] = next((each for each in phases if each.get("name") == phase), {})
+    return int(defined.get("rows_per_operation", 1)) if defined.get("kind") == "load" else 0
+
+
+def _against(cell: Cell, anchors: list[Cell]) -> list[float]:
+    """Per set: ln(cell / anchor), the mean over the anchors present in it."""
+    ratios = [log_ratios(cell.costs, anchor.costs, cell.key[1:] == anchor.key[1:]) for anchor in anchors]
+    numbers = sorted({number for ratio in ratios for number in ratio})
+    return [statistics.fmean([ratio[number] for ratio in ratios if number in ratio]) for number in numbers]
+
+
+def _groups(sets: list[SetRecord]) -> int:
+    return len({record.group for record in sets})

@@ -1,0 +1,1 @@
+"""Published claims and figures, checked against the measured ones."""

@@ -1,0 +1,262 @@
+"""Checks an experiment's claims and puts its published figures beside the measured ones; docs/claims.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from rowpath import text
+from rowpath.analysis import metrics, size_sweep
+from rowpath.analysis.claims.selector import Candidate, best_of, candidates, in_words, selected
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.long_form import BEST_OF
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
+from rowpath.errors import UsageError
+from rowpath.model.claims import Check, Claim, PublishedColumn, PublishedRow, Selector
+from rowpath.model.metrics import GROUP_METRICS, MORE_IS_BETTER
+from rowpath.model.workload import ClaimCheck, Published
+
+Outcome = Literal["holds", "does not hold", "can't be told"]
+UNTOLD: Outcome = "can't be told"
+MEASURED_AT = ("workload", "phase", "regime")
+
+
+def check_claims(evidence: Evidence, claims: Iterable[Mapping[str, Any]]) -> tuple[ClaimCheck, ...]:
+    """Every claim with its outcome and figure; UsageError for a claim that is not written as docs/claims.md says."""
+    checked = []
+    for entry in claims:
+        claim = _convert(entry, Claim)
+        outcome, figure = _check(evidence, claim.check)
+        checked.append(ClaimCheck(claim.id, claim.claim, outcome, figure))
+    return tuple(checked)
+
+
+def published(evidence: Evidence, columns: Iterable[Mapping[str, Any]]) -> tuple[Published, ...]:
+    """Every published figure beside the measured one, both also as ratio to their column's reference row."""
+    rows: list[Published] = []
+    for entry in columns:
+        column = _convert(entry, PublishedColumn)
+        reference = next((row for row in column.rows if row.row == column.reference), column.rows[0])
+        measured = {row.row: _measured(evidence, column, row) for row in column.rows}
+        base = measured[reference.row]
+        for row in column.rows:
+            own = measured[row.row]
+            missing = "" if own or not row.path else "not measured in this run"
+            rows.append(
+                Published(
+                    column=column.column,
+                    row=row.row,
+                    value=row.value,
+                    unit=column.unit,
+                    ratio=row.value / reference.value if reference.value else None,
+                    measured_name=own[0] if own else "",
+                    measured_value=own[1] if own else None,
+                    measured_ratio=own[1] / base[1] if own and base and base[1] else None,
+                    note="; ".join(part for part in (row.note, missing, column.note) if part),
+                )
+            )
+    return tuple(rows)
+
+
+def _convert(entry: Mapping[str, Any], into: type[Any]) -> Any:
+    try:
+        return msgspec.convert(entry, into)
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"{entry.get('id') or entry.get('column') or 'entry'}: {error}", "see docs/claims.md"
+        ) from error
+
+
+def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+    if check.kind == "not-testable":
+        return UNTOLD, check.reason
+    if check.kind == "ratio":
+        interval, figure = _ratio(evidence, check, {})
+        return (_bounded(interval, check) if interval else UNTOLD), figure
+    if check.kind == "crossover":
+        return _crossover(evidence, check)
+    if check.kind == "equal":
+        interval, figure = _ratio(evidence, check, {})
+        return (_equal(interval, check) if interval else UNTOLD), figure
+    if check.kind == "figure":
+        return _figure(evidence, check)
+    if check.kind == "never-above":
+        return _never_above(evidence, check)
+    (first, one), (second, other) = (_ratio(evidence, check, side) for side in (check.first, check.second))
+    figure = f"{in_words(check.first)}: {one}; {in_words(check.second)}: {other}"
+    if first is None or second is None or min(first.sets, second.sets) < SETS_FOR_CLAIMS:
+        return UNTOLD, figure
+    outcomes = {"flip": _flipped, "shrinks": _shrunk, "appears": _appears}
+    return outcomes[check.kind](first, second), figure
+
+
+def _figure(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+    """Whether the interval of the best path's own figure lies within the bounds."""
+    best = best_of(evidence, check.metric, _asked(check, check.numerator))
+    if best is None:
+        return UNTOLD, _unmeasured(check, in_words(check.numerator))
+    interval = student([math.log(value) for value in best.values.values() if value > 0], evidence.cells.confidence)
+    if interval is None:
+        return UNTOLD, f"{best.name} has no {check.metric}"
+    ends = " to ".join(
+        text.figure(end, best.unit) for end in (interval.ratio_low, interval.ratio_high) if end is not None
+    )
+    return _bounded(interval, check), f"{text.figure(interval.ratio, best.unit)} ({ends or 'no interval'}): {best.name}"
+
+
+def _never_above(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+    """Whether no set of any path that matches had more: one counterexample decides, and so do all without one."""
+    found = candidates(evidence, check.metric, _asked(check, check.numerator))
+    if not found:
+        return UNTOLD, _unmeasured(check, in_words(check.numerator))
+    worst = max(found, key=lambda best: max(best.values.values()))
+    most = max(worst.values.values())
+    cases = sum(len(best.values) for best in found)
+    told: Outcome = "holds" if check.at_most is None or most <= check.at_most else "does not hold"
+    return (
+        told,
+        f"at most {text.figure(most, worst.unit)} in each of {cases} cases (the most: {worst.name}, {worst.place})",
+    )
+
+
+def _equal(interval: Interval, check: Check) -> Outcome:
+    """The interval contains 1 and lies within the bounds; it surely does not hold where it excludes 1."""
+    if interval.sets < SETS_FOR_CLAIMS:
+        return UNTOLD
+    if not interval.low <= 0 <= interval.high:
+        return "does not hold"
+    return "holds" if _bounded(interval, check) == "holds" else UNTOLD
+
+
+def _appears(first: Interval, second: Interval) -> Outcome:
+    """Neither is surely ahead in the first ratio, one is in the second."""
+    if not first.low <= 0 <= first.high:
+        return "does not hold"
+    return UNTOLD if second.low <= 0 <= second.high else "holds"
+
+
+def _asked(check: Check, added: Selector) -> dict[str, str | tuple[str, ...]]:
+    return {**{key: getattr(check, key) for key in MEASURED_AT}, **added}
+
+
+def _crossover(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+    """Whether the numerator's line is lower on small results and the denominator's on large ones, in the sweep."""
+    found = [(side, _line(evidence, side)) for side in (check.numerator, check.denominator)]
+    missing = [in_words(side) for side, line in found if line is None]
+    (_, small), (_, large) = found
+    if small is None or large is None:
+        return UNTOLD, f"no path was swept for {' and '.join(missing)}"
+    sizes = sorted(size_sweep.sizes_of(evidence).values())
+    figure = "; ".join(f"{line.path.name}: {_told(line)}" for line in (small, large))
+    interval = size_sweep.crossing(small, large)
+    if min(len(small.by_set), len(large.by_set)) < SETS_FOR_CLAIMS:
+        return UNTOLD, figure
+    if interval is None:
+        ahead = min((small, large), key=lambda line: line.at(sizes[-1]))
+        return "does not hold", f"{figure}: the lines do not surely cross, {ahead.path.name} leads at {sizes[-1]} rows"
+    ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
+    figure = f"{figure}: they cross at {text.count(interval.ratio)} rows ({ends})"
+    right = small.mean[0] < large.mean[0] and interval.low > 0 and interval.high < math.log(sizes[-1])
+    return ("holds" if right else "does not hold"), figure
+
+
+def _line(evidence: Evidence, selector: Selector) -> size_sweep.Line | None:
+    """Of the lines that match, the one that is lowest in the middle of the sweep."""
+    sizes = sorted(size_sweep.sizes_of(evidence).values())
+    lines = [
+        line
+        for line in size_sweep.lines(evidence)
+        if selected(line.path.coordinates | {"name": line.path.name}, selector)
+    ]
+    return min(lines, key=lambda line: line.at(math.sqrt(sizes[0] * sizes[-1])), default=None)
+
+
+def _told(line: size_sweep.Line) -> str:
+    fixed, row = line.mean
+    return f"{text.duration(fixed)} + {text.duration(row)} a row"
+
+
+def _bounded(interval: Interval, check: Check) -> Outcome:
+    if interval.sets < SETS_FOR_CLAIMS:
+        return UNTOLD
+    least = math.log(check.at_least) if check.at_least is not None else -math.inf
+    most = math.log(check.at_most) if check.at_most is not None else math.inf
+    if interval.high < least or interval.low > most:
+        return "does not hold"
+    return "holds" if interval.low >= least and interval.high <= most else UNTOLD
+
+
+def _flipped(first: Interval, second: Interval) -> Outcome:
+    """Surely on different sides of 1, or surely on the same."""
+    sides = [1 if each.low > 0 else -1 if each.high < 0 else 0 for each in (first, second)]
+    if 0 in sides:
+        return UNTOLD
+    return "holds" if sides[0] != sides[1] else "does not hold"
+
+
+def _shrunk(first: Interval, second: Interval) -> Outcome:
+    """The second ratio is surely nearer to the first one's side of 1, or surely not."""
+    if first.mean < 0:
+        first, second = first.inverse, second.inverse
+    change = difference(first, second)
+    return "holds" if change.low > 0 else "does not hold" if change.high < 0 else UNTOLD
+
+
+def _unmeasured(check: Check, where: str) -> str:
+    what = f"no {check.metric} of any path" if check.metric in GROUP_METRICS else "no path"
+    return f"{what} was measured for {where}"
+
+
+def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval | None, str]:
+    """The ratio of the best path of each side with its interval, and both in words."""
+    sides = [
+        best_of(evidence, check.metric, _asked(check, {**side, **added}))
+        for side in (check.numerator, check.denominator)
+    ]
+    numerator, denominator = sides
+    if numerator is None or denominator is None:
+        missing = [side for side, best in zip((check.numerator, check.denominator), sides, strict=True) if best is None]
+        return None, _unmeasured(check, " and ".join(in_words({**side, **added}) for side in missing))
+    interval = _interval(evidence, check.metric, numerator, denominator)
+    if interval is None:
+        return None, "the two paths never met in a set"
+    ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
+    provisional = "" if interval.sets >= SETS_FOR_CLAIMS else f", provisional: {interval.sets} sets"
+    alike = numerator.place == denominator.place
+    names = " / ".join(side.name if alike else f"{side.name} in {side.place}" for side in (numerator, denominator))
+    return interval, f"{text.ratio(interval.ratio)} ({ends}{provisional}): {names}"
+
+
+def _interval(evidence: Evidence, metric: str, a: Candidate, b: Candidate) -> Interval | None:
+    if a.cell is not None and b.cell is not None and metric in ("time", *MORE_IS_BETTER):
+        interval = evidence.cells.interval(a.cell, b.cell)
+        if interval is None or metric == "time":
+            return interval
+        rows = metrics.rows_each(a.cell) / metrics.rows_each(b.cell) if metric == "row_rate" else 1.0
+        shift, turned = math.log(rows), interval.inverse
+        return Interval(
+            turned.mean + shift, turned.low + shift, turned.high + shift, turned.error, turned.degrees, turned.sets
+        )
+    if a.counted and b.counted and b.figure > 0 and a.figure > 0:
+        ratio = math.log(a.figure / b.figure)
+        return Interval(ratio, ratio, ratio, 0.0, math.inf, SETS_FOR_CLAIMS)
+    shared = [n for n in a.values.keys() & b.values.keys() if a.values[n] > 0 and b.values[n] > 0]
+    return student([math.log(a.values[n] / b.values[n]) for n in sorted(shared)], evidence.cells.confidence)
+
+
+def _measured(evidence: Evidence, column: PublishedColumn, row: PublishedRow) -> tuple[str, float] | None:
+    """Name and figure, in the published unit, of the best path that stands for a published row."""
+    if not row.path:
+        return None
+    place = {key: getattr(column, key) for key in MEASURED_AT}
+    best = best_of(evidence, column.metric, place | row.path)
+    if best is None:
+        return None
+    figure = best.figure
+    if column.statistic == "best_of_five":
+        choose = max if column.metric in MORE_IS_BETTER else min
+        figure = choose(best.values[number] for number in sorted(best.values)[:BEST_OF])
+    return best.name, figure * column.scale

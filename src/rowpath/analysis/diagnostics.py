@@ -1,0 +1,130 @@
+"""What a reader needs to trust a run: the order of its blocks, digests, disturbed blocks, noise, floors, means."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rowpath import text
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence, stops_on_width
+from rowpath.analysis.findings.noise import unfiltered_ratios
+from rowpath.analysis.floors import floor_name, floors
+from rowpath.journal.reader import LinkRecord, NoiseRecord, SampleRecord, VerifyRecord, WarmRecord
+
+
+def trust(evidence: Evidence) -> dict[str, Any]:
+    """`order`, `digests`, `disturbed`, `unfiltered`, `noise`, `floors`, `links`, `warm_up`, `means`, `intervals`,
+    `journal`."""
+    samples = evidence.journal.all(SampleRecord)
+    disturbed = sum(1 for sample in samples if sample.disturbed)
+    return {
+        "order": [_block(evidence, sample) for sample in sorted(samples, key=lambda sample: sample.at_ns)],
+        "digests": [_digest(evidence, record) for record in _last(evidence.journal.all(VerifyRecord))],
+        "disturbed": {
+            "blocks": len(samples),
+            "disturbed": disturbed,
+            "repeated": _repeated(evidence),
+            "share": disturbed / len(samples) if samples else 0.0,
+        },
+        "unfiltered": [asdict(each) for each in unfiltered_ratios(evidence)],
+        "noise": [_noise(record) for record in evidence.journal.all(NoiseRecord)],
+        "floors": _floors(evidence),
+        "links": [_link(record) for record in evidence.journal.links.values()],
+        "warm_up": [_warm_up(evidence, record) for record in evidence.journal.all(WarmRecord)],
+        "means": evidence.journal.run.means,
+        "intervals": {
+            "confidence": evidence.cells.confidence,
+            "stopped": "on width" if stops_on_width(evidence.journal) else "after a fixed number of sets",
+            "groups_of_sets": evidence.cells.groups,
+        },
+        "journal": {
+            "outcome": evidence.journal.outcome or "no end in the journal",
+            "resumed": evidence.journal.resumed,
+            "skipped_lines": evidence.journal.skipped_lines,
+            "notes": evidence.journal.notes,
+        },
+    }
+
+
+def _link(record: LinkRecord) -> dict[str, Any]:
+    return {
+        "link": record.link,
+        "placement": record.placement,
+        "round trip, stated": text.duration(record.stated_ns),
+        "measured": text.duration(record.round_trip_ns),
+        "10th to 90th percentile": f"{text.duration(record.low_ns)} to {text.duration(record.high_ns)}",
+        "without the link": text.duration(record.direct_ns),
+        "rate of a long send": f"{text.size(record.rate_bytes_per_s)}/s",
+        "on CPU": record.cpu,
+        "means": record.means,
+    }
+
+
+def _block(evidence: Evidence, sample: SampleRecord) -> dict[str, Any]:
+    return {
+        "set": sample.set,
+        "round": sample.round,
+        "at_s": round(sample.at_ns / 1e9, 4),
+        "workload": sample.workload,
+        "phase": sample.phase,
+        "regime": sample.regime,
+        "name": evidence.name(sample.path_id),
+        "disturbed": sample.disturbed,
+    }
+
+
+def _last(records: list[VerifyRecord]) -> list[VerifyRecord]:
+    """One per path and phase: the first that was wrong, else the last."""
+    kept: dict[tuple[str, str, str], VerifyRecord] = {}
+    for record in records:
+        before = kept.get(record.where)
+        if before is None or before.ok is not False:
+            kept[record.where] = record
+    return list(kept.values())
+
+
+def _digest(evidence: Evidence, record: VerifyRecord) -> dict[str, Any]:
+    return {
+        "workload": record.workload,
+        "phase": record.phase,
+        "name": evidence.name(record.path_id),
+        "digest": record.digest,
+        "expected": record.expected or "",
+        "ok": record.ok,
+    }
+
+
+def _repeated(evidence: Evidence) -> int:
+    rounds = (
+        tries for cell in evidence.cells.cells.values() for turns in cell.attempts.values() for tries in turns.values()
+    )
+    return sum(len(tries) - 1 for tries in rounds)
+
+
+def _noise(record: NoiseRecord) -> dict[str, Any]:
+    names = ("set", "when", "pressure_some_us", "steal_ticks", "spin_gap_max_ns", "spin_gap_share")
+    return {name: getattr(record, name) for name in names}
+
+
+def _floors(evidence: Evidence) -> dict[str, str]:
+    least: dict[str, Cell] = {}
+    for floor in floors(evidence.cells):
+        name = floor_name(floor)
+        if name not in least or (floor.median or 0) < (least[name].median or 0):
+            least[name] = floor
+    return {name: text.duration(floor.median) for name, floor in least.items()}
+
+
+def _warm_up(evidence: Evidence, record: WarmRecord) -> dict[str, Any]:
+    return {
+        "set": record.set,
+        "name": evidence.name(record.path_id),
+        "workload": record.workload,
+        "phase": record.phase,
+        "operations": record.operations,
+        "ns": record.ns,
+        "shape": record.shape,
+        "first_block_ns_per_operation": record.first_block_ns_per_operation,
+        "last_block_ns_per_operation": record.last_block_ns_per_operation,
+    }

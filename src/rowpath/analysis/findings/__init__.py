@@ -1,0 +1,74 @@
+"""Rules: each reads the evidence and states what it finds; docs/findings.md explains every id under its own heading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings import (
+    contracts,
+    correctness,
+    defaults,
+    mixed_load,
+    noise,
+    plausibility,
+    precision,
+    published,
+    waiting,
+)
+from rowpath.model.workload import Finding
+
+Rule = Callable[[Evidence], Iterator[Finding]]
+
+RULES: dict[str, Rule] = {
+    "wrong-rows": correctness.wrong_rows,
+    "values-not-read": correctness.values_not_read,
+    "failed-operations": correctness.failed_operations,
+    "acknowledged-lost": mixed_load.acknowledged_lost,
+    "backup-not-restorable": mixed_load.backup_not_restorable,
+    "bytes-below-payload": plausibility.bytes_below_payload,
+    "cpu-exceeds-wall": plausibility.cpu_exceeds_wall,
+    "rate-beats-floor": plausibility.rate_beats_floor,
+    "round-trips-not-as-declared": contracts.round_trips_not_as_declared,
+    "statement-not-as-declared": contracts.statement_not_as_declared,
+    "commits-not-as-declared": contracts.commits_not_as_declared,
+    "syncs-not-as-declared": contracts.syncs_not_as_declared,
+    "durability-differs": contracts.durability_differs,
+    "fetch-size-ignored": contracts.fetch_size_ignored,
+    "result-buffered-whole": contracts.result_buffered_whole,
+    "implicit-transaction": defaults.implicit_transaction,
+    "prepared-anew": defaults.prepared_anew,
+    "main-thread-stack": defaults.main_thread_stack,
+    "tls-not-asked-for": defaults.tls_not_asked_for,
+    "delayed-acknowledgement": waiting.delayed_acknowledgement,
+    "link-not-as-predicted": waiting.link_not_as_predicted,
+    "sync-bound-writes": waiting.sync_bound_writes,
+    "collector-pauses": waiting.collector_pauses,
+    "closed-loop-hides-stall": waiting.closed_loop_hides_stall,
+    "rate-not-reached": mixed_load.rate_not_reached,
+    "client-stalled": mixed_load.client_stalled,
+    "operations-refused": mixed_load.operations_refused,
+    "backup-slows": mixed_load.backup_slows,
+    "faster-with-others": mixed_load.faster_with_others,
+    "generator-late": mixed_load.generator_late,
+    "published-contradicts-itself": published.published_contradicts_itself,
+    "confounded-version": contracts.confounded_version,
+    "converted-values": correctness.converted_values,
+    "periodic-cost": precision.periodic_cost,
+    "warm-up-not-reached": precision.warm_up_not_reached,
+    "placement-flips-ranking": precision.placement_flips_ranking,
+    "clock-too-coarse": precision.clock_too_coarse,
+    "provisional": precision.provisional,
+    "width-not-reached": precision.width_not_reached,
+    "disturbed-blocks": noise.disturbed_blocks,
+    "neighbour-noise": noise.neighbour_noise,
+    "missing-path": correctness.missing_path,
+}
+
+_SEVERITIES = ("error", "warning", "note")
+
+
+def findings(evidence: Evidence) -> tuple[Finding, ...]:
+    """What every rule found, errors first; within a severity in the order of `RULES`."""
+    found = [finding for rule in RULES.values() for finding in rule(evidence)]
+    return tuple(sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity)))

@@ -1,0 +1,244 @@
+"""Coordinates that counters disprove: statement mode, fetch size, durability; and what versions are mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rowpath import text
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings.memory import growth, rows_each
+from rowpath.analysis.findings.wording import phase_text, words
+from rowpath.engines import ENGINES
+from rowpath.journal.reader import PathRecord, ProofRecord
+from rowpath.model.workload import Finding
+
+ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
+ROUND_TRIPS_SLACK = 0.05
+FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for so many rows
+EXECUTES_LEAST = 0.95  # per operation
+COMMITS_SLACK = 0.05
+COMMITS_LAG = 1  # that a backend may tell one reading late
+SYNCS_FULL = 0.95  # per commit; a few commits may share one
+SYNCS_NONE = 0.5  # per commit: fewer are those of files that grow
+
+
+def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
+    """A statement mode that the round trips disprove."""
+    for proof, path in _proofs(evidence):
+        statement = path.coordinates.get("statement", "none")
+        trips = proof.each("round_trips")
+        if trips is None or statement not in ROUND_TRIPS:
+            continue
+        least, most = ROUND_TRIPS[statement]
+        few = trips < least - ROUND_TRIPS_SLACK  # not even one turn each: true of any operation
+        cursor = path.coordinates.get("result", "none").startswith(FETCHED)
+        many = trips > most + ROUND_TRIPS_SLACK and not cursor and _point(evidence, proof)
+        if not few and not many:
+            continue
+        expected = str(least) if least == most else f"{least} to {most}"
+        yield Finding(
+            "round-trips-not-as-declared",
+            "error" if few else "warning",
+            f"{path.name} takes {text.count(trips)} round trips per operation in {phase_text(proof)}, "
+            f"where statement={statement} means {expected}",
+            f"{text.count(proof.round_trips)} round trips in {proof.operations} operations through the counting proxy",
+            "the server is not asked each time"
+            if few
+            else "the driver prepares anew, opens transactions or asks twice",
+            f"rowpath run {evidence.experiment} --plan",
+            (path.name,),
+        )
+
+
+def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
+    """A statement mode that the server's counters of prepared statements disprove."""
+    for proof, path in _proofs(evidence):
+        prepares, executes = proof.each("prepares"), proof.each("executes")
+        statement = path.coordinates.get("statement", "none")
+        definition = evidence.definition(proof.workload, proof.phase)
+        # Making a table takes no parameters, and drivers do not prepare it whatever they are told.
+        once = definition.get("kind") == "execute" and not definition.get("parameters")
+        if prepares is None or executes is None or once or definition.get("kind") == "load":
+            continue
+        if statement == "prepared" and executes < EXECUTES_LEAST:
+            told = "the server executes no prepared statement: the driver puts the values into the text"
+        elif statement == "text" and executes + prepares > 1 - EXECUTES_LEAST:
+            told = "the server prepares or executes a prepared statement, where plain text was meant"
+        else:
+            continue
+        yield Finding(
+            "statement-not-as-declared",
+            "error",
+            f"{path.name} is not statement={statement} in {phase_text(proof)}: {told}",
+            f"{text.count(proof.prepares)} prepares and {text.count(proof.executes)} executes of prepared statements "
+            f"in {proof.operations} operations, by the server's own counters",
+            "an option of the driver that did not take effect",
+            f"rowpath run {evidence.experiment} --plan",
+            (path.name,),
+        )
+
+
+def has_choice(engine: str) -> bool:
+    """Whether `none` was declared at all: an engine that has no other durability does what it does."""
+    return engine not in ENGINES or len(ENGINES[engine].durabilities) > 1
+
+
+def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
+    """A durability that the syncs per commit disprove."""
+    for proof, path in _proofs(evidence):
+        syncs = proof.each("syncs")
+        commits = min(1.0, proof.each("commits") or 1.0)  # those beyond one per operation have nothing to sync
+        durability = path.coordinates.get("durability", "none")
+        if syncs is None or not evidence.writes(*proof.where[1:]):
+            continue
+        each = syncs / commits
+        definition = evidence.definition(proof.workload, proof.phase)
+        # A load, or making a table, makes files or lets them grow, which may be synced for their own sake.
+        single = definition.get("kind") != "load" and definition.get("access") != "create"
+        clients = int(path.coordinates.get("clients", "1"))  # commits that come together may share a sync
+        if durability == "full" and each < SYNCS_FULL / clients:
+            told = "not every commit reaches the disk"
+        elif durability == "none" and single and each > SYNCS_NONE and has_choice(path.coordinates.get("engine", "")):
+            told = "commits reach the disk although they need not"
+        else:
+            continue
+        yield Finding(
+            "syncs-not-as-declared",
+            "error",
+            f"{path.name} is not durability={durability} in {phase_text(proof)}: {told}",
+            f"{text.count(each)} syncs per commit in {proof.operations} operations",
+            "a setting that did not take effect, or syncs that are shared or asynchronous",
+            "rowpath doctor",
+            (path.name,),
+        )
+
+
+def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
+    """A transaction contract that the server's commit counter disproves: one commit per operation, no more, no less."""
+    for proof, path in _proofs(evidence):
+        commits = proof.each("commits")
+        defined = evidence.definition(proof.workload, proof.phase)
+        kind = defined.get("kind")
+        without = kind == "connect" or (kind == "execute" and not evidence.writes(proof.workload, proof.phase))
+        # Servers make a table in transactions of their own; each of HANDLER's reads is one.
+        without |= defined.get("access") == "create" or path.coordinates.get("access") == "handler"
+        if commits is None or proof.commits is None or without:
+            continue
+        if abs(proof.commits - proof.operations) <= max(COMMITS_LAG, COMMITS_SLACK * proof.operations):
+            continue
+        fewer = proof.commits < proof.operations  # that is less work than promised; more is the driver's own cost
+        yield Finding(
+            "commits-not-as-declared",
+            "error" if fewer and path.coordinates.get("profile") == "tuned" else "warning",
+            f"{path.name} commits {text.count(commits)} times per operation in {phase_text(proof)}; once was meant",
+            f"{text.count(proof.commits)} commits in {proof.operations} operations by the server's own counter",
+            "statements share a transaction, or the driver opens transactions of its own",
+            f"rowpath run {evidence.experiment} --plan",
+            (path.name,),
+        )
+
+
+def durability_differs(evidence: Evidence) -> Iterator[Finding]:
+    """Paths of different durability in one comparison of a phase that writes."""
+    told: set[tuple[str, ...]] = set()
+    for ranking in evidence.rankings:
+        if not evidence.writes(ranking.workload, ranking.phase):
+            continue
+        by_durability: dict[str, list[str]] = {}
+        for row in ranking.rows:
+            path = evidence.path(row.path_id)
+            if row.rank and path is not None:
+                by_durability.setdefault(path.coordinates.get("durability", "none"), []).append(row.name)
+        key = (ranking.workload, ranking.phase, ranking.comparison)
+        if len(by_durability) < 2 or key in told:
+            continue
+        told.add(key)
+        yield Finding(
+            "durability-differs",
+            "error",
+            f"{ranking.workload}.{ranking.phase}: one ranking mixes durabilities; do not compare across them",
+            "; ".join(f"{durability}: {', '.join(names)}" for durability, names in by_durability.items()),
+            "the paths share a comparison although their commits promise different things",
+            evidence.rerun(f"durability={min(by_durability)}"),
+            tuple(name for names in by_durability.values() for name in names),
+        )
+
+
+def fetch_size_ignored(evidence: Evidence) -> Iterator[Finding]:
+    """A fetch size that cannot have been in force: too few round trips for the rows."""
+    for proof, path in _proofs(evidence):
+        size, rows, trips = _fetch_size(path), rows_each(evidence, proof.where) or 0.0, proof.each("round_trips")
+        if not size or trips is None or rows < 4 * size or trips >= rows / size / 2:
+            continue
+        yield Finding(
+            "fetch-size-ignored",
+            "warning",
+            f"{path.name} ignores its fetch size of {size} in {phase_text(proof)}",
+            f"{rows:.0f} rows came in {text.count(trips)} round trips; {rows / size:.0f} were to be expected",
+            "the driver honours a fetch size inside a transaction only, or not at all",
+            f"rowpath run {evidence.experiment} --plan",
+            (path.name,),
+        )
+
+
+def result_buffered_whole(evidence: Evidence) -> Iterator[Finding]:
+    """Peak memory that grows by at least half of the result's payload: the client holds the whole result."""
+    for path in evidence.journal.paths.values():
+        grown = growth(evidence, path)
+        if grown is None:
+            continue
+        result = path.coordinates.get("result", "none")
+        declared = result in ("whole", "none")
+        yield Finding(
+            "result-buffered-whole",
+            "note" if declared else "warning",
+            f"{path.name} holds a whole result in memory"
+            + ("" if result == "none" else f", as result={result} says" if declared else f" although result={result}"),
+            f"{grown.large} of {grown.rows:.0f} rows peaks {text.size(grown.bytes)} above {grown.small}; "
+            f"its payload is {text.size(grown.payload_bytes)}",
+            "memory grows with the number of rows",
+            f"rowpath run {evidence.experiment} --plan",
+            (path.name,),
+        )
+
+
+def confounded_version(evidence: Evidence) -> Iterator[Finding]:
+    """Drivers that carry their own build of the engine."""
+    reasons: dict[str, list[str]] = {}
+    for path in evidence.journal.paths.values():
+        if path.confounded:
+            reasons.setdefault(path.confounded, []).append(path.name)
+    for reason, names in reasons.items():
+        yield Finding(
+            "confounded-version",
+            "note",
+            f"driver and engine version are confounded for {words(names)}: ranked apart",
+            reason,
+            "a difference to the other paths may come from the driver or from the engine's build",
+            "rowpath list paths",
+            tuple(names),
+        )
+
+
+def _proofs(evidence: Evidence) -> Iterator[tuple[ProofRecord, PathRecord]]:
+    for proof in evidence.proofs.values():
+        path = evidence.path(proof.path_id)
+        if path is not None and path.coordinates.get("engine") != "null":
+            yield proof, path
+
+
+def _point(evidence: Evidence, proof: ProofRecord) -> bool:
+    """Whether it is one statement of at most one row: connecting, scans and transactions take more by nature."""
+    defined = evidence.definition(proof.workload, proof.phase)
+    if defined.get("transaction") == "transaction" or defined.get("scan"):
+        return False
+    if defined.get("kind") in ("connect", "load"):
+        return False
+    cells = [evidence.cells.get(*proof.where, regime) for regime in ("steady", "cold")]
+    connects = any(sample.connect_ns for cell in cells if cell for sample in cell.every_sample())
+    return not connects and any(cells) and (rows_each(evidence, proof.where) or 0.0) <= 1
+
+
+def _fetch_size(path: PathRecord) -> int:
+    way, _, size = path.coordinates.get("result", "").partition(":")
+    return int(size) if way in FETCHED and size.isdigit() else 0

@@ -1,0 +1,166 @@
+"""What was not delivered as it should be: wrong rows, values never read, failures, conversions, missing paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings import mixed_load
+from rowpath.analysis.findings.wording import phase_text, phases_text, words
+from rowpath.analysis.path_status import failure_text, touch_text
+from rowpath.journal.reader import DroppedRecord, FailureRecord, SampleRecord, VerifyRecord
+from rowpath.model.workload import Finding
+
+
+def wrong_rows(evidence: Evidence) -> Iterator[Finding]:
+    """A path whose digest differs from the generator's."""
+    wrong: dict[str, list[VerifyRecord]] = {}
+    for record in evidence.journal.all(VerifyRecord):
+        if record.ok is False:
+            wrong.setdefault(record.path_id, []).append(record)
+    for path_id, records in wrong.items():
+        name = evidence.name(path_id)
+        first = records[0]
+        yield Finding(
+            "wrong-rows",
+            "error",
+            f"{name} delivered other rows than the generator made; it is not ranked in {phases_text(records)}",
+            f"{phase_text(first)}: {first.rows} rows, digest {first.digest or 'missing'}"
+            + (f" instead of {first.expected}" if first.expected else ""),
+            _cause(evidence, first),
+            f"rowpath verify {evidence.experiment} -v",
+            (name,),
+        )
+
+
+def _cause(evidence: Evidence, record: VerifyRecord) -> str:
+    path = evidence.path(record.path_id)
+    if path is not None and path.coordinates.get("ranges") == "count" and record.rows < (record.expected_rows or 0):
+        return (
+            "ranges=count parts the table as if its keys were 1, 2, …, rows: what remains of rows ÷ clients, and every "
+            "key above the number of rows, is never asked for; ranges=bounds asks for all"
+        )
+    return "the driver or its adapter changes, loses or repeats values"
+
+
+def values_not_read(evidence: Evidence) -> Iterator[Finding]:
+    """A path whose touch sum is wrong: not every value was taken inside the clock."""
+    wrong: dict[str, list[SampleRecord]] = {}
+    for sample in evidence.journal.all(SampleRecord):
+        if sample.touch_ok is False:
+            wrong.setdefault(sample.path_id, []).append(sample)
+    for path_id, samples in wrong.items():
+        name = evidence.name(path_id)
+        first = samples[0]
+        digests = [record.ok for record in evidence.journal.all(VerifyRecord) if record.where == first.where]
+        yield Finding(
+            "values-not-read",
+            "error",
+            f"{name} did not take every value of every row inside the clock: not ranked in {phases_text(samples)}",
+            f"{phase_text(first)}: {touch_text(first)} in {len(samples)} samples"
+            + ("; outside the clock its digest was right" if digests and all(digests) else ""),
+            "values are left unread until asked for, or answers come from a cache",
+            f"rowpath verify {evidence.experiment} -v",
+            (name,),
+        )
+    yield from mixed_load.values_not_read(evidence)
+
+
+def failed_operations(evidence: Evidence) -> Iterator[Finding]:
+    """Operations or whole phases that failed; a phase with failures has no rate."""
+    counted: dict[tuple[str, str, str], int] = {}
+    texts: dict[tuple[str, str, str], str] = {}
+    for sample in evidence.journal.all(SampleRecord):
+        if sample.failed:
+            counted[sample.where] = counted.get(sample.where, 0) + sample.failed
+            texts.setdefault(sample.where, str((sample.failure or {}).get("text", "")))
+    for where, count in counted.items():
+        name = evidence.name(where[0])
+        yield Finding(
+            "failed-operations",
+            "error",
+            f"{count} operations of {name} failed in {where[1]}.{where[2]}: no rate is given there",
+            texts[where] or "the runner gave no text",
+            "",
+            f"rowpath verify {evidence.experiment} -v",
+            (name,),
+        )
+    failures = [record for record in evidence.journal.all(FailureRecord) if record.status == "failed"]
+    told: set[tuple[tuple[str, str, str], str]] = set()
+    for failure in failures:
+        text = failure_text(failure)
+        if (failure.where, text) in told:
+            continue
+        told.add((failure.where, text))
+        name = evidence.name(failure.path_id)
+        where_text = f"in {phase_text(failure)}" if failure.phase else "and did not run to its end"
+        yield Finding(
+            "failed-operations",
+            "error",
+            f"{name} failed {where_text}",
+            text,
+            "",
+            f"rowpath verify {evidence.experiment} -v",
+            (name,),
+        )
+
+
+def converted_values(evidence: Evidence) -> Iterator[Finding]:
+    """Paths whose driver handed over text that the adapter converted inside the clock."""
+    columns: dict[str, list[str]] = {}
+    for record in evidence.journal.all(VerifyRecord):
+        columns.setdefault(record.path_id, []).extend(record.converted)
+    told: dict[str, str] = {}
+    for path in evidence.journal.paths.values():
+        named = ", ".join(dict.fromkeys(columns.get(path.path_id, []))) or path.converted
+        if named:
+            told[path.name] = named
+    if told:
+        yield Finding(
+            "converted-values",
+            "note",
+            f"{_paths(list(told))} {'pays' if len(told) == 1 else 'pay'} for converting text into the column's type",
+            "; ".join(f"{name}: {named}" for name, named in told.items()),
+            "the driver hands these columns over as text; the adapter converts them inside the clock",
+            f"rowpath run {evidence.experiment} --plan",
+            tuple(told),
+        )
+
+
+def missing_path(evidence: Evidence) -> Iterator[Finding]:
+    """Paths that did not run, by reason; and planned ones of which nothing was measured."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for dropped in evidence.journal.dropped:
+        by_reason.setdefault((dropped.reason, dropped.remedy), []).append(_name(dropped))
+    for (reason, remedy), names in by_reason.items():
+        yield Finding(
+            "missing-path", "note", f"{_paths(names)} did not run: {reason}", words(names), reason,
+            remedy or "rowpath doctor", tuple(names),
+        )  # fmt: skip
+    measured = {cell.path.path_id for cell in evidence.cells.cells.values()}
+    measured |= {figure.path_id for figure in evidence.groups.figures} if evidence.groups else set()
+    failed = {record.path_id for record in evidence.journal.all(FailureRecord)}
+    silent = [path.name for path_id, path in evidence.journal.paths.items() if path_id not in measured | failed]
+    if silent:
+        ended = evidence.journal.outcome or "killed, or still under way"
+        yield Finding(
+            "missing-path",
+            "warning",
+            f"nothing was measured of {_paths(silent)}",
+            f"{words(silent)}; the run: {ended}",
+            "the run ended before their turn",
+            f"rowpath run --resume {evidence.directory}",
+            tuple(silent),
+        )
+
+
+def _paths(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} paths"
+
+
+def _name(dropped: DroppedRecord) -> str:
+    """The short name; a path that never got one is named by its main coordinates."""
+    if dropped.name and "=" not in dropped.name:
+        return dropped.name
+    main = ("engine", "deployment", "language", "driver", "version")
+    return " ".join(dropped.coordinates[key] for key in main if key in dropped.coordinates)

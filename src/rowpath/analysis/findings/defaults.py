@@ -1,0 +1,176 @@
+"""What one gets though nobody asked for it: transactions of a driver's own, preparing anew, TLS, the main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rowpath import text
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings.wording import phase_text, phases_text
+from rowpath.analysis.statistics.intervals import Interval
+from rowpath.journal.reader import InvocationRecord, ProofRecord
+from rowpath.model.workload import Finding
+
+TRAVELS = 0.5  # texts per operation, from which on a statement that was prepared once is one no more
+ANEW = 0.95  # texts per operation of a statement that is prepared on each execution
+OFF = ("off", "false", "0", "no")
+STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's stack: open, stat, read, close
+
+
+def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
+    """A connection without autocommit where autocommit was meant: the driver opens transactions of its own."""
+    proofs: dict[str, list[ProofRecord]] = {}
+    for proof in evidence.proofs.values():
+        defined = evidence.definition(proof.workload, proof.phase)
+        if defined.get("transaction") == "autocommit" and defined.get("kind") in ("query", "execute"):
+            proofs.setdefault(proof.path_id, []).append(proof)
+    for path_id, settings in _settings(evidence).items():
+        if str(settings.get("autocommit", "")).lower() not in OFF or path_id not in proofs:
+            continue
+        told = "; ".join(_transaction_text(proof) for proof in proofs[path_id])
+        yield Finding(
+            "implicit-transaction",
+            "warning",
+            f"{evidence.name(path_id)} opens transactions of its own in {phases_text(proofs[path_id])}, "
+            "where autocommit was meant",
+            f"autocommit={settings['autocommit']} on the live connection; {told}",
+            "the driver's default: it begins a transaction before the first statement, and the program must end it",
+            evidence.rerun("profile=tuned"),
+            (evidence.name(path_id),),
+        )
+
+
+def _transaction_text(proof: ProofRecord) -> str:
+    parts = [
+        f"{text.count(each)} {name.replace('_', ' ')}"
+        for name in ("round_trips", "commits")
+        if (each := proof.each(name)) is not None
+    ]
+    return f"{phase_text(proof)}: {' and '.join(parts) or 'nothing counted'} per operation"
+
+
+def prepared_anew(evidence: Evidence) -> Iterator[Finding]:
+    """Statements whose text travels with each execution: as a broken promise, or as what `bound` costs."""
+    for proof in evidence.proofs.values():
+        path, sent = evidence.path(proof.path_id), proof.each("texts_sent")
+        definition = evidence.definition(proof.workload, proof.phase)
+        kind = definition.get("kind", "query")
+        made_once = kind == "execute" and definition and not definition.get("parameters")  # making a table, say
+        if path is None or sent is None or kind not in ("query", "execute") or made_once:
+            continue
+        statement = path.coordinates.get("statement")
+        counted = (
+            f"its SQL text went to the server {text.count(proof.texts_sent)} times in {proof.operations} operations"
+        )
+        if statement == "prepared" and sent >= TRAVELS:
+            yield Finding(
+                "prepared-anew",
+                "warning",
+                f"{path.name} prepares anew on each execution in {phase_text(proof)}, although statement=prepared",
+                counted,
+                "the driver keeps no prepared statement for this way of executing it, or a limit throws it out",
+                f"rowpath run {evidence.experiment} --plan",
+                (path.name,),
+            )
+        elif statement == "bound" and sent >= ANEW:
+            yield from _dearer_than_prepared(evidence, proof, counted)
+
+
+def _dearer_than_prepared(evidence: Evidence, proof: ProofRecord, counted: str) -> Iterator[Finding]:
+    cell = evidence.cells.get(*proof.where, "steady")
+    twin = _twin(evidence, cell, statement="prepared") if cell is not None else None
+    interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
+    if cell is None or twin is None or interval is None:
+        return
+    ratio = _ratio_text(interval)
+    yield Finding(
+        "prepared-anew",
+        "note",
+        f"{cell.path.name} is prepared anew on each execution in {phase_text(cell)}: "
+        f"{ratio} the cost of {twin.path.name}",
+        f"{counted}; {text.duration(cell.median)} against {text.duration(twin.median)} prepared once",
+        "parsing and planning again, and the text's bytes: what statement=bound means",
+        evidence.rerun("statement=prepared"),
+        (cell.path.name, twin.path.name),
+    )
+
+
+def _ratio_text(interval: Interval) -> str:
+    return f"{text.ratio(interval.ratio)} ({text.interval(interval.ratio_low, interval.ratio_high)})"
+
+
+def _twin(evidence: Evidence, cell: Cell, **changed: str) -> Cell | None:
+    """The ranked path of the same ranking that differs in these coordinates alone, if both have a rank."""
+    wanted = {**cell.path.coordinates, **changed}
+    for ranking in evidence.rankings:
+        if (ranking.workload, ranking.phase, ranking.regime) != cell.key[1:]:
+            continue
+        ranked = {row.path_id for row in ranking.rows if row.rank}
+        for path_id in ranked if cell.path.path_id in ranked else ():
+            path = evidence.path(path_id)
+            if path is not None and path.coordinates == wanted:
+                return evidence.cells.get(path_id, *cell.key[1:])
+    return None
+
+
+def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
+    """An engine in the client's process that costs more system calls, and time, when the main thread calls it."""
+    for cell in evidence.sound():
+        main = cell.path.coordinates.get("thread") == "main" and cell.path.coordinates.get("deployment") == "embedded"
+        twin = _twin(evidence, cell, thread="worker") if main and cell.regime == "steady" else None
+        interval = evidence.cells.interval(cell, twin) if twin is not None else None
+        if twin is None or interval is None or interval.low <= 0:
+            continue
+        calls, fewer = _system_calls(evidence, cell), _system_calls(evidence, twin)
+        if calls is None or fewer is None or calls - fewer < STACK_LOOKUP_CALLS:
+            continue
+        yield Finding(
+            "main-thread-stack",
+            "warning",
+            f"{cell.path.name} pays for being called from the main thread in {phase_text(cell)}: "
+            f"{_ratio_text(interval)} the cost of {twin.path.name}",
+            f"{text.count(calls)} system calls an operation on the main thread, {text.count(fewer)} on a thread of its "
+            f"own; {text.duration(cell.median)} against {text.duration(twin.median)}",
+            "the library asks where its thread's stack is (pthread_getattr_np) on every call; of the main thread the C "
+            "library knows it only from /proc/self/maps, which it opens, reads and parses each time",
+            evidence.rerun("thread=worker,main"),
+            (cell.path.name, twin.path.name),
+        )
+
+
+def _system_calls(evidence: Evidence, cell: Cell) -> float | None:
+    """Per operation, by the cell's proof."""
+    proof = evidence.proofs.get(cell.key[:3])
+    return proof.each("system_calls") if proof is not None else None
+
+
+def tls_not_asked_for(evidence: Evidence) -> Iterator[Finding]:
+    """A connection that is encrypted although the path does not say `tls=on`."""
+    for path_id, settings in _settings(evidence).items():
+        path, found = evidence.path(path_id), str(settings.get("tls", "")).lower()
+        asked = path.coordinates.get("tls", "off") if path is not None else "on"
+        if path is None or asked == "on" or not found.startswith("on"):
+            continue
+        by_default = asked == "default" or path.coordinates.get("profile") == "shipped"
+        yield Finding(
+            "tls-not-asked-for",
+            "warning" if by_default else "error",
+            f"{path.name} encrypts its connection although tls={asked}",
+            f"tls={settings['tls']} on the live connection",
+            "the driver takes TLS where the server offers it"
+            if by_default
+            else "the driver cannot be told not to, or its adapter does not tell it",
+            evidence.rerun("tls=off,on"),
+            (path.name,),
+        )
+
+
+def _settings(evidence: Evidence) -> dict[str, dict[str, object]]:
+    """By path id: the effective settings that its last connection told."""
+    found: dict[str, dict[str, object]] = {}
+    for invocation in evidence.journal.all(InvocationRecord):
+        settings = invocation.facts.get("settings")
+        if isinstance(settings, dict):
+            found[invocation.path_id] = settings
+    return found

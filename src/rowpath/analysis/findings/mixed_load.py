@@ -1,0 +1,304 @@
+"""What went wrong, or must be known, where groups of clients were at work at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rowpath import text
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings.wording import ratio_text, syncs_explain, syncs_text, words
+from rowpath.analysis.mixed_load.model import GroupFigures
+from rowpath.engines import ENGINES
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, GroupRecord, KillRecord
+from rowpath.journal.reader import PathRecord
+from rowpath.model.workload import Finding
+
+STALL_S = 1.0
+STALL_RATIO, STALL_LEAST_S = 100, 0.1  # times the 99th percentile, and long enough to be seen
+STALL_INTERVALS = 10  # in open loop, of the distance between two operations
+LATE_SHARE = 0.1  # of the median latency
+TEXTS = 3  # failures with their text
+STALLS_TOLD = 3  # after the longest
+FASTER_LEAST = 1.2  # a machine drifts by less
+
+
+def _figures(evidence: Evidence) -> tuple[GroupFigures, ...]:
+    return evidence.groups.figures if evidence.groups else ()
+
+
+def _killed(evidence: Evidence) -> set[tuple[str, str]]:
+    """(path id, stretch) where the engine was killed on purpose: its operations stall and fail."""
+    return {(kill.path_id, kill.stretch) for kill in evidence.journal.all(KillRecord)}
+
+
+def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
+    """Open loops that did not do what was due; their percentiles of latency are withheld."""
+    for each in _figures(evidence):
+        if each.reached or each.cut:
+            continue
+        begun = f"; {text.count(each.not_begun)} operations were due and never begun" if each.not_begun else ""
+        yield Finding(
+            "rate-not-reached",
+            "warning",
+            f"{each.group} of {each.name} did not reach their rate in '{each.stretch}': no percentiles of latency",
+            f"{text.rate(each.rate_per_s)} of the {text.rate(each.asked_per_s)} asked for{begun}",
+            "the path cannot do as many operations per second with so many clients: the queue grows as long as it is "
+            "fed, and its percentiles say how long that was",
+            evidence.rerun(f"-R '{each.group}={max(1.0, each.rate_per_s / 2):.0f}'"),
+            (each.name,),
+        )
+
+
+def client_stalled(evidence: Evidence) -> Iterator[Finding]:
+    """Groups none of whose operations ended for long; told once of each path, the longest time first."""
+    killed = _killed(evidence)
+    stalled: dict[str, list[GroupFigures]] = {}
+    for each in _figures(evidence):
+        usual = (each.service.p99_ns or 0) / 1e9
+        limit = min(STALL_S, max(STALL_RATIO * usual, STALL_LEAST_S)) if usual else STALL_S
+        if each.asked_per_s:
+            limit = max(limit, STALL_INTERVALS / each.asked_per_s)
+        if each.longest_stall_s > limit and (each.path_id, each.stretch) not in killed:
+            stalled.setdefault(each.path_id, []).append(each)
+    for path_id, cases in stalled.items():
+        longest, *others = sorted(cases, key=lambda each: -each.longest_stall_s)
+        backup = any(one.path_id == path_id and one.stretch == longest.stretch for one in _backups(evidence))
+        also = [f"{each.group} {_stood(each)} in '{each.stretch}'" for each in others[:STALLS_TOLD]]
+        rest = len(others) - STALLS_TOLD
+        yield Finding(
+            "client-stalled",
+            "warning",
+            f"{longest.group} of {longest.name} stood still for {_stood(longest)} in '{longest.stretch}'",
+            f"no operation of theirs ended within it; 99 % take {text.duration(longest.service.p99_ns)} at the most"
+            + (f"; so did {words(also)}" if also else "")
+            + (f", and {rest} more" if rest > 0 else ""),
+            "a lock or a checkpoint that all wait for"
+            + (", perhaps the backup's" if backup else "")
+            + ", or cores that something else took",
+            evidence.rerun(f"-R '{longest.group}={max(1.0, longest.rate_per_s / 2):.0f}'"),
+            (longest.name,),
+        )
+
+
+def _stood(each: GroupFigures) -> str:
+    return text.duration(each.longest_stall_s * 1e9)
+
+
+def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
+    """Groups in closed loop that surely work faster where more groups are at work: what they wait for is no engine."""
+    figures = [each for each in _figures(evidence) if each.pacing == "closed"]
+    at_work: dict[tuple[str, str], set[str]] = {}
+    for each in _figures(evidence):
+        at_work.setdefault((each.path_id, each.stretch), set()).add(each.group)
+    told: set[tuple[str, str]] = set()
+    for less in figures:
+        more = [
+            each
+            for each in figures
+            if (each.path_id, each.group, each.clients) == (less.path_id, less.group, less.clients)
+            and at_work[each.path_id, each.stretch] > at_work[less.path_id, less.stretch]
+            and each.rate_per_s >= FASTER_LEAST * less.rate_per_s
+            and (each.low or 0.0) > (less.high or float("inf"))
+        ]
+        if not more or (less.path_id, less.group) in told:
+            continue
+        told.add((less.path_id, less.group))
+        most = max(more, key=lambda each: each.rate_per_s)
+        yield Finding(
+            "faster-with-others",
+            "note",
+            f"{less.group} of {less.name} are faster beside others: "
+            f"{text.ratio(most.rate_per_s / less.rate_per_s)} in '{most.stretch}'",
+            f"{text.rate(most.rate_per_s)} there, {text.rate(less.rate_per_s)} in '{less.stretch}'; "
+            f"half of their operations take {text.duration(most.service.p50_ns)} and "
+            f"{text.duration(less.service.p50_ns)} at the most" + _busy(evidence, less),
+            "with little to do a core falls asleep between request and answer, and has to be woken for each (in a "
+            "virtual machine by its host); others at work keep it awake",
+            evidence.rerun(),
+            (less.name,),
+        )
+
+
+def _busy(evidence: Evidence, each: GroupFigures) -> str:
+    """How many cores both sides used in its stretch, where that is known."""
+    own = (each.path_id, each.stretch)
+    groups = evidence.groups
+    (stretch,) = [one for one in groups.stretches if (one.path_id, one.stretch) == own] if groups else (None,)
+    if groups is None or stretch is None or stretch.client_cpu_ns is None:
+        return ""
+    operations_per_s = sum(one.rate_per_s for one in groups.figures if (one.path_id, one.stretch) == own)
+    cores = operations_per_s * (stretch.client_cpu_ns + (stretch.server_cpu_ns or 0.0)) / 1e9
+    return f"; both sides use {cores:.2f} cores in '{each.stretch}'"
+
+
+def _backups(evidence: Evidence) -> list[BackupRecord]:
+    return evidence.journal.all(BackupRecord)
+
+
+def operations_refused(evidence: Evidence) -> Iterator[Finding]:
+    """Operations that failed or were refused, by kind; they are in no rate."""
+    killed = _killed(evidence)
+    for each in _figures(evidence):
+        if not each.failed or (each.path_id, each.stretch) in killed:
+            continue
+        kinds = [
+            f"{text.count(one.count)} × {' '.join(part for part in (one.kind, one.code) if part)}"
+            + (f" ({one.text})" if one.text else "")
+            for one in each.failures[:TEXTS]
+        ]
+        rest = len(each.failures) - TEXTS
+        yield Finding(
+            "operations-refused",
+            "warning",
+            f"{text.count(each.failed)} operations of {each.group} of {each.name} failed in '{each.stretch}'",
+            ("; ".join(kinds) or "the runner gave no text") + (f"; and {rest} other kinds" if rest > 0 else ""),
+            "the engine refuses what it cannot do at once; failed operations are in no rate and no percentile",
+            evidence.rerun(),
+            (each.name,),
+        )
+
+
+def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
+    """Writes whose success a client was told and that are not there, or are there more than once."""
+    records: list[AcknowledgedRecord] = evidence.journal.all(AcknowledgedRecord)
+    for record in records:
+        if record.ok and not record.lost and not record.doubled:
+            continue
+        path = evidence.path(record.path_id)
+        durability = path.coordinates.get("durability", "none") if path else "none"
+        allowed = record.when == "kill" and durability == "none" and not record.doubled
+        what = [f"{text.count(record.lost)} lost"] if record.lost else []
+        what += [f"{text.count(record.doubled)} done more often than asked for"] if record.doubled else []
+        name = evidence.name(record.path_id)
+        yield Finding(
+            "acknowledged-lost",
+            "note" if allowed else "error",
+            f"{name}: acknowledged writes are missing after a kill, as durability=none allows"
+            if allowed
+            else f"{name}: the database does not hold what its clients were told ({_WHEN[record.when]})",
+            f"of {text.count(record.writes)} acknowledged writes {words(what) or record.reason or 'none was found'}; "
+            f"{text.count(record.in_doubt)} more in doubt, {text.count(record.rows)} rows read"
+            + (f"; {record.reason}" if record.reason and what else ""),
+            "a commit returns before the log is on the disk" if record.when == "kill" else "",
+            evidence.rerun("durability=full" if allowed and _durable(path) else ""),
+            (name,),
+        )
+
+
+def _durable(path: PathRecord | None) -> bool:
+    """Whether the path's engine can promise that acknowledged writes survive a kill."""
+    engine = path.coordinates.get("engine", "") if path else ""
+    return engine in ENGINES and "full" in ENGINES[engine].durabilities
+
+
+_WHEN = {"end": "at the end of a run", "kill": "after a kill", "backup": "in a restored backup"}
+
+
+def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
+    """Backups that failed, or whose restored database does not hold what it must."""
+    for record in _backups(evidence):
+        checked = record.checked
+        wrong = checked is not None and (checked.lost or checked.doubled)
+        if record.stopped or (record.ok and record.restored is not False and not wrong):
+            continue
+        name = evidence.name(record.path_id)
+        found = f"{checked.lost} writes lost, {checked.doubled} done twice" if checked is not None and wrong else ""
+        yield Finding(
+            "backup-not-restorable",
+            "error",
+            f"a backup of {name} ({record.way}) {'could not be restored' if record.ok else 'failed'} "
+            f"in '{record.stretch}'",
+            "; ".join(part for part in (record.reason, found) if part) or "no reason was given",
+            "a backup that cannot be restored is none",
+            evidence.rerun(),
+            (name,),
+        )
+
+
+def backup_slows(evidence: Evidence) -> Iterator[Finding]:
+    """Groups whose rate surely falls during a backup."""
+    for each in evidence.groups.effects if evidence.groups else ():
+        if each.high is None or each.high >= 1:
+            continue
+        yield Finding(
+            "backup-slows",
+            "note",
+            f"a backup slows {each.group} of {each.name} to {ratio_text(each.ratio, each.low, each.high, each.sets)}",
+            f"{text.rate(each.inside_per_s)} within the backups of '{each.stretch}', "
+            f"{text.rate(each.outside_per_s)} in '{each.against}'",
+            "it reads the whole database through the same disk, and may hold the log or locks meanwhile",
+            evidence.rerun(),
+            (each.name,),
+        )
+
+
+def generator_late(evidence: Evidence) -> Iterator[Finding]:
+    """Open loops whose generator began so late that it is in the latencies; told once of each path, the worst first."""
+    found: dict[str, list[tuple[float, int, int, GroupFigures]]] = {}
+    for each in _figures(evidence):
+        late = each.lateness.p99_ns if each.lateness else None
+        usual = each.latency.p50_ns if each.latency else None
+        if late is not None and usual is not None and late > LATE_SHARE * usual:
+            found.setdefault(each.path_id, []).append((late / usual, late, usual, each))
+    for path_id, cases in found.items():
+        (_share, late_ns, usual_ns, worst), *others = sorted(cases, key=lambda case: -case[0])
+        path = evidence.path(path_id)
+        # `free` is only where an experiment asks for it, and so no command line changes it.
+        where = path.coordinates if path else {}
+        shared = (where.get("deployment"), where.get("placement")) == ("server", "same")
+        yield Finding(
+            "generator-late",
+            "warning",
+            f"the clients of {worst.group} of {worst.name} themselves began late in '{worst.stretch}'",
+            f"1 % of the operations that nothing delayed began {text.duration(late_ns)} late or later; "
+            f"half of all latencies are {text.duration(usual_ns)} at the most"
+            + (f"; over a tenth of them in {len(others)} more cases too" if others else ""),
+            "the clients' core is another's too, or it wakes up slowly",
+            evidence.rerun("placement=split") if shared else "rowpath doctor",
+            (worst.name,),
+        )
+
+
+def sync_bound(evidence: Evidence) -> Iterator[Finding]:
+    """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each told once."""
+    cost = evidence.journal.sync_cost
+    told: set[tuple[str, str]] = set()
+    for each in _figures(evidence) if cost is not None else ():
+        workload, _, phase = each.phase.rpartition(".")
+        proof = evidence.proofs.get((each.path_id, workload, phase))
+        path, syncs, took = evidence.path(each.path_id), proof.each("syncs") if proof else None, each.service.mean_ns
+        durable = path is not None and path.coordinates.get("durability") == "full" and evidence.writes(workload, phase)
+        if cost is None or syncs is None or not took or not durable:
+            continue
+        if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.group) in told:
+            continue
+        told.add((each.path_id, each.group))
+        yield Finding(
+            "sync-bound-writes",
+            "note",
+            f"{each.group} of {each.name} are bound by the disk in '{each.stretch}': paths can hardly differ there",
+            syncs_text(syncs, cost.ns, took),
+            "each commit waits until the disk has the log",
+            evidence.rerun("durability=none"),
+            (each.name,),
+        )
+
+
+def values_not_read(evidence: Evidence) -> Iterator[Finding]:
+    """`values-not-read` of groups: a group's touch sum is not that of the rows it should have taken."""
+    found: dict[tuple[str, str], list[GroupRecord]] = {}
+    for record in evidence.journal.all(GroupRecord):
+        if record.touch_ok is False:
+            found.setdefault((record.path_id, record.phase), []).append(record)
+    for (path_id, phase), records in found.items():
+        name = evidence.name(path_id)
+        yield Finding(
+            "values-not-read",
+            "error",
+            f"{name} did not take every value of every row inside the clock in {phase}",
+            f"the touch sum of {words(dict.fromkeys(record.group for record in records))} is another one "
+            f"in {len(records)} stretches, the first of them '{records[0].stretch}'",
+            "values are left unread until asked for, answers come from a cache, or rows changed meanwhile",
+            f"rowpath verify {evidence.experiment} -v",
+            (name,),
+        )

@@ -1,0 +1,132 @@
+"""What the neighbourhood did: disturbed blocks, pressure, stolen time, gaps."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rowpath import text
+from rowpath.analysis.evidence import Evidence
+from rowpath.journal.reader import NoiseRecord, SampleRecord
+from rowpath.model.workload import Finding
+
+_FIGURE = re.compile(r"\d+(?:\.\d+)?")
+
+MANY = 0.05  # share of disturbed blocks that is a warning
+STEAL_SHARE = 0.01
+PRESSURE_SHARE = 0.05
+SPIN_GAP_NS = 5_000_000
+SPIN_GAP_SHARE = 0.02
+TICK_NS = 10_000_000
+
+
+def disturbed_blocks(evidence: Evidence) -> Iterator[Finding]:
+    """Blocks that outside evidence marked as disturbed, and what leaving them out changed."""
+    samples = evidence.journal.all(SampleRecord)
+    hit = [sample for sample in samples if sample.disturbed]
+    if not hit:
+        return
+    share = len(hit) / len(samples)
+    reasons: dict[str, list[str]] = {}
+    for sample in hit:
+        # Reasons that differ only in their figures are one; the first stands for all.
+        reasons.setdefault(_FIGURE.sub("", sample.disturbed), []).append(sample.disturbed)
+    common = sorted(reasons.values(), key=len, reverse=True)[:3]
+    moved = _moved(evidence)
+    yield Finding(
+        "disturbed-blocks",
+        "warning" if share > MANY else "note",
+        f"{len(hit)} of {len(samples)} blocks ({text.share(share)}) were disturbed from outside",
+        "; ".join(f"{len(alike)}× such as: {alike[0]}" for alike in common) + (f". {moved}" if moved else ""),
+        "something else ran on the measured cores; undisturbed blocks make the figures where they suffice",
+        "rowpath doctor",
+        tuple(dict.fromkeys(evidence.name(sample.path_id) for sample in hit)),
+    )
+
+
+@dataclass(frozen=True)
+class Unfiltered:
+    """A ranked ratio to the fastest beside the one with every disturbed block left in."""
+
+    workload: str
+    phase: str
+    regime: str
+    name: str
+    ratio: float
+    unfiltered: float
+
+
+def unfiltered_ratios(evidence: Evidence) -> list[Unfiltered]:
+    """Both ratios of every ranked path but the fastest."""
+    found = []
+    for ranking in evidence.rankings:
+        ranked = [row for row in ranking.rows if row.rank]
+        cells = [evidence.cell(row, ranking) for row in ranked]
+        for row, cell in list(zip(ranked, cells, strict=True))[1:]:
+            unfiltered = evidence.cells.unfiltered_ratio(cell, cells[0]) if cell and cells[0] else None
+            if unfiltered is not None and row.ratio is not None:
+                where = ranking.workload, ranking.phase, ranking.regime
+                found.append(Unfiltered(*where, row.name, row.ratio, unfiltered))
+    return found
+
+
+def _moved(evidence: Evidence) -> str:
+    """The ratio that leaving out disturbed blocks moved most."""
+    most = max(unfiltered_ratios(evidence), key=lambda each: abs(math.log(each.ratio / each.unfiltered)), default=None)
+    if most is None:
+        return ""
+    return (
+        f"Leaving them out moved no ratio more than that of {most.name} in {most.workload}.{most.phase}: "
+        f"{text.ratio(most.ratio)}, unfiltered {text.ratio(most.unfiltered)}"
+    )
+
+
+def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
+    """Stolen time, gaps in a spinning loop, and pressure where no path of the set shares a core with its server."""
+    told = [line for number, _group in sorted(evidence.journal.sets) if (line := _noise_of(evidence, number))]
+    if told:
+        yield Finding(
+            "neighbour-noise",
+            "warning",
+            f"something else used the machine during {len(told)} of {len(evidence.journal.sets)} sets",
+            "; ".join(told[:4]) + ("; …" if len(told) > 4 else ""),
+            "other programs, or other guests of a virtual machine's host",
+            "rowpath doctor",
+        )
+
+
+def _noise_of(evidence: Evidence, number: int) -> str:
+    records = [record for record in evidence.journal.all(NoiseRecord) if record.set == number]
+    samples = [sample for sample in evidence.journal.all(SampleRecord) if sample.set == number]
+    parts = []
+    longest = max((record.spin_gap_max_ns or 0 for record in records), default=0)
+    share = max((record.spin_gap_share or 0 for record in records), default=0)
+    if longest > SPIN_GAP_NS or share > SPIN_GAP_SHARE:
+        parts.append(f"gaps of up to {text.duration(longest)}, {text.share(share)} of a spinning loop")
+    wall_ns = max((s.at_ns + s.window_ns for s in samples), default=0) - min((s.at_ns for s in samples), default=0)
+    stolen = _grown(records, "steal_ticks") * TICK_NS
+    if wall_ns > 0 and stolen > STEAL_SHARE * wall_ns:
+        parts.append(f"{text.share(stolen / wall_ns)} of one core's time stolen")
+    pressed = _grown(records, "pressure_some_us") * 1000
+    if wall_ns > 0 and pressed > PRESSURE_SHARE * wall_ns and not _shares_cores(evidence, samples):
+        parts.append(f"tasks waited for a core {text.share(pressed / wall_ns)} of the time")
+    return f"set {number}: {', '.join(parts)}" if parts else ""
+
+
+def _grown(records: list[NoiseRecord], name: str) -> float:
+    """How much a counter grew from the set's start to its end; 0 when unknown."""
+    ends = {record.when: getattr(record, name) for record in records}
+    before, after = ends.get("before"), ends.get("after")
+    return max(0.0, after - before) if before is not None and after is not None else 0.0
+
+
+def _shares_cores(evidence: Evidence, samples: list[SampleRecord]) -> bool:
+    """Client and server on one core wait for each other: pressure of our own making."""
+    paths = [evidence.path(path_id) for path_id in {sample.path_id for sample in samples}]
+    return any(
+        path.coordinates.get("deployment") == "server" and path.coordinates.get("placement") == "same"
+        for path in paths
+        if path is not None
+    )

@@ -1,0 +1,204 @@
+"""How far the figures carry: sets, widths, warm-up, hidden costs, clocks, placement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rowpath import text
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence, measuring
+from rowpath.analysis.findings.wording import phase_text, words
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.analysis.statistics.periodic import Excess, Load, excess
+from rowpath.journal.reader import InvocationRecord, SampleRecord, WarmRecord
+from rowpath.model.workload import Finding, RankedPath
+
+UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
+SMALLEST_NS = {"c": 2_000, "rust": 3_000, "java": 3_500, "node": 3_500, "go": 5_000, "csharp": 6_000, "python": 13_000}
+
+
+def provisional(evidence: Evidence) -> Iterator[Finding]:
+    """Fewer than 6 sets: figures without claims."""
+    few: dict[str, int] = {}
+    for cell in evidence.sound():
+        if len(cell.costs) < SETS_FOR_CLAIMS:
+            few[cell.path.name] = min(len(cell.costs), few.get(cell.path.name, SETS_FOR_CLAIMS))
+    for figure in evidence.groups.figures if evidence.groups else ():
+        if figure.sets < SETS_FOR_CLAIMS:
+            few[figure.name] = min(figure.sets, few.get(figure.name, SETS_FOR_CLAIMS))
+    if few:
+        yield Finding(
+            "provisional",
+            "warning",
+            f"provisional: {len(few)} of {len(evidence.journal.paths)} paths have fewer than {SETS_FOR_CLAIMS} sets, "
+            "so nothing is claimed about them",
+            "; ".join(f"{name}: {count}" for name, count in few.items()),
+            "a short run, or one that was interrupted",
+            evidence.rerun()
+            if evidence.journal.outcome == "complete"
+            else f"rowpath run --resume {evidence.directory}",
+            tuple(few),
+        )
+
+
+def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
+    """Ratios whose interval is wider than the run's target."""
+    target = float(measuring(evidence.journal).get("target_half_width") or 0)
+    wide: dict[str, float] = {}
+    for ranking in evidence.rankings:
+        for row in ranking.rows:
+            half = _half_width(row)
+            # A cold pass is one sample per set; the target is for what can be repeated within one.
+            if ranking.regime == "steady" and half is not None and target and half > target and not row.provisional:
+                wide[row.name] = max(half, wide.get(row.name, 0))
+    if wide:
+        yield Finding(
+            "width-not-reached",
+            "note",
+            f"the interval is wider than the target of ±{text.share(target)} for {words(wide)}",
+            "; ".join(f"{name}: ±{text.share(half)}" for name, half in wide.items()),
+            "processes of these paths differ among each other; more rounds cannot help, more sets can",
+            evidence.rerun("--rigorous"),
+            tuple(wide),
+        )
+
+
+def _half_width(row: RankedPath) -> float | None:
+    if not row.rank or row.ratio is None or row.ratio_low is None or row.ratio_high is None:
+        return None
+    return (row.ratio_high - row.ratio_low) / 2 / row.ratio
+
+
+def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
+    """Paths of which many invocations did not settle on one level before they were measured."""
+    unsettled: dict[str, int] = {}
+    every: dict[str, int] = {}
+    for warm in evidence.journal.all(WarmRecord):
+        every[warm.path_id] = every.get(warm.path_id, 0) + 1
+        unsettled[warm.path_id] = unsettled.get(warm.path_id, 0) + (warm.shape in ("slowdown", "no steady state"))
+    many = {path_id: count for path_id, count in unsettled.items() if count > UNSETTLED_MOST * every[path_id]}
+    if many:
+        names = [evidence.name(path_id) for path_id in many]
+        yield Finding(
+            "warm-up-not-reached",
+            "warning",
+            f"{words(names)} did not settle while warming up",
+            "; ".join(
+                f"{evidence.name(path_id)}: {count} of {every[path_id]} warm-ups" for path_id, count in many.items()
+            ),
+            "the cap was too short, something disturbed the machine, or the path has no steady state",
+            evidence.rerun("--rigorous"),
+            tuple(names),
+        )
+
+
+def periodic_cost(evidence: Evidence) -> Iterator[Finding]:
+    """A cost of the path's own that its median hides."""
+    for cell in evidence.sound():
+        found = hidden(cell)
+        worst = found.found
+        if worst is None:
+            continue
+        parts = [
+            f"{label} {text.share(math.expm1(interval.mean))} above the median"
+            for label, interval in (("mean over undisturbed blocks", found.wall), ("mean CPU per operation", found.cpu))
+            if interval is not None
+        ]
+        yield Finding(
+            "periodic-cost",
+            "warning",
+            f"{cell.path.name} pays a cost in {phase_text(cell)} that its median hides",
+            "; ".join(parts) + f" ({worst.sets} sets)",
+            "a collector, a checkpoint or another pause of its own",
+            evidence.rerun("--rigorous"),
+            (cell.path.name,),
+        )
+
+
+def hidden(cell: Cell) -> Excess:
+    """Mean over median of a cell's undisturbed blocks."""
+    return excess(
+        [[_load(sample) for sample in rounds.values() if not sample.disturbed] for rounds in cell.used.values()]
+    )
+
+
+def _load(sample: SampleRecord) -> Load:
+    known = [spent for spent in (sample.client_cpu_ns, sample.server_cpu_ns) if spent is not None]
+    operations = max(1, sample.operations)
+    return Load(
+        sample.ns / operations,
+        (sample.wait_ns or 0.0) / operations,
+        math.fsum(known) / max(1, sample.in_window) if known else None,
+        operations,
+    )
+
+
+def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
+    """Operations so short that reading the clock is over 2 % of them."""
+    clocks = {record.path_id: record.hello.get("clock_read_ns") for record in evidence.journal.all(InvocationRecord)}
+    told: dict[str, str] = {}
+    for cell in evidence.sound():
+        smallest = SMALLEST_NS.get(cell.path.coordinates.get("language", ""))
+        cost = cell.median
+        if smallest is None or cost is None or cost >= smallest or cell.path.coordinates.get("engine") == "null":
+            continue
+        clock = clocks.get(cell.path.path_id)
+        told.setdefault(
+            cell.path.name,
+            f"{cell.path.name} in {phase_text(cell)}: {text.duration(cost)} (least: {text.duration(smallest)}"
+            + (f", a clock read costs {text.duration(float(clock))})" if clock else ")"),
+        )
+    if told:
+        yield Finding(
+            "clock-too-coarse",
+            "note",
+            f"operations of {words(told)} are shorter than what their language can time alone at under 2 %",
+            "; ".join(told.values()),
+            "part of the figure is the clock's own cost",
+            evidence.rerun(),
+            tuple(told),
+        )
+
+
+def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
+    """Pairs of paths whose order depends on where client and server are pinned."""
+    flips: dict[tuple[str, str, str], list[tuple[str, Cell, Cell]]] = {}
+    for a_same, a_split, b_same, b_split in _twins(evidence):
+        same, split = evidence.cells.interval(a_same, b_same), evidence.cells.interval(a_split, b_split)
+        if same is None or split is None or min(same.sets, split.sets) < SETS_FOR_CLAIMS:
+            continue
+        if (same.low > 0 and split.high < 0) or (same.high < 0 and split.low > 0):
+            told = " and ".join(
+                f"{text.ratio(interval.ratio)} ({text.interval(interval.ratio_low, interval.ratio_high)}) on {cores}"
+                for interval, cores in ((same, "the same core"), (split, "split cores"))
+            )
+            evidence_text = f"{a_same.path.name} costs, of {b_same.path.name}, {told}"
+            flips.setdefault(a_same.key[1:], []).append((evidence_text, a_same, b_same))
+    for (workload, phase, regime), found in flips.items():
+        names = dict.fromkeys(cell.path.name for _text, *cells in found for cell in cells)
+        yield Finding(
+            "placement-flips-ranking",
+            "warning",
+            f"{workload}.{phase} ({regime}): who is faster depends on the placement for {len(found)} pairs of paths",
+            "; ".join(each[0] for each in found[:3]) + ("; …" if len(found) > 3 else ""),
+            "waking the other side across cores costs some paths more than others",
+            evidence.rerun("placement=same,split"),
+            tuple(names),
+        )
+
+
+def _twins(evidence: Evidence) -> Iterator[tuple[Cell, Cell, Cell, Cell]]:
+    """Pairs of paths that were measured at both placements: a and b on the same core, a and b on split cores."""
+    where: dict[tuple[object, ...], dict[str, Cell]] = {}
+    for cell in evidence.sound():
+        if cell.path.coordinates.get("engine") != "null":
+            rest = tuple(sorted((k, v) for k, v in cell.path.coordinates.items() if k != "placement"))
+            where.setdefault((cell.key[1:], rest), {})[cell.path.coordinates.get("placement", "")] = cell
+    both = [
+        (key[0], cells["same"], cells["split"]) for key, cells in where.items() if {"same", "split"} <= cells.keys()
+    ]
+    for position, (phase, a_same, a_split) in enumerate(both):
+        for other, b_same, b_split in both[position + 1 :]:
+            if phase == other:
+                yield a_same, a_split, b_same, b_split

@@ -1,0 +1,183 @@
+"""Time in which no side computes for the rows: TCP's timers, syncs, collectors, stalls."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+from rowpath import text
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings import mixed_load
+from rowpath.analysis.findings.wording import phase_text, syncs_explain, syncs_text
+from rowpath.analysis.link_prediction import across_links
+from rowpath.journal.reader import NoiseRecord, SampleRecord
+from rowpath.model.workload import Finding
+
+ACKNOWLEDGEMENT_NS = (38_000_000, 48_000_000)  # Linux delays one by 40 ms, in steps of its clock
+MULTIPLES = (1, 2, 3)  # of it, before one range runs into the next
+IDLE_LEAST = 0.9  # of a window, with neither side computing
+LINK_WITHIN = 0.10  # of the predicted time over a link
+SYNC_CPU_MOST = 0.5  # of the time, by both sides
+COLLECTOR_SHARE = 0.03
+STALL_RATIO, STALL_LEAST_NS = 10, 5_000_000
+STALLS_TOLD = 3  # with figures; the longest ones
+
+
+def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
+    """Operations over TCP that take a delayed acknowledgement's 40 ms, or a multiple, while neither side computes."""
+    for cell in evidence.sound():
+        samples = [sample for sample in cell.every_sample() if sample.operations and sample.window_ns]
+        get = cell.path.coordinates.get
+        # Over an emulated link the waiting is what was asked for.
+        if get("transport") != "tcp" or get("link", "none") != "none" or cell.regime != "steady" or not samples:
+            continue
+        late = [sample for sample in samples if _acknowledged_late(sample) and _idle(sample) >= IDLE_LEAST]
+        if len(late) * 2 < len(samples):
+            continue
+        shortest, longest = min(sample.min_ns for sample in late), max(sample.max_ns for sample in late)
+        mean = sum(sample.ns for sample in late) / sum(sample.operations for sample in late)
+        yield Finding(
+            "delayed-acknowledgement",
+            "warning",
+            f"{cell.path.name} waits for a delayed acknowledgement in {phase_text(cell)}",
+            f"{text.duration(mean)} an operation, {text.duration(shortest)} to {text.duration(longest)}, "
+            f"in {len(late)} of {len(samples)} blocks; "
+            f"both sides idle for {text.share(statistics.median(map(_idle, late)))} of the time",
+            "a request sent in several small writes without TCP_NODELAY: the last one waits until the first is "
+            "acknowledged, and the server delays that by 40 ms",
+            evidence.rerun("transport=unix"),
+            (cell.path.name,),
+        )
+
+
+def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
+    """A path whose time over an emulated link is not its time without it and its round trips' time."""
+    for each in across_links(evidence):
+        slower = each.ratio > 1
+        surely = each.low if slower else each.high
+        if surely is None or (surely <= 1 + LINK_WITHIN if slower else surely >= 1 - LINK_WITHIN):
+            continue
+        off = f"{text.ratio(each.ratio)} ({text.interval(each.low, each.high)})"
+        yield Finding(
+            "link-not-as-predicted",
+            "warning",
+            f"{each.name} is {'slower' if slower else 'faster'} over the link in {each.workload}.{each.phase}, "
+            f"{each.regime}, than its round trips say",
+            f"{text.duration(each.measured_ns)} measured, {text.duration(each.predicted_ns)} predicted, {off}: "
+            f"{text.duration(each.without_ns)} without the link + {text.count(each.round_trips)} round trips of "
+            f"{text.duration(each.added_ns)} more",
+            "waits that only a longer way makes (small writes that wait for acknowledgements), or a busy first core, "
+            "where the link runs"
+            if slower
+            else "requests sent without waiting for the answers before, so that their round trips overlap",
+            evidence.rerun(),
+            (each.name,),
+        )
+
+
+def _acknowledged_late(sample: SampleRecord) -> bool:
+    low, high = ACKNOWLEDGEMENT_NS
+    alike = sample.ns / sample.operations  # a single one among many short operations may be anything else
+    told = sample.max_ns if 2 * sample.max_ns >= sample.ns else alike
+    return any(low * times <= told <= high * times for times in MULTIPLES)
+
+
+def _idle(sample: SampleRecord) -> float:
+    """The share of a window in which neither side computed nor waited for a core; 0 when the CPU is not known."""
+    if sample.client_cpu_ns is None or sample.server_cpu_ns is None:
+        return 0.0
+    busy = sample.client_cpu_ns + sample.server_cpu_ns + max(0.0, sample.wait_ns or 0.0)
+    return max(0.0, 1 - busy / sample.window_ns)
+
+
+def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
+    """Durable writes whose time is mostly the disk's: the syncs' measured cost explains it, the CPU does not."""
+    cost = evidence.journal.sync_cost
+    for cell in evidence.sound() if cost is not None else ():
+        proof = evidence.proofs.get(cell.key[:3])
+        syncs = proof.each("syncs") if proof is not None else None
+        cpu = statistics.median(_cpu_each(sample) for sample in cell.samples()) if cell.costs else 0.0
+        took = cell.median
+        durable = cell.path.coordinates.get("durability") == "full" and evidence.writes(*cell.key[1:3])
+        if cost is None or took is None or syncs is None or not durable or cell.regime != "steady":
+            continue
+        if cpu > SYNC_CPU_MOST * took or not syncs_explain(syncs, cost.ns, took):
+            continue
+        yield Finding(
+            "sync-bound-writes",
+            "note",
+            f"{cell.path.name} is bound by the disk in {phase_text(cell)}: drivers can hardly differ there",
+            f"{syncs_text(syncs, cost.ns, took)}; both sides' CPU is {text.share(cpu / took)}",
+            "each commit waits until the disk has the rows",
+            evidence.rerun("durability=none"),
+            (cell.path.name,),
+        )
+    yield from mixed_load.sync_bound(evidence)
+
+
+def _cpu_each(sample: SampleRecord) -> float:
+    """CPU of both sides per operation of the window, as far as it is known."""
+    return ((sample.client_cpu_ns or 0.0) + (sample.server_cpu_ns or 0.0)) / max(1, sample.in_window)
+
+
+def collector_pauses(evidence: Evidence) -> Iterator[Finding]:
+    """A runtime's garbage collector that takes over 3 % of the time."""
+    for cell in evidence.sound():
+        samples = list(cell.samples())
+        window = sum(sample.window_ns for sample in samples)
+        collected = sum(sample.collector_ns for sample in samples)
+        if cell.regime != "steady" or not window or collected <= COLLECTOR_SHARE * window:
+            continue
+        collections = sum(sample.collections for sample in samples)
+        yield Finding(
+            "collector-pauses",
+            "warning",
+            f"{cell.path.name} spends {text.share(collected / window)} of its time in its runtime's collector "
+            f"in {phase_text(cell)}",
+            f"{text.duration(collected)} in {collections} collections over {text.duration(window)}",
+            "results held whole, or a heap that is small for what an operation allocates",
+            evidence.rerun("--rigorous"),
+            (cell.path.name,),
+        )
+
+
+def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
+    """Single operations of many times the median that come again: the next one waits, so the loop sees few of them."""
+    stalls: dict[tuple[str, str], list[tuple[Cell, int, int, int]]] = {}
+    noises: list[NoiseRecord] = evidence.journal.all(NoiseRecord)
+    gaps = {noise.set for noise in noises if (noise.spin_gap_max_ns or 0) >= STALL_LEAST_NS}
+    for cell in evidence.sound():
+        if cell.regime != "steady" or cell.median is None:
+            continue
+        limit = max(STALL_RATIO * cell.median, STALL_LEAST_NS)
+        # Whether a server waited for a core is not known: sets in which a mere loop stalled as long say nothing of it.
+        excluded = gaps if cell.path.coordinates.get("deployment") == "server" else set()
+        samples = [sample for sample in cell.every_sample() if sample.set not in excluded]
+        stalled = [sample for sample in samples if sample.max_ns >= limit and _not_waiting(sample)]
+        if 2 * len({sample.set for sample in stalled}) > len({sample.set for sample in samples}):
+            longest = max(sample.max_ns for sample in stalled)
+            stalls.setdefault((cell.workload, cell.phase), []).append((cell, longest, len(stalled), len(samples)))
+    for (workload, phase), found in stalls.items():
+        yield Finding(
+            "closed-loop-hides-stall",
+            "note",
+            f"{workload}.{phase}: do not read tails from this run: operations stall, and a closed loop waits with them",
+            "; ".join(
+                f"{cell.path.name}: up to {text.duration(longest)} against {text.duration(cell.median)}, "
+                f"in {count} of {every} blocks"
+                for cell, longest, count, every in sorted(found, key=lambda item: -item[1])[:STALLS_TOLD]
+            )
+            + (f"; and {len(found) - STALLS_TOLD} others" if len(found) > STALLS_TOLD else ""),
+            "the loop sends nothing while an operation stalls: requests that would have come meanwhile are missing",
+            evidence.rerun("--rigorous"),
+            tuple(cell.path.name for cell, *_rest in found),
+        )
+
+
+def _not_waiting(sample: SampleRecord) -> bool:
+    """Whether the longest operation was not longest because the core was another's: there was little waiting for it,
+    or enough of the window in which nobody wanted it."""
+    waited = sample.wait_ns or 0.0
+    asleep = sample.window_ns - (sample.client_cpu_ns or 0.0) - (sample.server_cpu_ns or 0.0) - waited
+    return waited < sample.max_ns / 2 or asleep >= sample.max_ns / 2

@@ -1,0 +1,53 @@
+"""How findings and the verdict name places (`keyed.read and scan.read`) and ratios (`2.31× (2.27–2.35)`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rowpath import text
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.journal.record_base import InSet
+
+SYNCS_LEAST = 0.95  # per operation
+SYNC_SHARE_LEAST = 0.5  # of the time, that the syncs' measured cost explains
+
+
+def phase_text(at: InSet | Cell) -> str:
+    """`workload.phase`."""
+    return f"{at.workload}.{at.phase}"
+
+
+def phases_text(many: Iterable[InSet | Cell]) -> str:
+    """Every phase once, as a list in words."""
+    return words(dict.fromkeys(phase_text(each) for each in many))
+
+
+def words(items: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; with semicolons where a name holds a comma itself."""
+    listed = list(items)
+    mark = "; " if any("," in item for item in listed) else ", "
+    return " and ".join([mark.join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
+
+
+def ratio_text(ratio: float, low: float | None, high: float | None, sets: int) -> str:
+    """A ratio with its interval: `0.34× (0.31–0.37)`; with fewer sets than claims need it says so."""
+    ends = text.interval(low, high) or "no interval"
+    return f"{text.ratio(ratio)} ({ends}{'' if sets >= SETS_FOR_CLAIMS else ', provisional'})"
+
+
+def syncs_explain(syncs: float, each_ns: float, took_ns: float) -> bool:
+    """Whether an operation's syncs, at what one costs, are most of its time."""
+    return syncs >= SYNCS_LEAST and syncs * each_ns >= SYNC_SHARE_LEAST * took_ns
+
+
+def syncs_text(syncs: float, each_ns: float, took_ns: float) -> str:
+    """What share of an operation's time its syncs are; the disk may have been slower when one of them was timed."""
+    took, share = text.duration(took_ns), syncs * each_ns / took_ns
+    if text.count(syncs) == "1":
+        told, verb = f"1 sync an operation at {text.duration(each_ns)}", "is"
+    else:
+        told, verb = f"{text.count(syncs)} syncs an operation at {text.duration(each_ns)} each", "are"
+    if share > 1:
+        return f"{told}, timed before the first set, {verb} more than its {took}"
+    return f"{told} {verb} {text.share(share)} of its {took}"

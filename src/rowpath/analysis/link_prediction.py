@@ -1,0 +1,84 @@
+"""The model of a link, checked: time over it = time without it + round trips × what the link adds to each."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.statistics.intervals import student
+from rowpath.model.workload import AcrossLink
+
+
+def across_links(evidence: Evidence) -> tuple[AcrossLink, ...]:
+    """Every sound cell over a link that was measured without it as well, in the order in which they were measured."""
+    without = {_twin(cell): cell for cell in evidence.sound() if _link(cell) == "none"}
+    found = []
+    for cell in evidence.sound():
+        twin = without.get(_twin(cell))
+        if _link(cell) != "none" and twin is not None and cell.regime != "warm":
+            checked = _checked(evidence, cell, twin)
+            found += [checked] if checked else []
+    return tuple(found)
+
+
+def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
+    link = evidence.journal.links.get((_link(cell), cell.path.coordinates.get("placement", "none")))
+    trips = _round_trips(evidence, cell)
+    if link is None or trips is None:
+        return None
+    added = max(0.0, link.round_trip_ns - link.direct_ns)
+    pairs = _pairs(cell, twin, trips * added)
+    interval = student([math.log(measured / predicted) for measured, predicted in pairs], evidence.cells.confidence)
+    if interval is None:
+        return None
+    measured, predicted = (statistics.median(side) for side in zip(*pairs, strict=True))
+    known = math.isfinite(interval.low)
+    return AcrossLink(
+        workload=cell.workload,
+        phase=cell.phase,
+        regime="cold" if cell.regime == "cold" else "steady",
+        name=cell.path.name,
+        link=link.link,
+        added_ns=added,
+        round_trips=trips,
+        without_ns=predicted - trips * added,
+        predicted_ns=predicted,
+        measured_ns=measured,
+        ratio=interval.ratio,
+        low=interval.ratio_low if known else None,
+        high=interval.ratio_high if known else None,
+    )
+
+
+def _pairs(cell: Cell, twin: Cell, more_ns: float) -> list[tuple[float, float]]:
+    """(measured, predicted) by set; the two cells' medians where they share no set."""
+    over, without = cell.set_medians, twin.set_medians
+    shared = sorted(over.keys() & without.keys())
+    if shared:
+        return [(over[number], without[number] + more_ns) for number in shared]
+    return [(cell.median, twin.median + more_ns)] if cell.median and twin.median else []
+
+
+def _round_trips(evidence: Evidence, cell: Cell) -> float | None:
+    """Per operation, as the proof pass counted them, and those that no turn of client and server shows.
+
+    TCP takes one to open a connection; a server that speaks first hears of it half a round trip after the client does,
+    and is heard another half later.
+    """
+    proof = evidence.proofs.get(cell.key[:3])
+    trips = proof.each("round_trips") if proof is not None else None
+    if proof is None or trips is None:
+        return None
+    return trips + (proof.each("connections") or 0) + (proof.each("greetings") or 0)
+
+
+def _link(cell: Cell) -> str:
+    return cell.path.coordinates.get("link", "none")
+
+
+def _twin(cell: Cell) -> tuple[object, ...]:
+    """What two cells have in common that differ in the link alone."""
+    others = (each for each in cell.path.coordinates.items() if each[0] != "link" and each[1] != "none")
+    return (*cell.key[1:], *sorted(others))

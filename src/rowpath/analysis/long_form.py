@@ -1,0 +1,231 @@
+"""Results in long form: one record per path × workload × phase × regime × metric."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+from rowpath.analysis import metrics
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.metrics import Values, Where
+from rowpath.analysis.scaling import scalings
+from rowpath.analysis.statistics.intervals import student
+from rowpath.journal.reader import InvocationRecord, MemoryRecord, PathRecord, SettleRecord
+from rowpath.model.metrics import MORE_IS_BETTER, UNITS
+from rowpath.model.workload import Result, Status
+
+BEST_OF = 5
+CLOCK = "the runner's own monotonic clock"
+WARMED = "operations until windows are flat within 10 %"
+CONNECTIONS = "bytes of our connections"
+# The collector (a key of the run's `means`) behind each metric that is not the runner's own.
+COLLECTORS = {
+    "client_cpu": ("client_cpu", "cpu"),
+    "server_cpu": ("server_cpu", "cpu"),
+    "client_peak_memory": ("client_memory", "memory"),
+    "server_peak_memory": ("server_memory", "memory"),
+    "disk_written": ("disk",),
+    "deferred": ("disk",),
+    "round_trips": ("round_trips", "bytes", "proxy"),
+    "bytes_sent": ("bytes", "proxy"),
+    "bytes_received": ("bytes", "proxy"),
+    "syncs": ("syncs",),
+    "commits": ("commits",),
+    "texts_sent": ("bytes", "proxy"),
+    "prepares": ("statements",),
+    "executes": ("statements",),
+    "system_calls": ("system calls",),
+    "traffic": (CONNECTIONS,),
+    "traffic_in_backup": (CONNECTIONS,),
+    "traffic_each": (CONNECTIONS,),
+}
+PARTS = "ratio of times, the same path with one client against it"
+THREADS = "the clocks of its clients' threads"
+CONTROLLER = "the controller's monotonic clock"
+OWN_MEANS = {
+    "speed_up": PARTS,
+    "efficiency": PARTS,
+    "warm_up": WARMED,
+    "warm_up_time": WARMED,
+    "lines_of_code": "counted in the adapter's source",
+    "group_failed": "counted by the runner",
+    "backup_effect": "ratio of rates, within a set",
+    "backup_time": CONTROLLER,
+    "recovery_time": CONTROLLER,
+    "backup_size": "sizes of the backup's files",
+}
+NOT_REACHED = "rate not reached: percentiles of latency are withheld"
+
+
+def results(evidence: Evidence) -> tuple[Result, ...]:
+    """Every figure of the run; a phase with failures has no rate, wrong rows have no figures."""
+    found: list[Result] = []
+    for ranking in evidence.rankings:
+        for row in ranking.rows:
+            where = row.path_id, ranking.workload, ranking.phase
+            maker = _Maker(evidence, where, ranking.regime, row.status, row.reason)
+            cell = evidence.cell(row, ranking)
+            if cell is None or not cell.costs or row.status in ("wrong", "failed", "unsupported"):
+                found.append(maker.missing("time"))
+            else:
+                found += _timed(maker, cell)
+    told = _told_means(evidence)
+    for where, series in metrics.of_phases(evidence).items():
+        if where[0] in evidence.journal.paths:
+            for metric, values in series.items():
+                regime = "steady" if metric.startswith("warm_up") else "none"
+                found.append(_Maker(evidence, where, regime).estimated(metric, values, told.get((where, metric), "")))
+    for where, proof in evidence.proofs.items():
+        if where[0] in evidence.journal.paths:
+            for metric, value in metrics.exact(evidence, where).items():
+                found.append(_Maker(evidence, where, "none").exact(metric, value, _told(proof.means, metric)))
+    return (*found, *_by_path(evidence), *_in_parts(evidence), *_of_groups(evidence))
+
+
+class _Maker:
+    """Makes results that share their path, phase and standing."""
+
+    def __init__(
+        self, evidence: Evidence, where: Where, regime: str, status: Status | None = None, reason: str = ""
+    ) -> None:
+        standing = evidence.standings.of(*where)
+        path: PathRecord = evidence.journal.paths[where[0]]
+        self.means = evidence.journal.run.means
+        self.common: dict[str, Any] = {
+            "workload": where[1],
+            "phase": where[2],
+            "regime": regime,
+            "path": path.coordinates,
+            "name": path.name,
+            "digest": standing.digest,
+            "status": status or standing.status,
+            "reason": reason or standing.reason,
+        }
+
+    def missing(self, metric: str) -> Result:
+        """A metric without a figure: the status says why."""
+        return Result(metric=metric, unit=UNITS[metric], **self.common)
+
+    def exact(self, metric: str, value: float, means: str = "") -> Result:
+        """A metric that is counted, not estimated."""
+        figures: dict[str, Any] = dict.fromkeys(("median", "mean", "low", "high", "min"), value)
+        return Result(
+            metric=metric, unit=UNITS[metric], means=means or self._obtained(metric), **figures, **self.common
+        )
+
+    def derived(self, metric: str, value: float, low: float | None, high: float | None) -> Result:
+        """A metric that follows from others, with its interval."""
+        figures: dict[str, Any] = {"median": value, "mean": value, "low": low, "high": high}
+        return Result(metric=metric, unit=UNITS[metric], means=self._obtained(metric), **figures, **self.common)
+
+    def estimated(
+        self, metric: str, values: Values, means: str = "", best: float | None = None, mean: float | None = None
+    ) -> Result:
+        """The median of the sets' medians, with a t interval over the sets (on logarithms where all are positive)."""
+        middles = [statistics.median(found) for _number, found in sorted(values.items()) if found]
+        every = [value for found in values.values() for value in found]
+        low, high = _spread(middles)
+        return Result(
+            metric=metric,
+            unit=UNITS[metric],
+            median=statistics.median(middles),
+            mean=statistics.fmean(every) if mean is None else mean,
+            low=low,
+            high=high,
+            min=min(every),
+            best_of_five=best,
+            sets=len(middles),
+            blocks=len(every),
+            means=means or self._obtained(metric),
+            **self.common,
+        )
+
+    def _obtained(self, metric: str) -> str:
+        if metric not in COLLECTORS:
+            return OWN_MEANS.get(metric, CLOCK)
+        return next((str(self.means[name]) for name in COLLECTORS[metric] if name in self.means), "")
+
+
+def _spread(middles: list[float]) -> tuple[float | None, float | None]:
+    positive = all(value > 0 for value in middles)
+    interval = student([math.log(value) for value in middles] if positive else middles)
+    if interval is None or not math.isfinite(interval.low):
+        return None, None
+    return (math.exp(interval.low), math.exp(interval.high)) if positive else (interval.low, interval.high)
+
+
+def _timed(maker: _Maker, cell: Cell) -> Iterator[Result]:
+    first = sorted(cell.costs)[:BEST_OF] if cell.regime == "cold" else []
+    for metric, values in metrics.of_cell(cell).items():
+        best = None
+        if first and metric in ("time", *MORE_IS_BETTER):
+            choose = max if metric in MORE_IS_BETTER else min
+            best = choose(value for number in first for value in values[number])
+        if metric != "cpu":  # the sum of two records that stand beside each other
+            yield maker.estimated(metric, values, best=best, mean=metrics.mean_of(cell, metric))
+
+
+def _told(means: str | dict[str, Any], metric: str) -> str:
+    """The means of a metric, where a record tells them for each or for all of its metrics."""
+    if isinstance(means, str):
+        return means
+    names = (metric, metric.partition("_")[0], *COLLECTORS.get(metric, ()))
+    return next((str(means[name]) for name in names if name in means), "")
+
+
+def _told_means(evidence: Evidence) -> dict[tuple[Where, str], str]:
+    """How memory and deferred cost were obtained, where their records say so themselves."""
+    told: dict[tuple[Where, str], str] = {}
+    for memory in evidence.journal.all(MemoryRecord):
+        for metric in ("client_peak_memory", "server_peak_memory"):
+            told[memory.where, metric] = _told(memory.means, metric)
+    for settle in evidence.journal.all(SettleRecord):
+        told[settle.where, "deferred"] = told[settle.where, "disk_written"] = settle.means
+    return told
+
+
+def _in_parts(evidence: Evidence) -> Iterator[Result]:
+    """What a retrieval in parts gained against the same path with one client."""
+    ids = {path.name: path.path_id for path in evidence.journal.paths.values()}
+    for scaling in scalings(evidence):
+        for level in scaling.levels:
+            if level.speed_up is None:
+                continue
+            maker = _Maker(evidence, (ids[level.name], scaling.workload, scaling.phase), scaling.regime)
+            for metric, times in (("speed_up", 1.0), ("efficiency", 1.0 / level.clients)):
+                low, high = (None if end is None else end * times for end in (level.low, level.high))
+                yield maker.derived(metric, level.speed_up * times, low, high)
+
+
+def _of_groups(evidence: Evidence) -> Iterator[Result]:
+    """Every metric of groups; of wrong or failed ones the rate alone, without a figure."""
+    for each in evidence.group_values:
+        maker = _Maker(evidence, each.where, "steady")
+        maker.common |= {"stretch": each.stretch, "group": each.group}
+        if maker.common["status"] == "ok":
+            means = THREADS if each.group and each.metric == "client_cpu" else ""
+            yield maker.estimated(each.metric, {number: [value] for number, value in each.values.items()}, means)
+        elif each.metric in ("group_rate", "paced_rate"):
+            yield maker.missing(each.metric)
+    for missed in (each for each in (evidence.groups.figures if evidence.groups else ()) if not each.reached):
+        workload, _, phase = missed.phase.rpartition(".")
+        maker = _Maker(evidence, (missed.path_id, workload, phase), "steady", reason=NOT_REACHED)
+        maker.common |= {"stretch": missed.stretch, "group": missed.group}
+        yield maker.missing("latency_p99")
+
+
+def _by_path(evidence: Evidence) -> Iterator[Result]:
+    """What belongs to a whole path, under the workload and phase `none`: connecting and lines of code."""
+    connected: dict[str, Values] = {}
+    for invocation in evidence.journal.all(InvocationRecord):
+        if invocation.connect_ns is not None:
+            connected.setdefault(invocation.path_id, {})[invocation.set] = [invocation.connect_ns]
+    for path in evidence.journal.paths.values():
+        where = path.path_id, "none", "none"
+        if path.path_id in connected:
+            yield _Maker(evidence, where, "cold").estimated("connect", connected[path.path_id])
+        if path.lines_of_code:
+            yield _Maker(evidence, where, "none").exact("lines_of_code", path.lines_of_code)

@@ -1,0 +1,152 @@
+"""Metrics by set: what every figure, claim and published ratio is made of."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence
+from rowpath.journal.reader import MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
+from rowpath.model.metrics import PROVEN
+
+Values = dict[int, list[float]]  # by set
+Where = tuple[str, str, str]  # path id, workload, phase
+
+
+def of_cell(cell: Cell) -> dict[str, Values]:
+    """The metrics of a cell's samples, those that it has; CPU is of the whole window, lead-in included."""
+    costs = {number: list(rounds.values()) for number, rounds in cell.costs.items()}
+    rows = rows_each(cell)
+    found: dict[str, Values] = {
+        "time": costs,
+        "rate": {number: [1e9 / cost for cost in values] for number, values in costs.items()},
+    }
+    if rows:
+        found["row_rate"] = {number: [rows * 1e9 / cost for cost in values] for number, values in costs.items()}
+    fair = fairness(cell)
+    if fair:
+        found["fairness"] = fair
+    for metric, value in _SAMPLED.items():
+        values = _values(cell, value)
+        if values:
+            found[metric] = values
+    return found
+
+
+def fairness(cell: Cell) -> Values:
+    """Jain's index of the clients' operations by set: 1 when all did as many, 1/n when one did all; {} for one client.
+
+    Jain, Chiu, Hawe: A quantitative measure of fairness, DEC-TR-301, 1984.
+    """
+    done: dict[int, list[int]] = {}
+    for sample in cell.samples():
+        each = [client["operations"] for client in sample.clients]
+        before = done.get(sample.set, [0] * len(each))
+        done[sample.set] = [a + b for a, b in zip(before, each, strict=True)]
+    return {
+        number: [sum(each) ** 2 / (len(each) * sum(one * one for one in each))]
+        for number, each in done.items()
+        if any(each)
+    }
+
+
+def mean_of(cell: Cell, metric: str) -> float | None:
+    """The mean of a cell's metric as all of it over all operations; None where the mean of the blocks will do."""
+    if metric in ("time", "rate", "row_rate"):
+        operations = {
+            number: sum(cell.used[number][turn].operations for turn in cell.costs[number]) for number in cell.costs
+        }
+        means = cell.set_means
+        total = sum(operations.values())
+        each = sum(means[number] * operations[number] for number in means) / total if total else 0.0
+        if not each:
+            return None
+        return {"time": each, "rate": 1e9 / each, "row_rate": rows_each(cell) * 1e9 / each}[metric]
+    if metric not in ("client_cpu", "server_cpu"):
+        return None
+    known = [
+        sample for sample in cell.samples() if sample.operations > 0 and getattr(sample, f"{metric}_ns") is not None
+    ]
+    operations_in_windows = sum(sample.in_window for sample in known)
+    spent = sum(getattr(sample, f"{metric}_ns") for sample in known)
+    return float(spent) / operations_in_windows if operations_in_windows else None
+
+
+def rows_each(cell: Cell) -> float:
+    """Rows per operation: delivered, or stored where a phase loads."""
+    if cell.stored_rows:
+        return cell.stored_rows
+    operations = sum(sample.operations for sample in cell.samples())
+    return sum(sample.rows for sample in cell.samples()) / operations if operations else 0.0
+
+
+def _values(cell: Cell, value: Callable[[SampleRecord], float | None]) -> Values:
+    found: Values = {}
+    for sample in cell.samples():
+        each = value(sample) if sample.operations > 0 else None
+        if each is not None:
+            found.setdefault(sample.set, []).append(each)
+    return found
+
+
+def _stamp(name: str) -> Callable[[SampleRecord], float | None]:
+    """A stamp per operation; None where the sample was not stamped."""
+    get = operator.attrgetter(name)
+    return lambda sample: get(sample) / sample.operations if get(sample) > 0 else None
+
+
+def _rest(sample: SampleRecord) -> float | None:
+    return max(0, sample.ns - sample.first_row_ns) / sample.operations if sample.first_row_ns > 0 else None
+
+
+def _cpu(*names: str) -> Callable[[SampleRecord], float | None]:
+    def spent(sample: SampleRecord) -> float | None:
+        known = [value for name in names if (value := getattr(sample, name)) is not None]
+        return sum(known) / sample.in_window if known else None
+
+    return spent
+
+
+_SAMPLED: dict[str, Callable[[SampleRecord], float | None]] = {
+    "execute": _stamp("execute_ns"),
+    "first_row": _stamp("first_row_ns"),
+    "rest": _rest,
+    "connect": _stamp("connect_ns"),
+    "bytes_drained": _stamp("bytes"),
+    "client_cpu": _cpu("client_cpu_ns"),
+    "server_cpu": _cpu("server_cpu_ns"),
+    "cpu": _cpu("client_cpu_ns", "server_cpu_ns"),
+}
+
+
+def of_phases(evidence: Evidence) -> dict[Where, dict[str, Values]]:
+    """The metrics of a path's phase that belong to no sample: one value per set."""
+    found: dict[Where, dict[str, Values]] = {}
+
+    def keep(where: Where, metric: str, number: int, value: float | None) -> None:
+        if value is not None:
+            found.setdefault(where, {}).setdefault(metric, {})[number] = [float(value)]
+
+    prepares = evidence.journal.all(PrepareRecord)
+    cold = {record.where for record in prepares if record.cold}
+    for prepare in prepares:
+        if prepare.cold or prepare.where not in cold:
+            keep(prepare.where, "prepare", prepare.set, prepare.prepare_ns)
+    for warm in evidence.journal.all(WarmRecord):
+        keep(warm.where, "warm_up", warm.set, warm.operations)
+        keep(warm.where, "warm_up_time", warm.set, warm.ns)
+    for memory in evidence.journal.all(MemoryRecord):
+        keep(memory.where, "client_peak_memory", memory.set, memory.client_peak_bytes)
+        keep(memory.where, "server_peak_memory", memory.set, memory.server_peak_bytes)
+    for settle in evidence.journal.all(SettleRecord):
+        keep(settle.where, "deferred", settle.set, settle.ns)
+        keep(settle.where, "disk_written", settle.set, settle.bytes_written)
+    return found
+
+
+def exact(evidence: Evidence, where: Where) -> dict[str, float]:
+    """The counted metrics of a path's phase, per operation."""
+    proof = evidence.proofs.get(where)
+    each = {metric: proof.each(metric) for metric in PROVEN} if proof else {}
+    return {metric: value for metric, value in each.items() if value is not None}

@@ -1,0 +1,1 @@
+"""What client groups at work at once did, from the journal's records."""

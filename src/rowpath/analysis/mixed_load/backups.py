@@ -1,0 +1,103 @@
+"""What the journal says of backups and of acknowledged writes: their time, their effect, and whether all was there."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rowpath.analysis.mixed_load import values
+from rowpath.analysis.mixed_load.model import AcknowledgedCheck, BackupEffect, BackupFigures
+from rowpath.analysis.mixed_load.stages import StretchRun
+from rowpath.analysis.mixed_load.values import interval
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, KillRecord
+
+if TYPE_CHECKING:
+    from rowpath.analysis.evidence import Evidence
+
+
+def backups(evidence: Evidence, runs: list[StretchRun]) -> Iterator[BackupFigures]:
+    """By path, stretch and way; one that could not be restored is a failed one."""
+    found: dict[tuple[str, str, str], list[BackupRecord]] = {}
+    for record in (backup for run in runs for backup in run.backups):
+        found.setdefault((record.path_id, record.stretch, record.way), []).append(record)
+    for (path_id, stretch, way), records in found.items():
+        by_set: dict[int, list[float]] = {}
+        for record in records:
+            if record.ok:
+                by_set.setdefault(record.set, []).append((record.ended_ns - record.begun_ns) / 1e9)
+        seconds = interval(evidence, [statistics.fmean(lasted) for lasted in by_set.values()])
+        bad = [record for record in records if not (record.ok or record.stopped) or record.restored is False]
+        sizes = [record.kept_bytes for record in records if record.kept_bytes]
+        yield BackupFigures(
+            name=evidence.name(path_id),
+            path_id=path_id,
+            stretch=stretch,
+            way=way,
+            made=sum(record.ok for record in records),
+            failed=len(bad),
+            reasons=tuple(dict.fromkeys(record.reason or "it could not be restored" for record in bad)),
+            restored=sum(record.restored is True for record in records),
+            seconds=seconds.ratio if seconds else None,
+            low=seconds.ratio_low if seconds else None,
+            high=seconds.ratio_high if seconds else None,
+            kept_bytes=round(statistics.fmean(sizes)) if sizes else None,
+            stopped=sum(record.stopped for record in records),
+        )
+
+
+def effects(evidence: Evidence, runs: list[StretchRun]) -> Iterator[BackupEffect]:
+    """By path, stretch and group, where there is a stretch with the same work and no backup."""
+    inside = {
+        (each.path.path_id, each.stretch, each.group): each.values
+        for each in evidence.group_values
+        if each.metric == "group_rate_in_backup"
+    }
+    by_key = {run.key: run for run in runs}
+    for each in (each for each in evidence.group_values if each.metric == "backup_effect"):
+        ratio = interval(evidence, each.values.values())
+        against = {
+            number: values.reference(by_key[number, each.path.path_id, each.stretch], runs) for number in each.values
+        }
+        names = {run.asked.stretch for run in against.values() if run is not None}
+        outside = [run.groups[each.group].rate_per_s for run in against.values() if run is not None]
+        if ratio is None or len(names) != 1:
+            continue
+        within = inside[each.path.path_id, each.stretch, each.group]
+        yield BackupEffect(
+            name=each.path.name,
+            path_id=each.path.path_id,
+            group=each.group,
+            stretch=each.stretch,
+            against=names.pop(),
+            inside_per_s=statistics.geometric_mean(within[number] for number in each.values),
+            outside_per_s=statistics.geometric_mean(rate for rate in outside if rate),
+            ratio=ratio.ratio,
+            low=ratio.ratio_low,
+            high=ratio.ratio_high,
+            sets=ratio.sets,
+        )
+
+
+def checks(evidence: Evidence) -> Iterator[AcknowledgedCheck]:
+    """By path and occasion."""
+    found: dict[tuple[str, str], list[AcknowledgedRecord]] = {}
+    for record in evidence.journal.all(AcknowledgedRecord):
+        found.setdefault((record.path_id, record.when), []).append(record)
+    for (path_id, when), records in found.items():
+        path = evidence.path(path_id)
+        kills: list[KillRecord] = evidence.journal.all(KillRecord) if when == "kill" else []
+        recovered = [kill.recovery_ns for kill in kills if kill.path_id == path_id and kill.recovery_ns]
+        yield AcknowledgedCheck(
+            name=evidence.name(path_id),
+            path_id=path_id,
+            when=records[0].when,
+            durability=path.coordinates.get("durability", "none") if path else "none",
+            checks=len(records),
+            writes=sum(record.writes for record in records),
+            rows=sum(record.rows for record in records),
+            lost=sum(record.lost for record in records),
+            doubled=sum(record.doubled for record in records),
+            in_doubt=sum(record.in_doubt for record in records),
+            recovery_s=statistics.fmean(recovered) / 1e9 if recovered else None,
+        )

@@ -1,0 +1,219 @@
+"""From the journal's records of groups to everything that the reports show of them; the unit is the set."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rowpath.analysis.mixed_load import backups, values
+from rowpath.analysis.mixed_load.model import (
+    GroupFailure,
+    GroupFigures,
+    GroupRatio,
+    GroupsReport,
+    Latency,
+    Move,
+    RateSweep,
+    StretchFigures,
+)
+from rowpath.analysis.mixed_load.stages import StretchRun, stretch_runs
+from rowpath.analysis.mixed_load.timeline import time_lines
+from rowpath.analysis.mixed_load.values import interval
+from rowpath.journal.mixed_load_records import GroupRecord, MoveRecord
+from rowpath.model import histogram
+
+if TYPE_CHECKING:
+    from rowpath.analysis.evidence import Evidence
+
+# Coordinates in which an embedded path and one behind a server may differ and still be the same otherwise.
+DEPLOYED = ("deployment", "driver", "version", "transport", "tls", "processes", "placement")
+
+
+def groups_report(evidence: Evidence) -> GroupsReport | None:
+    """What the groups of a run did, None when it had none; sets `evidence.group_values`."""
+    runs = stretch_runs(evidence.journal)
+    evidence.group_values = values.group_values(evidence.journal, runs)
+    moves = tuple(_move(record) for record in evidence.journal.all(MoveRecord))
+    sweeps = tuple(_rate_sweeps(evidence))
+    if not (runs or moves or sweeps):
+        return None
+    return GroupsReport(
+        figures=tuple(_figures(evidence, runs)),
+        backups=tuple(backups.backups(evidence, runs)),
+        effects=tuple(backups.effects(evidence, runs)),
+        stretches=tuple(_stretches(evidence, runs)),
+        ratios=tuple(_ratios(evidence)),
+        checks=tuple(backups.checks(evidence)),
+        moves=moves,
+        rate_sweeps=sweeps,
+        lines=time_lines(evidence.journal, runs),
+    )
+
+
+def _figures(evidence: Evidence, runs: list[StretchRun]) -> Iterator[GroupFigures]:
+    """A group of a stretch on a path; sets in which it was cut count only where there is no other."""
+    found: dict[tuple[str, str, str], list[GroupRecord]] = {}
+    for run in runs:
+        for record in run.groups.values():
+            found.setdefault((record.path_id, record.stretch, record.group), []).append(record)
+    missed = values.withheld(runs)
+    for (path_id, stretch, group), every in found.items():
+        records = [record for record in every if not record.cut] or every
+        rate = interval(evidence, [record.rate_per_s for record in records if record.rate_per_s])
+        first = records[0]
+        open_loop = first.pacing != "closed"
+        told = open_loop and (path_id, stretch, group) not in missed
+        operations = sum(record.operations for record in records)
+        cpu = [record for record in records if record.cpu_ns is not None]
+        counted = sum(record.operations + record.failed for record in cpu)
+        yield GroupFigures(
+            name=evidence.name(path_id),
+            path_id=path_id,
+            stretch=stretch,
+            group=group,
+            phase=first.phase,
+            clients=first.clients,
+            pacing=first.pacing,
+            sets=len(records),
+            rate_per_s=rate.ratio if rate else 0.0,
+            low=rate.ratio_low if rate else None,
+            high=rate.ratio_high if rate else None,
+            service=latency(record.service for record in records),
+            latency=latency(record.latency for record in records) if told else None,
+            lateness=latency(record.lateness for record in records) if told else None,
+            asked_per_s=first.asked_per_s if open_loop else None,
+            reached=(path_id, stretch, group) not in missed,
+            not_begun=sum(record.not_begun for record in records),
+            failed=sum(record.failed for record in records),
+            failures=_failures(records),
+            rows_per_operation=sum(record.rows for record in records) / operations if operations else 0.0,
+            touch_ok=_all(record.touch_ok for record in records),
+            longest_stall_s=max(record.longest_stall_ns for record in records) / 1e9,
+            client_cpu_ns=sum(record.cpu_ns or 0.0 for record in cpu) / counted if counted else None,
+            cut=first.cut,
+        )
+
+
+def latency(kept: Iterable[Mapping[str, int]]) -> Latency:
+    """Histograms as the journal has them, joined; the mean is that of the buckets' middles (0.4 % at most beside)."""
+    counts = histogram.empty()
+    for each in kept:
+        counts += histogram.decode(dict(each))
+    total = int(counts.sum())
+    middles = sum(
+        int(counts[index]) * (histogram.lowest_of(int(index)) + histogram.highest_of(int(index))) / 2
+        for index in np.flatnonzero(counts)
+    )
+    p50, p90, p99, p999, most = (histogram.percentile(counts, percent) for percent in (50, 90, 99, 99.9, 100))
+    return Latency(total, middles / total if total else None, p50, p90, p99, p999, most)
+
+
+def _failures(records: list[GroupRecord]) -> tuple[GroupFailure, ...]:
+    """By kind and code over all sets, the most frequent first; the first text of each."""
+    found: dict[tuple[str, str], tuple[str, int]] = {}
+    for failure in (failure for record in records for failure in record.failures):
+        key = str(failure.get("kind") or ""), str(failure.get("code") or "")
+        text, count = found.get(key, (str(failure.get("text") or ""), 0))
+        found[key] = text, count + int(failure.get("count") or 0)
+    listed = (GroupFailure(kind, code, text, count) for (kind, code), (text, count) in found.items())
+    return tuple(sorted(listed, key=lambda failure: -failure.count))
+
+
+def _all(told: Iterable[bool | None]) -> bool | None:
+    """False where one is; None where one is not known."""
+    known = list(told)
+    return False if False in known else None if None in known else True
+
+
+def _stretches(evidence: Evidence, runs: list[StretchRun]) -> Iterator[StretchFigures]:
+    found: dict[tuple[str, str], list[StretchRun]] = {}
+    for run in runs:
+        if run.seconds:
+            found.setdefault((run.asked.path_id, run.asked.stretch), []).append(run)
+    metrics = ("client_cpu", "server_cpu", "traffic", "traffic_each", "traffic_in_backup")
+    told = {metric: values.of_stretches(evidence, metric) for metric in metrics}
+    for key, together in found.items():
+        means = {metric: interval(evidence, told[metric].get(key, {}).values()) for metric in metrics}
+        figure = {metric: each.ratio if each else None for metric, each in means.items()}
+        traffic = means["traffic"]
+        yield StretchFigures(
+            name=evidence.name(key[0]),
+            path_id=key[0],
+            stretch=key[1],
+            sets=len(together),
+            seconds=statistics.fmean(sum(second.ns for second in run.seconds) / 1e9 for run in together),
+            client_cpu_ns=figure["client_cpu"],
+            server_cpu_ns=figure["server_cpu"],
+            traffic_bytes_per_s=figure["traffic"],
+            low=traffic.ratio_low if traffic else None,
+            high=traffic.ratio_high if traffic else None,
+            bytes_per_operation=figure["traffic_each"],
+            traffic_in_backup_bytes_per_s=figure["traffic_in_backup"],
+        )
+
+
+def _ratios(evidence: Evidence) -> Iterator[GroupRatio]:
+    """Every group of every stretch behind a server against the same engine embedded, paths that differ in no more."""
+    rates = [each for each in evidence.group_values if each.metric == "group_rate"]
+    for server in rates:
+        for embedded in rates:
+            if not _deployed_apart(server, embedded):
+                continue
+            shared = sorted(server.values.keys() & embedded.values.keys())
+            ratio = interval(evidence, [server.values[number] / embedded.values[number] for number in shared])
+            if ratio is not None:
+                yield GroupRatio(
+                    stretch=server.stretch,
+                    group=server.group,
+                    server=server.path.name,
+                    embedded=embedded.path.name,
+                    ratio=ratio.ratio,
+                    low=ratio.ratio_low,
+                    high=ratio.ratio_high,
+                    sets=ratio.sets,
+                )
+
+
+def _deployed_apart(server: values.GroupValues, embedded: values.GroupValues) -> bool:
+    if (server.stretch, server.group) != (embedded.stretch, embedded.group):
+        return False
+    one, other = server.path.coordinates, embedded.path.coordinates
+    if (one.get("deployment"), other.get("deployment")) != ("server", "embedded"):
+        return False
+    return all(
+        one.get(key, "none") == other.get(key, "none") for key in one.keys() | other.keys() if key not in DEPLOYED
+    )
+
+
+def _move(record: MoveRecord) -> Move:
+    return Move(
+        source=record.source,
+        target=record.target,
+        bytes=record.bytes,
+        digest=record.digest,
+        expected=record.expected,
+        ok=record.ok,
+        seconds=record.ns / 1e9,
+        reason=record.reason,
+    )
+
+
+def _rate_sweeps(evidence: Evidence) -> Iterator[RateSweep]:
+    """Of several searches the lowest result: what held each time."""
+    highest = {
+        (each.path.path_id, each.group): each.values for each in evidence.group_values if each.metric == "highest_rate"
+    }
+    for (path_id, group), by_set in values.tries(evidence.journal).items():
+        held = highest.get((path_id, group), {})
+        every = [record for _number, records in sorted(by_set.items()) for record in records]
+        yield RateSweep(
+            name=evidence.name(path_id),
+            path_id=path_id,
+            group=group,
+            bound_ns=every[0].bound_ns,
+            highest_per_s=min(held.values()) if len(held) == len(by_set) else None,
+            tries=tuple(values.rate_try(record) for record in every),
+        )

@@ -1,0 +1,155 @@
+"""The journal's stretches: each as one path went through it in one set, with what its groups did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rowpath.journal.mixed_load_records import (
+    AtWork,
+    BackupRecord,
+    GroupRecord,
+    GroupSecond,
+    KillRecord,
+    SecondRecord,
+    StretchRecord,
+)
+from rowpath.journal.reader import Journal
+from rowpath.journal.record_base import InStretch
+
+CLIENT, SERVER = "client", "server"
+REACHED = 0.99  # of the operations due
+WITHIN = 0.9  # of a second: a backup's begin and end are noticed a few hundredths of a second late
+
+
+@dataclass
+class StretchRun:
+    """One stretch of one path in one set."""
+
+    asked: StretchRecord
+    groups: dict[str, GroupRecord] = field(default_factory=dict)
+    seconds: list[SecondRecord] = field(default_factory=list)
+    backups: list[BackupRecord] = field(default_factory=list)
+    kills: list[KillRecord] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[int, str, str]:
+        """(set, path id, stretch)."""
+        return _key(self.asked)
+
+    @property
+    def workers(self) -> list[AtWork]:
+        """Its groups that have an operation."""
+        return [group for group in self.asked.groups if not group.verb]
+
+    @property
+    def pure(self) -> bool:
+        """Neither a backup nor a kill was in it, and it was not cut."""
+        return not (
+            any(group.verb for group in self.asked.groups)
+            or self.kills
+            or any(group.cut for group in self.groups.values())
+        )
+
+    @property
+    def operations(self) -> int:
+        """Successful ones of all groups."""
+        return sum(group.operations for group in self.groups.values())
+
+    def same_work(self, other: StretchRun) -> bool:
+        """Whether the same groups, with as many clients and the same pacing, were at work in both."""
+        return _work(self.workers) == _work(other.workers)
+
+    def used(self, process: str, what: str) -> float | None:
+        """Sum over the seconds of what a process used; None where it is not known."""
+        known = [
+            value
+            for second in self.seconds
+            if process in second.processes and (value := getattr(second.processes[process], what)) is not None
+        ]
+        return sum(known) if known else None
+
+    def traffic(self, within: Iterable[tuple[int, int]] | None = None) -> tuple[float, float] | None:
+        """(bytes of our connections, ns) over the seconds, or over those of which WITHIN lies in one of the spans."""
+        spans = None if within is None else list(within)
+        known = [
+            second
+            for second in self.seconds
+            if second.connections is not None
+            and (spans is None or any(_overlap_ns(second, *span) >= WITHIN * second.ns for span in spans))
+        ]
+        elapsed = sum(second.ns for second in known)
+        if not elapsed:
+            return None
+        carried = (second.connections for second in known)
+        return sum(each.sent_bytes + each.received_bytes for each in carried if each is not None), elapsed
+
+
+def stretch_runs(journal: Journal) -> list[StretchRun]:
+    """Every stretch, by path, then as the journal has it; a group without totals (cut short) takes its seconds'."""
+    runs = {_key(record): StretchRun(record) for record in journal.all(StretchRecord)}
+    records: list[InStretch] = [each for kind in _KINDS for each in journal.all(kind)]
+    for record in records:
+        run = runs.get(_key(record))
+        if run is None:
+            continue
+        if isinstance(record, GroupRecord):
+            if record.group in {worker.group for worker in run.workers}:
+                run.groups[record.group] = record
+        elif isinstance(record, SecondRecord):
+            run.seconds.append(record)
+        elif isinstance(record, BackupRecord):
+            run.backups.append(record)
+        elif isinstance(record, KillRecord):
+            run.kills.append(record)
+    for run in runs.values():
+        for worker in run.workers:
+            if worker.group not in run.groups and any(worker.group in second.groups for second in run.seconds):
+                run.groups[worker.group] = _of_seconds(run, worker)
+    places = list(journal.paths)
+    return sorted(runs.values(), key=lambda run: places.index(run.asked.path_id) if run.asked.path_id in places else 0)
+
+
+_KINDS = (GroupRecord, SecondRecord, BackupRecord, KillRecord)
+
+
+def _overlap_ns(second: SecondRecord, begun_ns: int, ended_ns: int) -> int:
+    return min(second.at_ns, ended_ns) - max(second.at_ns - second.ns, begun_ns)
+
+
+def _key(record: InStretch) -> tuple[int, str, str]:
+    return record.set, record.path_id, record.stretch
+
+
+def _work(workers: list[AtWork]) -> set[tuple[str, str, int, str, float]]:
+    return {(each.group, each.phase, each.clients, each.pacing, each.rate_per_s or 0.0) for each in workers}
+
+
+def _of_seconds(run: StretchRun, worker: AtWork) -> GroupRecord:
+    """Counts alone: percentiles of seconds cannot be joined."""
+    told: list[tuple[SecondRecord, GroupSecond]] = [
+        (second, second.groups[worker.group]) for second in run.seconds if worker.group in second.groups
+    ]
+    begun, ended = min(second.at_ns - second.ns for second, _group in told), max(second.at_ns for second, _g in told)
+    operations = sum(group.operations for _second, group in told)
+    due = (worker.rate_per_s or 0.0) * (ended - begun) / 1e9
+    return GroupRecord(
+        set=run.asked.set,
+        path_id=run.asked.path_id,
+        stretch=run.asked.stretch,
+        group=worker.group,
+        phase=worker.phase,
+        clients=worker.clients,
+        pacing=worker.pacing,
+        asked_per_s=worker.rate_per_s or 0.0,
+        begun_ns=begun,
+        ended_ns=ended,
+        operations=operations,
+        failed=sum(group.failed for _second, group in told),
+        rows=sum(group.rows for _second, group in told),
+        arrivals=sum(group.arrivals for _second, group in told),
+        reached=operations >= REACHED * due - 4 * math.sqrt(due),
+        longest_stall_ns=max(group.under_way_ns for _second, group in told),
+        cut=True,
+    )

@@ -1,0 +1,91 @@
+"""Time lines: what groups and processes did second by second, of each path in each set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from rowpath.analysis.mixed_load.model import Series, TimeLine
+from rowpath.analysis.mixed_load.stages import StretchRun
+from rowpath.journal.mixed_load_records import GroupSecond, ProcessSecond, SecondRecord
+from rowpath.journal.reader import Journal
+
+Value = float | None
+OF_GROUPS: dict[str, tuple[str, Callable[[GroupSecond, int], Value]]] = {
+    "rate": ("operations/s", lambda group, ns: group.operations * 1e9 / ns),
+    "failed": ("operations", lambda group, _ns: group.failed),
+    "p50": ("ns", lambda group, _ns: group.p50_ns),
+    "p99": ("ns", lambda group, _ns: group.p99_ns),
+    "longest": ("ns", lambda group, _ns: group.most_ns),
+    "stall": ("ns", lambda group, _ns: group.under_way_ns),
+}
+OF_PROCESSES: dict[str, tuple[str, Callable[[ProcessSecond, int], Value]]] = {
+    "cpu": ("cores", lambda process, ns: None if process.cpu_ns is None else process.cpu_ns / ns),
+    "memory": ("bytes", lambda process, _ns: process.memory_bytes),
+    "read": ("bytes/s", lambda process, ns: None if process.read_bytes is None else process.read_bytes * 1e9 / ns),
+    "written": (
+        "bytes/s",
+        lambda process, ns: None if process.written_bytes is None else process.written_bytes * 1e9 / ns,
+    ),
+}
+CONNECTIONS = "connections"
+
+
+def time_lines(journal: Journal, runs: Iterable[StretchRun]) -> tuple[TimeLine, ...]:
+    """One for each path and set that has seconds; instants count from the begin of its first stretch."""
+    together: dict[tuple[int, str], list[StretchRun]] = {}
+    for run in runs:
+        if run.seconds:
+            together.setdefault(run.key[:2], []).append(run)
+    return tuple(_line(journal, key, found) for key, found in together.items())
+
+
+def _line(journal: Journal, key: tuple[int, str], runs: list[StretchRun]) -> TimeLine:
+    zero = min(run.asked.at_ns for run in runs)
+    path = journal.paths.get(key[1])
+    seconds = [second for run in runs for second in run.seconds if second.ns > 0]
+    seconds.sort(key=lambda second: second.at_ns)
+
+    def at(instant_ns: int) -> float:
+        return (instant_ns - zero) / 1e9
+
+    return TimeLine(
+        name=path.name if path else key[1],
+        path_id=key[1],
+        set=key[0],
+        at_s=tuple(at(second.at_ns) for second in seconds),
+        stretches=tuple(
+            (run.asked.stretch, at(run.asked.at_ns), at(max(second.at_ns for second in run.seconds))) for run in runs
+        ),
+        backups=tuple((at(each.begun_ns), at(each.ended_ns)) for run in runs for each in run.backups),
+        kills=tuple(at(kill.at_ns) for run in runs for kill in run.kills),
+        series=(*_of_groups(seconds), *_of_processes(seconds), *_of_connections(seconds)),
+    )
+
+
+def _of_groups(seconds: list[SecondRecord]) -> Iterable[Series]:
+    names = dict.fromkeys(name for second in seconds for name in second.groups)
+    for quantity, (unit, value) in OF_GROUPS.items():
+        for name in names:
+            told = (value(second.groups[name], second.ns) if name in second.groups else None for second in seconds)
+            yield Series(quantity, name, unit, tuple(told))
+
+
+def _of_processes(seconds: list[SecondRecord]) -> Iterable[Series]:
+    names = dict.fromkeys(name for second in seconds for name in second.processes)
+    for quantity, (unit, value) in OF_PROCESSES.items():
+        for name in names:
+            told = tuple(
+                value(second.processes[name], second.ns) if name in second.processes else None for second in seconds
+            )
+            if any(each is not None for each in told):
+                yield Series(quantity, name, unit, told)
+
+
+def _of_connections(seconds: list[SecondRecord]) -> Iterable[Series]:
+    if not any(second.connections for second in seconds):
+        return
+    for quantity, field in (("sent", "sent_bytes"), ("received", "received_bytes")):
+        told = (
+            getattr(second.connections, field) * 1e9 / second.ns if second.connections else None for second in seconds
+        )
+        yield Series(quantity, CONNECTIONS, "bytes/s", tuple(told))

@@ -1,0 +1,193 @@
+"""Every metric of groups by set: what figures, claims and published rows are made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rowpath.analysis.mixed_load.model import RateTry
+from rowpath.analysis.mixed_load.stages import CLIENT, SERVER, StretchRun
+from rowpath.analysis.statistics.intervals import Interval, student
+from rowpath.execution.mixed_load.rate_search import held
+from rowpath.journal.mixed_load_records import GroupRecord, RateTryRecord
+from rowpath.journal.reader import Journal, PathRecord
+from rowpath.model import histogram
+
+if TYPE_CHECKING:
+    from rowpath.analysis.evidence import Evidence
+
+Place = tuple[str, str, str, str, str]  # path id, stretch, group (empty: all of them), workload, phase
+PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "most": 100.0}
+NOWHERE = "none"
+
+
+@dataclass(frozen=True)
+class GroupValues:
+    """A metric of one group (or of all) in one stretch on one path, by set."""
+
+    path: PathRecord
+    stretch: str
+    group: str
+    workload: str
+    phase: str
+    metric: str
+    values: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def where(self) -> tuple[str, str, str]:
+        """(path id, workload, phase)."""
+        return self.path.path_id, self.workload, self.phase
+
+    @property
+    def coordinates(self) -> dict[str, str]:
+        """What a claim may select it by."""
+        own = {"stretch": self.stretch, "group": self.group, "workload": self.workload, "phase": self.phase}
+        return self.path.coordinates | {"name": self.path.name} | own
+
+
+def withheld(runs: list[StretchRun]) -> set[tuple[str, str, str]]:
+    """(path id, stretch, group) of open loops that missed their rate in some set: no percentile of latency is told."""
+    return {
+        (run.asked.path_id, run.asked.stretch, group.group)
+        for run in runs
+        for group in run.groups.values()
+        if not group.reached
+    }
+
+
+def reference(run: StretchRun, runs: list[StretchRun]) -> StretchRun | None:
+    """Of the same set and path the stretch with the same groups at work, but nothing else; None when there is none."""
+    return next(
+        (
+            other
+            for other in runs
+            if other.key[:2] == run.key[:2] and other is not run and other.pure and run.same_work(other)
+        ),
+        None,
+    )
+
+
+def group_values(journal: Journal, runs: list[StretchRun]) -> tuple[GroupValues, ...]:
+    """Every metric of groups that was measured; stretches that were cut count where there are no whole ones."""
+    found: dict[tuple[Place, str], GroupValues] = {}
+    whole = {(*key[1:], name) for key, name in _records(runs, cut=False)}
+
+    def keep(place: Place, metric: str, number: int, value: float | None) -> None:
+        path = journal.paths.get(place[0])
+        if path is not None and value is not None:
+            found.setdefault((place, metric), GroupValues(path, *place[1:], metric)).values[number] = value
+
+    missed = withheld(runs)
+    for run in runs:
+        number, path_id, stretch = run.key
+        for name, record in run.groups.items():
+            if record.cut and (path_id, stretch, name) in whole:
+                continue
+            place = (path_id, stretch, name, *record.where[1:])
+            told = (path_id, stretch, name) not in missed
+            for metric, value in _of_group(record, told).items():
+                keep(place, metric, number, value)
+            for metric, value in _in_backups(run, runs, name).items():
+                keep(place, metric, number, value)
+        for metric, value in _of_stretch(run).items():
+            keep((path_id, stretch, "", NOWHERE, NOWHERE), metric, number, value)
+        made = [backup for backup in run.backups if backup.ok]
+        for backup in made:
+            lasted = [each.ended_ns - each.begun_ns for each in made if each.group == backup.group]
+            sizes = [each.kept_bytes for each in made if each.group == backup.group and each.kept_bytes]
+            place = path_id, stretch, backup.group, NOWHERE, NOWHERE
+            keep(place, "backup_time", number, sum(lasted) / len(lasted))
+            keep(place, "backup_size", number, sum(sizes) / len(sizes) if sizes else None)
+        for kill in run.kills:
+            keep((path_id, stretch, "", NOWHERE, NOWHERE), "recovery_time", number, kill.recovery_ns)
+    for (path_id, group), by_set in tries(journal).items():
+        phase = next((at.phase for run in runs for at in run.workers if (run.key[1], at.group) == (path_id, group)), "")
+        workload, _, name = phase.rpartition(".")
+        for number, tried in by_set.items():
+            highest = max((each.rate_per_s for each in tried if held(rate_try(each), each.bound_ns)), default=None)
+            keep((path_id, "", group, workload or NOWHERE, name or NOWHERE), "highest_rate", number, highest)
+    return tuple(found.values())
+
+
+def tries(journal: Journal) -> dict[tuple[str, str], dict[int, list[RateTryRecord]]]:
+    """Rates tried by (path id, group) and set, in order."""
+    found: dict[tuple[str, str], dict[int, list[RateTryRecord]]] = {}
+    for record in journal.all(RateTryRecord):
+        found.setdefault((record.path_id, record.group), {}).setdefault(record.set, []).append(record)
+    return found
+
+
+def rate_try(record: RateTryRecord) -> RateTry:
+    """The record as reports show it."""
+    return RateTry(record.rate_per_s, record.reached, record.p50_ns, record.p99_ns, record.p999_ns)
+
+
+def interval(evidence: Evidence, positive: Iterable[float]) -> Interval | None:
+    """Of values by set, on logarithms, at the run's confidence."""
+    return student([math.log(value) for value in positive if value > 0], evidence.cells.confidence)
+
+
+def of_stretches(evidence: Evidence, metric: str, group: str = "") -> dict[tuple[str, str], Mapping[int, float]]:
+    """A metric's values by set of all groups together (or of that one), by (path id, stretch)."""
+    return {
+        (each.path.path_id, each.stretch): each.values
+        for each in evidence.group_values
+        if each.metric == metric and each.group == group
+    }
+
+
+def _records(runs: list[StretchRun], cut: bool) -> Iterator[tuple[tuple[int, str, str], str]]:
+    for run in runs:
+        for name, record in run.groups.items():
+            if record.cut == cut:
+                yield run.key, name
+
+
+def _of_group(record: GroupRecord, told: bool) -> dict[str, float | None]:
+    found: dict[str, float | None] = {
+        "group_rate" if record.pacing == "closed" else "paced_rate": record.rate_per_s,
+        "group_failed": record.failed,
+        "longest_stall": record.longest_stall_ns,
+    }
+    if record.cpu_ns is not None and record.operations:
+        found["client_cpu"] = record.cpu_ns / (record.operations + record.failed)
+    kinds = {"service": record.service} | ({"latency": record.latency} if told and record.latency else {})
+    for kind, kept in kinds.items():
+        counts = histogram.decode(kept)
+        for name, percent in PERCENTILES.items():
+            found[f"{kind}_{name}"] = histogram.percentile(counts, percent)
+    if told and record.lateness:
+        found["lateness_p99"] = histogram.percentile(histogram.decode(record.lateness), 99)
+    return found
+
+
+def _in_backups(run: StretchRun, runs: list[StretchRun], group: str) -> dict[str, float | None]:
+    # A backup may outlive clients that were killed in the middle of it; in open loop the rate is what was asked for.
+    if run.kills or (group in run.groups and run.groups[group].pacing != "closed"):
+        return {}
+    inside = [backup.inside[group] for backup in run.backups if backup.ok and group in backup.inside]
+    elapsed = sum(each.ns for each in inside)
+    if not elapsed:
+        return {}
+    rate = sum(each.operations for each in inside) * 1e9 / elapsed
+    against = reference(run, runs)
+    outside = against.groups[group].rate_per_s if against is not None and group in against.groups else None
+    return {"group_rate_in_backup": rate, "backup_effect": rate / outside if outside else None}
+
+
+def _of_stretch(run: StretchRun) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    carried = run.traffic()
+    if carried is not None:
+        found["traffic"] = carried[0] * 1e9 / carried[1]
+        within = run.traffic((backup.begun_ns, backup.ended_ns) for backup in run.backups if backup.ok)
+        found["traffic_in_backup"] = within[0] * 1e9 / within[1] if within else None
+    done = sum(each.operations + each.failed for second in run.seconds for each in second.groups.values())
+    if done:
+        found["traffic_each"] = carried[0] / done if carried is not None else None
+        for metric, process in (("client_cpu", CLIENT), ("server_cpu", SERVER)):
+            used = run.used(process, "cpu_ns")
+            found[metric] = used / done if used is not None else None
+    return found

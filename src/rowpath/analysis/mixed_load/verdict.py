@@ -1,0 +1,168 @@
+"""What the verdict says of groups at work at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rowpath import text
+from rowpath.analysis.findings.wording import ratio_text, words
+from rowpath.analysis.mixed_load.model import AcknowledgedCheck, BackupEffect, GroupRatio, GroupsReport
+
+LONGEST = 4  # figures in one sentence
+
+
+def sentences(report: GroupsReport | None) -> tuple[str, ...]:
+    """Backups' effect, embedded beside server, latencies, bytes, rates not reached, backups, writes looked for."""
+    if report is None:
+        return ()
+    kinds = (_effects, _ratios, _latencies, _traffic, _rates, _backups, _acknowledged, _moves, _sweeps)
+    return tuple(sentence for kind in kinds for sentence in kind(report))
+
+
+def _effects(report: GroupsReport) -> Iterator[str]:
+    """One sentence for each path and stretch with a backup: what happened to each of its groups."""
+    found: dict[tuple[str, str], list[BackupEffect]] = {}
+    for effect in report.effects:
+        found.setdefault((effect.name, effect.stretch), []).append(effect)
+    for (name, stretch), effects in found.items():
+        several = sum(other == name for other, _stretch in found) > 1
+        listed = [
+            f"{each.group} do {text.rate(each.inside_per_s)} instead of {text.rate(each.outside_per_s)}, "
+            f"{ratio_text(each.ratio, each.low, each.high, each.sets)}"
+            for each in effects
+        ]
+        where = f" in '{stretch}'" if several else ""
+        yield f"During a backup of {name}{where}: {words(listed)}."
+
+
+def _ratios(report: GroupsReport) -> Iterator[str]:
+    """One sentence for each pair of paths: the groups that the server's way changes most."""
+    found: dict[tuple[str, str], list[GroupRatio]] = {}
+    for each in report.ratios:
+        found.setdefault((each.server, each.embedded), []).append(each)
+    for (server, embedded), ratios in found.items():
+        sure = sorted((each for each in ratios if _surely(each)), key=lambda each: -abs(math.log(each.ratio)))
+        if all(each.low is None for each in ratios):
+            yield f"{server} and {embedded}: one set has no interval, so no difference of their rates is sure."
+            continue
+        if not sure:
+            yield f"{server} and {embedded}: no group's rate surely differs in any stretch."
+            continue
+        listed = [
+            f"{each.group} in '{each.stretch}' {ratio_text(each.ratio, each.low, each.high, each.sets)}"
+            for each in sure[:LONGEST]
+        ]
+        rest = len(ratios) - len(sure)
+        more = f"; for {rest} of {len(ratios)} no difference is sure" if rest else ""
+        yield f"Rate of {server} over that of {embedded}: {words(listed)}{more}."
+
+
+def _surely(ratio: GroupRatio) -> bool:
+    return ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
+
+
+def _latencies(report: GroupsReport) -> Iterator[str]:
+    """One sentence for each group in open loop and each rate: the stretch of every path whose tail is the longest."""
+    found: dict[tuple[str, float], dict[str, tuple[int, str]]] = {}
+    for each in report.figures:
+        tail = each.latency.p99_ns if each.latency else None
+        if tail is not None and each.asked_per_s:
+            paths = found.setdefault((each.group, each.asked_per_s), {})
+            paths[each.name] = max(paths.get(each.name, (0, "")), (tail, each.stretch), key=lambda told: told[0])
+    for (group, asked_per_s), paths in found.items():
+        listed = [
+            f"{text.duration(tail)} on {name} ('{where}')"
+            for name, (tail, where) in sorted(paths.items(), key=lambda path: path[1][0])
+        ]
+        rest = len(listed) - LONGEST
+        more = f"; {rest} more paths take longer" if rest > 0 else ""
+        rate = text.rate(asked_per_s)
+        yield (
+            f"99 % of what {group} asked for at {rate} was answered within {words(listed[:LONGEST])} of when it was "
+            f"due, in the slowest stretch of each that reached the rate{more}."
+        )
+
+
+def _traffic(report: GroupsReport) -> Iterator[str]:
+    """What an operation takes on our connections, where one group was at work alone."""
+    alone: dict[tuple[str, str], list[str]] = {}
+    for figure in report.figures:
+        alone.setdefault((figure.path_id, figure.stretch), []).append(figure.group)
+    found: dict[str, list[str]] = {}
+    for each in report.stretches:
+        groups = alone.get((each.path_id, each.stretch), [])
+        if each.bytes_per_operation is not None and len(groups) == 1:
+            told = f"{text.size(each.bytes_per_operation)} for each operation of {groups[0]}"
+            found.setdefault(each.name, []).append(f"{told} ({text.size(each.traffic_bytes_per_s)}/s)")
+    for name, listed in found.items():
+        yield f"On the connections of {name}: {words(listed[:LONGEST])}."
+
+
+def _rates(report: GroupsReport) -> Iterator[str]:
+    missed = [each for each in report.figures if not each.reached and not each.cut]
+    if missed:
+        listed = [
+            f"{each.group} of {each.name} in '{each.stretch}' "
+            f"({text.rate(each.rate_per_s)} of {text.rate(each.asked_per_s)})"
+            for each in missed
+        ]
+        more = f" and {len(listed) - LONGEST} more" if len(listed) > LONGEST else ""
+        yield f"Rate not reached, so percentiles of latency are withheld: {words(listed[:LONGEST])}{more}."
+
+
+def _backups(report: GroupsReport) -> Iterator[str]:
+    made, failed = sum(each.made for each in report.backups), sum(each.failed for each in report.backups)
+    restored, stopped = (sum(getattr(each, key) for each in report.backups) for key in ("restored", "stopped"))
+    if made or failed or stopped:
+        bad = f"; {failed} failed or could not be restored" if failed else ""
+        bad += f"; {stopped} more ended with the engine, killed on purpose, or with the run" if stopped else ""
+        count = "1 backup was" if made == 1 else f"{made} backups were"
+        yield f"{count} made, {restored} of them restored and found right{bad}."
+
+
+_WHEN = {
+    "end": "at the end",
+    "kill": "after the engine was killed in the middle of it",
+    "backup": "in restored backups",
+}
+
+
+def _acknowledged(report: GroupsReport) -> Iterator[str]:
+    found: dict[tuple[str, str], list[AcknowledgedCheck]] = {}
+    for check in report.checks:
+        found.setdefault((check.when, check.durability), []).append(check)
+    for (when, durability), checks in found.items():
+        writes, lost = sum(each.writes for each in checks), sum(each.lost for each in checks)
+        doubled, doubt = sum(each.doubled for each in checks), sum(each.in_doubt for each in checks)
+        recovered = [each.recovery_s for each in checks if each.recovery_s is not None]
+        outcome = f"{text.count(lost)} were lost" if lost else "none was lost"
+        twice = f", {text.count(doubled)} were done more often than asked for" if doubled else ""
+        unsure = f", {text.count(doubt)} more were in doubt" if doubt else ""
+        back = f"; it answered again after up to {text.duration(max(recovered) * 1e9)}" if recovered else ""
+        yield (
+            f"Of {text.count(writes)} acknowledged writes looked for {_WHEN[when]} (durability={durability}) "
+            f"{outcome}{twice}{unsure}{back}."
+        )
+
+
+def _moves(report: GroupsReport) -> Iterator[str]:
+    copied: dict[tuple[str, str], list[str]] = {}
+    for move in report.moves:
+        if move.ok:
+            copied.setdefault((move.source, text.size(move.bytes)), []).append(move.target)
+        else:
+            yield f"A database of {move.source} was not the same in {move.target}: {move.reason or 'another digest'}."
+    for (source, size), targets in copied.items():
+        opened = words(dict.fromkeys(targets))
+        yield f"A database of {source}, copied ({size}) and opened by {opened}, holds the same rows."
+
+
+def _sweeps(report: GroupsReport) -> Iterator[str]:
+    for sweep in report.rate_sweeps:
+        bound = f"a 99th percentile of latency under {text.duration(sweep.bound_ns)}"
+        if sweep.highest_per_s is None:
+            yield f"{sweep.name}: no rate of {sweep.group} that was tried kept {bound}."
+        else:
+            more = "" if sweep.bounded else ", the highest rate that was tried: the path may do more"
+            yield f"{sweep.name}: {sweep.group} keep {bound} up to {text.rate(sweep.highest_per_s)}{more}."

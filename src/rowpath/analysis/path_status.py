@@ -1,0 +1,116 @@
+"""Whether what a path delivered counts: proven right, wrong, failed or unsupported, with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rowpath.journal.mixed_load_records import GroupRecord
+from rowpath.journal.reader import FailureRecord, Journal, SampleRecord, VerifyRecord
+from rowpath.model.workload import Status
+
+_GRAVITY: dict[str, int] = {"ok": 0, "disturbed": 1, "unsupported": 2, "failed": 3, "wrong": 4}
+
+
+@dataclass
+class Standing:
+    """The standing of one path in one workload phase."""
+
+    status: Status = "ok"
+    reason: str = ""
+    digest: str = ""
+    rows_proven: bool = False  # by digest or touch
+    touch_wrong: int = 0  # samples
+    failed_operations: int = 0
+
+    def worsen(self, status: Status, reason: str) -> None:
+        """Take the graver status; the first reason of a gravity stays."""
+        if _GRAVITY[status] > _GRAVITY[self.status]:
+            self.status, self.reason = status, reason
+
+
+@dataclass
+class Standings:
+    """The standing of every path in every phase."""
+
+    by_phase: dict[tuple[str, str, str], Standing] = field(default_factory=dict)
+    whole_path: dict[str, Standing] = field(default_factory=dict)  # failures that name no phase
+
+    def of(self, path_id: str, workload: str, phase: str) -> Standing:
+        """A standing: what befell the whole path befell each of its phases."""
+        own = self.by_phase.get((path_id, workload, phase), Standing())
+        whole = self.whole_path.get(path_id)
+        if whole is not None:
+            own.worsen(whole.status, whole.reason)
+        return own
+
+
+def standings(journal: Journal) -> Standings:
+    """Judge every path from digests, touches, failed operations and failures."""
+    found = Standings()
+
+    def at(where: tuple[str, str, str]) -> Standing:
+        return found.by_phase.setdefault(where, Standing())
+
+    for verify in journal.all(VerifyRecord):
+        standing = at(verify.where)
+        if verify.ok is False:
+            standing.worsen("wrong", verify_text(verify))
+        elif verify.ok:
+            standing.rows_proven = True
+        standing.digest = standing.digest if standing.status == "wrong" and standing.digest else verify.digest
+    drained: dict[tuple[str, str, str], float] = {}  # bytes that a floor took in an operation of its first block
+    for sample in journal.all(SampleRecord):
+        standing = at(sample.where)
+        if sample.bytes and sample.operations:
+            each = sample.bytes / sample.operations
+            if each != drained.setdefault(sample.where, each):
+                standing.worsen(
+                    "wrong", f"{each:,.0f} bytes an operation, {drained[sample.where]:,.0f} in the first block"
+                )
+        if sample.touch_ok is False:
+            standing.touch_wrong += 1
+            standing.worsen("wrong", f"{touch_text(sample)}: not every value of every row was taken")
+        elif sample.touch_ok:
+            standing.rows_proven = True
+        if sample.failed:
+            standing.failed_operations += sample.failed
+            text = str((sample.failure or {}).get("text", ""))
+            standing.worsen("failed", f"{sample.failed} operations failed{': ' + text if text else ''}")
+    for group in journal.all(GroupRecord):
+        if group.touch_ok is False:
+            at(group.where).worsen("wrong", f"not every value of every row was taken in {group.stretch}")
+        elif group.touch_ok:
+            at(group.where).rows_proven = True
+    for failure in journal.all(FailureRecord):
+        if failure.phase:
+            at(failure.where).worsen(_status(failure), failure_text(failure))
+        else:
+            found.whole_path.setdefault(failure.path_id, Standing()).worsen(_status(failure), failure_text(failure))
+    return found
+
+
+def verify_text(verify: VerifyRecord) -> str:
+    """What was wrong with what a path delivered: too few or too many rows, or other ones."""
+    expected = verify.expected or "the generator's"
+    digest = f"digest {verify.digest or 'missing'} differs from {expected}"
+    if verify.expected_rows is None or verify.rows == verify.expected_rows:
+        return digest
+    return f"its parts delivered {verify.rows:,} of the table's {verify.expected_rows:,} rows: {digest}"
+
+
+def touch_text(sample: SampleRecord) -> str:
+    """The touch sum and what was expected: `touch 0… instead of 4b…`."""
+    wanted = " or ".join((sample.expected_touch or [])[:2])
+    return f"touch {sample.touch or 'missing'}" + (f" instead of {wanted}" if wanted else "")
+
+
+def failure_text(failure: FailureRecord) -> str:
+    """A failure in words: kind, the driver's code, its text."""
+    kind = "" if failure.kind == failure.status else failure.kind
+    head = f"{kind} {failure.code}".strip()
+    return ": ".join(part for part in (head, failure.text) if part) or failure.status
+
+
+def _status(failure: FailureRecord) -> Status:
+    statuses: dict[str, Status] = {"wrong": "wrong", "unsupported": "unsupported"}
+    return statuses.get(failure.status, "failed")

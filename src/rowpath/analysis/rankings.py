@@ -1,0 +1,186 @@
+"""Rankings: per workload phase, regime and comparison the paths that may be ranked, fastest first; the others below."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+from rowpath import text
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence, stops_on_width
+from rowpath.analysis.statistics.grouping import Placed, place
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.journal.reader import FailureRecord, PathRecord
+from rowpath.model.workload import RankedPath, Ranking, Status
+
+FLOOR = "a floor: it takes the bytes and parses nothing"
+
+
+def rankings(evidence: Evidence) -> tuple[Ranking, ...]:
+    """All rankings, in the order in which the phases were measured, cold before steady."""
+    found = []
+    for workload, phase, regime in evidence.cells.phases():
+        comparisons: dict[str, list[PathRecord]] = {}
+        for path in evidence.journal.paths.values():
+            if _belongs(evidence, path, workload, phase, regime):
+                comparisons.setdefault(evidence.comparison(path), []).append(path)
+        found += [_ranking(evidence, (workload, phase, regime), name, paths) for name, paths in comparisons.items()]
+    return tuple(found)
+
+
+def _belongs(evidence: Evidence, path: PathRecord, workload: str, phase: str, regime: str) -> bool:
+    """Measured there, or meant to be and failed."""
+    if evidence.cells.get(path.path_id, workload, phase, regime):
+        return True
+    for failure in evidence.journal.all(FailureRecord):
+        if failure.path_id == path.path_id and failure.phase and failure.where[1:] == (workload, phase):
+            return True
+        if failure.path_id == path.path_id and not failure.phase:
+            return (path.coordinates.get("engine") == "null") == _null_phase(evidence, workload, phase)
+    return False
+
+
+def _null_phase(evidence: Evidence, workload: str, phase: str) -> bool:
+    engines = {
+        cell.path.coordinates.get("engine")
+        for cell in evidence.cells.cells.values()
+        if cell.key[1:3] == (workload, phase)
+    }
+    return engines == {"null"}
+
+
+def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, paths: list[PathRecord]) -> Ranking:
+    ranked: list[Cell] = []
+    unranked: list[RankedPath] = []
+    for path in paths:
+        cell = evidence.cells.get(path.path_id, *where)
+        status, reason = _exclusion(evidence, path, cell, where)
+        if cell is not None and not reason:
+            ranked.append(cell)
+        else:
+            cost = cell.median if cell is not None and status == "ok" else None
+            unranked.append(_unranked(path, status, reason, cost))
+    keys = {cell.key: cell for cell in ranked}
+    placed = place(
+        list(keys),
+        lambda key: keys[key].median or math.inf,
+        lambda a, b: evidence.cells.interval(keys[a], keys[b]),
+    )
+    sizes = [item.group for item in placed]
+    rows = [_row(evidence, keys[item.item], keys[placed[0].item], item, sizes.count(item.group) > 1) for item in placed]
+    held = [evidence.floor(cell) for cell in ranked]
+    floor = min((against.cost_ns for against in held if against is not None), default=None)
+    sets = max((len(cell.costs) for cell in ranked), default=0)
+    notes = _notes(evidence, rows, unranked)
+    return Ranking(*where, comparison, (*rows, *unranked), floor, sets, notes)
+
+
+def _exclusion(
+    evidence: Evidence, path: PathRecord, cell: Cell | None, where: tuple[str, str, str]
+) -> tuple[Status, str]:
+    """Status and reason why the path is not ranked; an empty reason when it is."""
+    standing = evidence.standings.of(path.path_id, *where[:2])
+    if standing.status != "ok":
+        return standing.status, standing.reason
+    if cell is None or not cell.costs:
+        return "failed", "no operation was finished"
+    if path.coordinates.get("fetch") == "drain":
+        return "ok", FLOOR
+    against = evidence.floor(cell)
+    if against is None or against.verdict == "above":
+        return "ok", ""
+    stands = f"{text.ratio(against.interval.ratio)} of {against.name} ({text.duration(against.cost_ns)})"
+    if against.verdict == "beats":
+        return "ok", f"faster than its floor cannot be: {stands}"
+    return "ok", f"inside the floor's noise: {stands}"
+
+
+def _unranked(path: PathRecord, status: Status, reason: str, cost_ns: float | None) -> RankedPath:
+    return RankedPath(
+        name=path.name,
+        path_id=path.path_id,
+        rank=0,
+        group=-1,
+        cost_ns=cost_ns,
+        ratio=None,
+        ratio_low=None,
+        ratio_high=None,
+        ratio_mean=None,
+        rate_per_s=None,
+        differs=False,
+        status=status,
+        reason=reason,
+    )
+
+
+def _row(
+    evidence: Evidence, cell: Cell, fastest: Cell, item: Placed[tuple[str, str, str, str]], tied: bool
+) -> RankedPath:
+    first = cell is fastest
+    interval = item.to_fastest
+    compared = evidence.cells.compare(cell, fastest)
+    cost = cell.median
+    status: Status = "tied" if tied else "ok"
+    reason = ""
+    if cell.disturbed_sets:
+        reason = f"{cell.disturbed_sets} of {len(cell.used)} sets had too few undisturbed blocks"
+        status = "disturbed" if 2 * cell.disturbed_sets >= len(cell.used) else status
+    elif not evidence.standings.of(*cell.key[:3]).rows_proven and cell.path.coordinates.get("engine") != "null":
+        reason = "rows not proven: no digest or touch was checked in this phase"
+    return RankedPath(
+        name=cell.path.name,
+        path_id=cell.path.path_id,
+        rank=item.rank,
+        group=item.group,
+        cost_ns=cost,
+        ratio=1.0 if first else interval.ratio if interval else None,
+        ratio_low=1.0 if first else interval.ratio_low if interval else None,
+        ratio_high=1.0 if first else interval.ratio_high if interval else None,
+        ratio_mean=1.0 if first else mean_ratio(cell, fastest),
+        rate_per_s=1e9 / cost if cost else None,
+        differs=item.differs,
+        status=status,
+        reason=reason,
+        provisional=(len(cell.costs) if first or interval is None else interval.sets) < SETS_FOR_CLAIMS,
+        through_anchor=not first and compared is not None and compared.through_anchor,
+    )
+
+
+def mean_ratio(cell: Cell, reference: Cell) -> float | None:
+    """The ratio of means over undisturbed blocks, by set where the two share sets."""
+    a, b = cell.set_means, reference.set_means
+    shared = [math.log(a[number] / b[number]) for number in a.keys() & b.keys()]
+    if shared:
+        return math.exp(statistics.fmean(shared))
+    return statistics.fmean(a.values()) / statistics.fmean(b.values()) if a and b else None
+
+
+def _fetch_form(evidence: Evidence, row: RankedPath) -> str:
+    path = evidence.path(row.path_id)
+    return path.coordinates.get("fetch", "row").partition(":")[0] if path else "row"
+
+
+def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath]) -> tuple[str, ...]:
+    notes = []
+    forms = {_fetch_form(evidence, row) for row in rows}
+    if "fetch" in evidence.together and len(forms) > 1:
+        notes.append(
+            f"ranked together because it was asked for: {', '.join(sorted(forms))}. It is not the same work: "
+            "a columnar path hands over batches, and a program that needs rows has yet to make them"
+        )
+    sets = min(
+        (len(cell.costs) for row in rows for cell in evidence.cells.cells.values() if cell.path.path_id == row.path_id),
+        default=0,
+    )
+    if any(row.provisional for row in rows):
+        notes.append(f"provisional: fewer than {SETS_FOR_CLAIMS} sets, so nothing is claimed to differ")
+    if sets == 1:
+        notes.append("one set has no interval: nothing is ranked apart")
+    if any(row.through_anchor for row in rows):
+        notes.append("some paths met only through anchors: their ratios are joined from two groups of sets")
+    if stops_on_width(evidence.journal):
+        notes.append("further sets were measured where intervals were wide: intervals are at 97.5 %")
+    near = [row.name for row in unranked if row.reason.startswith("inside the floor")]
+    if near:
+        notes.append(f"not ranked, inside the floor's noise: {'; '.join(near)}")
+    return tuple(notes)

@@ -1,0 +1,212 @@
+"""What a retrieval in parts gains: speed-up, efficiency and CPU by the number of clients, and the law through them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+from rowpath.analysis import metrics
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.scaling_model import Scaling, ScalingLaw, ScalingLevel
+from rowpath.analysis.statistics import usl
+from rowpath.journal.reader import PathRecord
+from rowpath.model.workload import Regime
+
+REGIMES: tuple[Regime, ...] = ("steady", "cold")
+Family = dict[int, PathRecord]  # by clients
+
+
+def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
+    """One per union phase and per paths that differ in nothing but the number of clients; steady where there is it."""
+    return tuple(
+        _scaling(evidence, workload, phase, family)
+        for workload, phase in _unions(evidence)
+        for family in _families(evidence)
+        if any(_regime(evidence, path, workload, phase) for path in family.values())
+        or any(evidence.standings.of(path.path_id, workload, phase).status != "ok" for path in family.values())
+    )
+
+
+def _unions(evidence: Evidence) -> list[tuple[str, str]]:
+    known = evidence.journal.run.workloads
+    asked = [name.partition(".") for name in evidence.journal.run.experiment.get("phases", ())]
+    return [
+        (workload, phase)
+        for workload, _, phase in asked
+        if isinstance(known.get(workload), dict) and evidence.definition(workload, phase).get("union")
+    ]
+
+
+def _families(evidence: Evidence) -> list[Family]:
+    """Paths that retrieve in parts, together with those that differ from them in their number of clients alone."""
+    families: dict[tuple[tuple[str, str], ...], Family] = {}
+    for path in evidence.journal.paths.values():
+        if path.coordinates.get("ranges", "none") != "none":
+            alike = tuple(sorted(item for item in path.coordinates.items() if item[0] != "clients"))
+            families.setdefault(alike, {})[int(path.coordinates["clients"])] = path
+    return [dict(sorted(family.items())) for family in families.values()]
+
+
+def _regime(evidence: Evidence, path: PathRecord, workload: str, phase: str) -> Regime | None:
+    return next((regime for regime in REGIMES if evidence.cells.get(path.path_id, workload, phase, regime)), None)
+
+
+def _scaling(evidence: Evidence, workload: str, phase: str, family: Family) -> Scaling:
+    paths = list(family.values())
+    regime = next((found for path in paths if (found := _regime(evidence, path, workload, phase))), REGIMES[0])
+    sound = {
+        clients: cell
+        for clients, path in family.items()
+        if (cell := evidence.cells.get(path.path_id, workload, phase, regime)) is not None
+        and cell.costs
+        and evidence.standings.of(path.path_id, workload, phase).status == "ok"
+    }
+    bound = _bound(evidence, workload, phase, regime, paths[0])
+    bound_ns = bound.median if bound else None
+    law, no_law = _law(evidence, sound)
+    coordinates = paths[0].coordinates
+    placement = coordinates.get("placement", "none")
+    return Scaling(
+        workload=workload,
+        phase=phase,
+        regime=regime,
+        name=_without_clients(paths[0]),
+        ranges=coordinates["ranges"],
+        placement=placement,
+        cores=_cores(evidence, placement, coordinates.get("deployment") == "server"),
+        levels=tuple(_level(evidence, workload, phase, path, sound, bound_ns) for path in paths),
+        law=law,
+        no_law=no_law,
+        bound_ns=bound_ns,
+        bound_name=bound.path.name if bound else "",
+    )
+
+
+def _without_clients(path: PathRecord) -> str:
+    clients = path.coordinates["clients"]
+    return path.name.replace(f" {clients} client{'s' if clients != '1' else ''}", "")
+
+
+def _cores(evidence: Evidence, placement: str, served: bool) -> int:
+    """How many cores client and server together could use where they were placed; 0: a server elsewhere."""
+    if placement == "none" and served:
+        return 0
+    if placement == "free":
+        return max(1, len(evidence.journal.run.environment.get("cores_used") or ()))
+    return 2 if placement == "split" and served else 1
+
+
+def _bound(evidence: Evidence, workload: str, phase: str, regime: Regime, like: PathRecord) -> Cell | None:
+    """What finding one bound was measured to cost on the engine, by the path that has most in common with this one."""
+    name = f"{phase.removesuffix('-ranges')}-bounds"
+    if like.coordinates["ranges"] != "bounds":
+        return None
+    found = [
+        cell
+        for key, cell in evidence.cells.cells.items()
+        if key[1:] == (workload, name, regime)
+        and cell.costs
+        and cell.path.coordinates.get("engine") == like.coordinates["engine"]
+        and evidence.standings.of(*key[:3]).status == "ok"
+    ]
+    return max(found, key=lambda cell: len(cell.path.coordinates.items() & like.coordinates.items()), default=None)
+
+
+def _level(
+    evidence: Evidence, workload: str, phase: str, path: PathRecord, sound: dict[int, Cell], bound_ns: float | None
+) -> ScalingLevel:
+    clients = int(path.coordinates["clients"])
+    cell, one = sound.get(clients), sound.get(1)
+    cost_ns = cell.median if cell else None
+    if cell is None or not cost_ns:
+        standing = evidence.standings.of(path.path_id, workload, phase)
+        status = standing.status if standing.status != "ok" else "failed"
+        return ScalingLevel(clients, path.name, status, standing.reason or "no retrieval was finished")
+    rows = metrics.rows_each(cell)
+    interval = evidence.cells.interval(one, cell) if one is not None and clients > 1 else None
+    found = metrics.of_cell(cell)
+    client, server = (_per_row(found.get(metric), rows) for metric in ("client_cpu", "server_cpu"))
+    return ScalingLevel(
+        clients=clients,
+        name=path.name,
+        status="ok",
+        cost_ns=cost_ns,
+        rate=rows * 1e9 / cost_ns,
+        speed_up=interval.ratio if interval else None,
+        low=interval.ratio_low if interval else None,
+        high=interval.ratio_high if interval else None,
+        efficiency=interval.ratio / clients if interval else None,
+        client_cpu_ns=client,
+        server_cpu_ns=server,
+        idle=_idle(cell),
+        finding_bounds_ns=(clients - 1) * bound_ns if bound_ns is not None and clients > 1 else None,
+    )
+
+
+def _per_row(values: metrics.Values | None, rows: float) -> float | None:
+    if not values or not rows:
+        return None
+    return statistics.median(statistics.median(found) for found in values.values()) / rows
+
+
+def _idle(cell: Cell) -> float | None:
+    shares = [
+        max(0.0, 1 - statistics.fmean(client["ns"] for client in sample.clients) / sample.ns)
+        for sample in cell.samples()
+        if sample.clients and sample.ns
+    ]
+    return statistics.fmean(shares) if shares else None
+
+
+def _law(evidence: Evidence, sound: dict[int, Cell]) -> tuple[ScalingLaw | None, str]:
+    """The law over the sets that have every level; else why there is none."""
+    numbers = ", ".join(map(str, sound)) or "none"
+    if len(sound) < usl.LEAST_LEVELS:
+        return None, f"a law needs {usl.LEAST_LEVELS} numbers of clients; proven right and measured here: {numbers}"
+    medians = {clients: cell.set_medians for clients, cell in sound.items()}
+    shared = sorted(set.intersection(*(set(found) for found in medians.values())))
+    rows = {clients: metrics.rows_each(cell) for clients, cell in sound.items()}
+    by_set = [{n: rows[n] * 1e9 / found[number] for n, found in medians.items()} for number in shared]
+    law = usl.law(by_set, evidence.cells.confidence)
+    if law is None:
+        return None, f"no set holds all of {numbers} clients"
+    return (
+        ScalingLaw(
+            levels=len(sound),
+            rate_of_one=law.rate_of_one.value,
+            contention=law.contention.value,
+            contention_low=law.contention.low,
+            contention_high=law.contention.high,
+            coherence=law.coherence.value,
+            coherence_low=law.coherence.low,
+            coherence_high=law.coherence.high,
+            peak=law.peak,
+            worst=law.worst,
+        ),
+        "",
+    )
+
+
+def sentences(found: tuple[Scaling, ...]) -> Iterator[str]:
+    """The verdict on each retrieval in parts: the most that it gained, with how many clients, on how many cores."""
+    for scaling in found:
+        told = [level for level in scaling.levels if level.speed_up is not None]
+        if not told:
+            continue
+        best = max(told, key=lambda level: level.speed_up or 0.0)
+        interval = f" ({best.low:.2f}–{best.high:.2f})" if best.low is not None and best.high is not None else ""
+        gain = f"{best.speed_up:.2f}{interval} times as fast as in one"
+        if best.low is None or best.low <= 1:
+            gain += ", which is not shown to be a gain"
+        yield (
+            f"{scaling.workload}.{scaling.phase} ({scaling.regime}): {scaling.name} in {best.clients} parts at once is "
+            f"{gain}; {cores_text(scaling)}."
+        )
+
+
+def cores_text(scaling: Scaling) -> str:
+    """What cores there were, in words."""
+    if not scaling.cores:
+        return "how many cores the server had is not known"
+    return f"client and server together had {scaling.cores} core{'s' if scaling.cores > 1 else ''}"

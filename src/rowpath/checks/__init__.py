@@ -1,0 +1,1 @@
+"""The applications that check Rowpath and its adapters: `adapter test` and `selftest`."""

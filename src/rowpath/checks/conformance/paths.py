@@ -1,0 +1,177 @@
+"""The paths that conformance is held against: an adapter's default point, and as many others as are asked for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Literal
+
+from rowpath.checks.conformance.cases import cases, phase_name, workloads
+from rowpath.engines import ENGINES
+from rowpath.engines.external.base import GivenEngine
+from rowpath.execution.instances import key_of
+from rowpath.model.workload import Path
+from rowpath.planning.lattice import lattice, pruned, unavailable, unserved_reason
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners import manifest
+from rowpath.runners.manifest import Adapter
+
+# `values`: the default and each other value once; `pairs`: each two values of what shapes a statement and its result
+# together, each other value once; `every`: the whole lattice.
+Reach = Literal["values", "pairs", "every"]
+Wanted = dict[str, tuple[str, ...]]
+Unit = tuple[tuple[str, str], ...]
+
+DURABILITIES = ("none", "full")  # the first that the engine has: conformance needs no disk
+# What a connection, its surroundings or one kind of phase take; all other coordinates shape statements and results.
+BESIDE = ("version", "engine_version", "transport", "tls", "clients", "concurrency", "threads", "bulk")
+
+
+def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> list[PlannedPath]:
+    """The adapter's paths, the default of each engine and deployment first; with the phases that each serves.
+
+    A floor has none: there are no rows of it that could be right.
+    """
+    found: list[PlannedPath] = []
+    for engine, deployment in itertools.product(() if adapter.floor else adapter.engines, adapter.deployments):
+        asked = {"engine": (engine,), "deployment": (deployment,)} | (wanted or {})
+        if engine not in asked["engine"] or deployment not in asked["deployment"]:
+            continue
+        if engine in ENGINES and deployment in ENGINES[engine].deployments:
+            chosen = _chosen(adapter, engine, deployment, reach, wanted or {})
+            found += [planned_path(adapter, path, _beside(path, chosen[0], reach)) for path in chosen]
+    return found
+
+
+@cache
+def of_the_project() -> tuple[PlannedPath, ...]:
+    """Those of all adapters, grouped by the instance of an engine that they share.
+
+    An adapter's further engines are held to fewer values: what combinations do is seen on its first. Engines whose
+    servers can only be given by URL are in where one is given.
+    """
+    every = []
+    for adapter in manifest.every_adapter():
+        for engine in adapter.engines:
+            if not isinstance(ENGINES[engine], GivenEngine) or ENGINES[engine].availability().ok:
+                reach: Reach = "pairs" if engine == adapter.engines[0] else "values"
+                every += planned(adapter, reach, {"engine": (engine,)})
+    order = list(dict.fromkeys(key_of(each.path) for each in every))
+    return tuple(sorted(every, key=lambda each: order.index(key_of(each.path))))
+
+
+def defaults(paths: tuple[PlannedPath, ...]) -> tuple[PlannedPath, ...]:
+    """The first path of every adapter, engine and deployment."""
+    first: dict[tuple[str, ...], PlannedPath] = {}
+    for each in paths:
+        where = each.path.get("engine"), each.path.get("deployment")
+        first.setdefault((each.adapter.language, each.adapter.driver, *where), each)
+    return tuple(first.values())
+
+
+def reason_against(each: PlannedPath) -> str:
+    """Why this path cannot run here; empty when it can."""
+    return unavailable(each.adapter, each.path)[0]
+
+
+def _beside(path: Path, default: Path, reach: Reach) -> set[str]:
+    """The coordinates beside the statement's in which the path differs; none where it is tested as a whole anyway."""
+    differing = {key for key in BESIDE if path.get(key) != default.get(key)}
+    return set() if reach == "every" or "version" in differing else differing
+
+
+def planned_path(adapter: Adapter, path: Path, beside: set[str]) -> PlannedPath:
+    """The path with the phases that it serves of the cases; `beside`: of those alone that look at these coordinates."""
+    worth = {phase_name(case) for case in cases() if not beside or beside.intersection(case.beside)}
+    served = tuple(
+        f"{workload.name}.{phase.name}"
+        for workload in workloads().values()
+        for phase in workload.phases
+        if f"{workload.name}.{phase.name}" in worth
+        and not unserved_reason(adapter, path, f"{workload.name}.{phase.name}", phase)
+    )
+    return PlannedPath(path, adapter, served, _title(path, adapter))
+
+
+def _title(path: Path, adapter: Adapter) -> str:
+    """Language, driver, deployment, the values that vary, and what is beside the default."""
+    own = [key for key, values in adapter.coordinates.items() if len(values) > 1 and key not in BESIDE]
+    axes = {"version": adapter.versions, **adapter.coordinates}
+    beside = [f"{key}={path.get(key)}" for key in BESIDE if path.get(key) not in (axes.get(key, ("",))[0], "none")]
+    beside = [word for word in beside if word.partition("=")[0] in axes]
+    engine = [path.get("engine")] if len(adapter.engines) > 1 else []
+    words = [adapter.language, adapter.driver, *engine, path.get("deployment"), *(path.get(key) for key in own)]
+    return "_".join([*words, *beside])
+
+
+def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted: Wanted) -> list[Path]:
+    durabilities = ENGINES[engine].durabilities
+    durability = next((each for each in DURABILITIES if each in durabilities), "none")
+    fixed: Wanted = {"durability": (durability,)} | wanted | {"engine": (engine,), "deployment": (deployment,)}
+    shaping = [key for key in adapter.coordinates if key not in BESIDE and key not in wanted]
+    beside = [key for key in BESIDE if key not in wanted and (key in adapter.coordinates or key == "version")]
+    if deployment != "server" and "transport" in beside:
+        beside.remove("transport")
+
+    def existing(open_keys: list[str], more: Wanted | None = None) -> list[Path]:
+        paths = lattice(adapter, dict.fromkeys(open_keys, ("*",)) | fixed | (more or {}))
+        return [path for path in paths if not pruned(adapter, path)]
+
+    if reach == "every":
+        return existing([*shaping, *beside])
+    candidates = existing(shaping) or existing([*shaping, *beside])
+    if not candidates:
+        return []
+    units = _pairs(shaping) if reach == "pairs" else _values(shaping)
+    picked = _covering(candidates, units)
+    for key in (*shaping, *beside):  # of the shaping ones: what exists only beside another transport, say
+        values = adapter.versions if key == "version" else adapter.coordinates[key]
+        for value in values:
+            if all(path.get(key) != value for path in picked):
+                picked += _with_value(adapter, picked[0], existing, key, value, beside, shaping)
+    return picked
+
+
+def _with_value(
+    adapter: Adapter,
+    default: Path,
+    existing: Callable[..., list[Path]],
+    key: str,
+    value: str,
+    beside: list[str],
+    shaping: list[str],
+) -> list[Path]:
+    """The path with that value that can run here and is nearest to the default; none where no point has it."""
+    others = [other for other in beside if other != key]
+    for open_keys in ([], [*others, "engine_version"], [*others, "engine_version", *shaping]):
+        paths = existing(open_keys, {key: (value,)})
+        runnable = [path for path in paths if not unavailable(adapter, path)[0]]
+        if runnable or (paths and len(open_keys) > len(others)):
+            return [min(runnable or paths, key=lambda path: _distance(path, default))]
+    return []
+
+
+def _distance(path: Path, default: Path) -> int:
+    return sum(path.get(key) != value for key, value in default.coordinates)
+
+
+def _values(keys: list[str]) -> Callable[[Path], Iterator[Unit]]:
+    return lambda path: (((key, path.get(key)),) for key in keys)
+
+
+def _pairs(keys: list[str]) -> Callable[[Path], Iterator[Unit]]:
+    if len(keys) < 2:
+        return _values(keys)
+    return lambda path: itertools.combinations([(key, path.get(key)) for key in keys], 2)
+
+
+def _covering(candidates: list[Path], units: Callable[[Path], Iterator[Unit]]) -> list[Path]:
+    """The first candidate, then those that bring most of what is still missing, until nothing is."""
+    picked = [candidates[0]]
+    missing = {unit for path in candidates for unit in units(path)} - set(units(candidates[0]))
+    while missing:
+        best = max(candidates, key=lambda path: len(missing.intersection(units(path))))
+        picked.append(best)
+        missing -= set(units(best))
+    return picked

@@ -1,0 +1,143 @@
+"""Conformance as `rowpath adapter test` shows it: every check on the default path, what differs on the others."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from rich.console import Console
+from rich.text import Text
+
+from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of
+from rowpath.checks.conformance.checks import check_case, serves
+from rowpath.checks.conformance.driver_behaviours import observe
+from rowpath.checks.conformance.fixture import House
+from rowpath.checks.conformance.outcome import Outcome
+from rowpath.checks.conformance.paths import defaults
+from rowpath.checks.conformance.protocol_checks import MANNERS, ON_EVERY_PATH, check_manner
+from rowpath.errors import RowpathError
+from rowpath.planning.lattice import unavailable, unserved_reason
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.process import RunnerFailure
+
+STYLES = {"ok": "green", "failed": "red", "not applicable": "dim"}
+SHOWN = {"yes": "green", "no": "yellow", "unsupported": "dim"}
+
+
+@contextlib.contextmanager
+def opened_house(paths: tuple[PlannedPath, ...]) -> Iterator[House]:
+    """A house in a directory of its own; everything is stopped and removed at the end."""
+    directory = FilePath(tempfile.mkdtemp(prefix="rowpath-"))
+    directory.chmod(0o711)  # as root a server runs as another user
+    house = House(directory, paths)
+    try:
+        yield house
+    finally:
+        house.end()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def outcomes(planned: PlannedPath, house: House, complete: bool) -> Iterator[Outcome]:
+    """Every check on the path, one after the other; `complete`: those of a default path too."""
+    try:
+        house.living(planned)
+    except RunnerFailure as failure:
+        yield Outcome("open", "failed", "the runner does not open the path", "a connection", str(failure))
+        return
+    for case in cases():
+        if serves(case, planned):
+            try:
+                yield check_case(case, planned, house.living(planned), house)
+            except RunnerFailure as failure:  # lost in the case before, and not to be had again
+                yield Outcome(case.name, "failed", "the runner does not open the path again", "", str(failure))
+        elif complete:
+            yield Outcome(case.name, "not applicable", _unserved(case, planned))
+    for name in MANNERS:
+        if complete or name in ON_EVERY_PATH:
+            yield check_manner(name, planned, house)
+
+
+def _unserved(case: Case, planned: PlannedPath) -> str:
+    phase = workload_of(case.workload).phase(case.phase)
+    reason = unserved_reason(planned.adapter, planned.path, phase_name(case), phase).strip()
+    return reason or "nothing but the null operation is served"
+
+
+def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
+    """Test every path on its real engine and print what came of it; 1 when a check failed.
+
+    Errors: RowpathError when an engine or a runner cannot be had.
+    """
+    counts: Counter[str] = Counter()
+    firsts = defaults(paths)
+    with opened_house(paths) as house:
+        for planned in paths:
+            reason, remedy = unavailable(planned.adapter, planned.path)
+            if reason:
+                if len(paths) == 1:
+                    raise RowpathError(f"{planned.name} cannot run here: {reason}", remedy)
+                console.print(_line("not here", "yellow", _heading(planned, firsts), reason), soft_wrap=True)
+                continue
+            found = _test(planned, house, console, firsts)
+            counts.update(found)
+            if planned in firsts and found["ok"]:
+                for each in observe(planned, house):
+                    console.print(_line(each.seen, SHOWN[each.seen], each.name, each.words), soft_wrap=True)
+    tested = f"{counts['failed']} failed, {counts['ok']} ok, {counts['not applicable']} not applicable"
+    console.print(Text(f"\n{tested}, on {len(paths)} {'path' if len(paths) == 1 else 'paths'}", style="bold"))
+    return 1 if counts["failed"] else 0
+
+
+def _test(planned: PlannedPath, house: House, console: Console, firsts: tuple[PlannedPath, ...]) -> Counter[str]:
+    complete = planned in firsts
+    counts: Counter[str] = Counter()
+    titles = {case.name: case.title for case in cases()}
+    console.print(Text(f"\n{_heading(planned, firsts)}", style="bold"), soft_wrap=True)
+    for outcome in outcomes(planned, house, complete):
+        counts[outcome.status] += 1
+        if complete or outcome.status == "failed":
+            about = outcome.reason if outcome.status == "not applicable" else titles.get(outcome.name, _title(outcome))
+            console.print(_line(outcome.status, STYLES[outcome.status], outcome.name, about), soft_wrap=True)
+        if outcome.status == "failed":
+            for word, text in (("", outcome.reason), ("expected ", outcome.expected), ("got      ", outcome.got)):
+                if text:
+                    console.print(Text(f"{'':19}{word}{text}"), soft_wrap=True)
+    if not complete and not counts["failed"]:
+        console.print(_line("ok", "green", f"{counts['ok']} checks", ""), soft_wrap=True)
+    return counts
+
+
+def _title(outcome: Outcome) -> str:
+    manner = MANNERS.get(outcome.name)
+    return (manner.__doc__ or "").rstrip(".") if manner else ""
+
+
+def _line(word: str, style: str, name: str, about: str) -> Text:
+    return Text.assemble("  ", (f"{word:<16}", style), f"{name:<34}", (about, "dim"))
+
+
+def _heading(planned: PlannedPath, firsts: tuple[PlannedPath, ...]) -> str:
+    """The adapter with the coordinates that vary; of another path than the default: those that differ from it."""
+    path, adapter = planned.path, planned.adapter
+    if planned in firsts:
+        words = [
+            adapter.language,
+            adapter.driver,
+            path.get("version"),
+            "on",
+            path.get("engine"),
+            path.get("deployment"),
+        ]
+        own = [f"{key}={path.get(key)}" for key in adapter.coordinates if path.get(key) != "none"]
+        return " ".join([*words, *own])
+    default = next(
+        each.path
+        for each in firsts
+        if each.adapter == adapter and all(each.path.get(key) == path.get(key) for key in ("engine", "deployment"))
+    )
+    differing = [f"{key}={value}" for key, value in path.coordinates if default.get(key) != value]
+    return " ".join(["with", *differing])

@@ -1,0 +1,173 @@
+"""What the known-answer tests share: paths made by hand, the real schedule, the real analysis."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+import msgspec
+
+from rowpath.analysis.analyse import analyse
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance, Place
+from rowpath.execution.instances import Fleet
+from rowpath.execution.prepared_phases import Workshop
+from rowpath.execution.run import write_head
+from rowpath.execution.schedule import Schedule
+from rowpath.execution.worker import Invocation
+from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.machine import cpus, processes
+from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.model.progress import Silent
+from rowpath.model.workload import Analysis, Path
+from rowpath.planning.experiment_file import Experiment, Measure
+from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.runners.manifest import LANGUAGES, Adapter, availability, build, load_manifest
+from rowpath.workloads.workload_file import load_workload
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one known answer came to; `passed` is None where this machine cannot ask the question."""
+
+    passed: bool | None
+    what: str
+    figure: str
+    bar: str
+
+
+class Bench:
+    """A private directory with engines and runners for one test."""
+
+    def __init__(self, directory: FilePath) -> None:
+        self.directory = directory
+        self.workshop = Workshop(directory / "params")
+        self.fleet = Fleet(directory, self.workshop, lambda _secret: None)
+        self._cleanup = contextlib.ExitStack()
+        self._runs = 0
+        cpus.usable()
+
+    def close(self) -> None:
+        """Stop everything."""
+        self._cleanup.close()
+        self.fleet.stop_all()
+        processes.stop_all()
+
+    def languages(self) -> list[str]:
+        """The languages whose null adapter can run here."""
+        return [
+            name
+            for name in LANGUAGES
+            if availability(self.adapter(name, "null"), self.adapter(name, "null").versions[0]).ok
+        ]
+
+    @staticmethod
+    def adapter(language_name: str, driver: str) -> Adapter:
+        """The adapter of that driver; KeyError when there is none."""
+        for adapter in load_manifest(language_name).adapter:
+            if adapter.driver == driver:
+                return adapter
+        raise KeyError(driver)
+
+    def path(
+        self, language_name: str, driver: str, phase: str, name: str = "", label: str = "", **coordinates: str
+    ) -> PlannedPath:
+        """A path made by hand; coordinates not named take the adapter's first value."""
+        adapter = self.adapter(language_name, driver)
+        first = {key: values[0] for key, values in adapter.coordinates.items()}
+        engine = adapter.engines[0]
+        given = {
+            "engine": engine,
+            "engine_version": "none",
+            "deployment": adapter.deployments[0],
+            "language": language_name,
+            "driver": driver,
+            "version": adapter.versions[0],
+            "placement": "same",
+            "durability": (tuple(ENGINES[engine].durabilities) or ("none",))[0],
+            "threads": "1",
+            "tls": "off",
+        }
+        path = Path.of(given | first | coordinates, label)
+        return PlannedPath(path, adapter, (phase,), name or f"{language_name} {driver} {label}".strip(), "all paths")
+
+    def build(self, *paths: PlannedPath) -> None:
+        """Bring the paths' runners up to date."""
+        build([(planned.adapter, planned.path.get("version")) for planned in paths])
+
+    def instance(self, engine: str, deployment: str, name: str = "", durability: str = "none", **how: int) -> Instance:
+        """A started engine of this test's own; `how` sets attributes before it starts (the ping server's burn)."""
+        folder = self.directory / f"{engine}-{deployment}-{name}"
+        instance = ENGINES[engine].instance(deployment, durability, Place(folder, folder, cpus.server_cpus()))
+        for attribute, value in how.items():
+            setattr(instance, attribute, value)
+        instance.start()
+        self._cleanup.callback(instance.stop)
+        return instance
+
+    def invocation(
+        self,
+        planned: PlannedPath,
+        instance: Instance,
+        environment: dict[str, str] | None = None,
+        clients: int = 0,
+        **overrides: Any,
+    ) -> Invocation:
+        """A living, connected runner; `clients`: so many, for groups at work at once."""
+        self.build(planned)
+        how: dict[str, Any] = {"log": lambda _line: None, "timeout_s": 60.0, "environment": environment}
+        invocation = Invocation(planned, instance, clients=clients, **how)
+        self._cleanup.callback(invocation.close)
+        invocation.open(**overrides)
+        invocation.notice_server()
+        return invocation
+
+    def run(
+        self,
+        paths: list[PlannedPath],
+        phase: str,
+        groups: tuple[GroupTable, ...] = (),
+        stretches: tuple[StretchTable, ...] = (),
+        **measure: Any,
+    ) -> tuple[Analysis, list[dict[str, Any]]]:
+        """A whole run of these paths in one phase through the real schedule: its analysis and its journal."""
+        self._runs += 1
+        how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
+        experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
+        experiment = msgspec.structs.replace(experiment, groups=groups, stretches=stretches)
+        workload = phase.partition(".")[0]
+        plan = Plan(
+            experiment,
+            {workload: load_workload(workload)},
+            tuple(paths),
+            (),
+            (tuple(paths),),
+            (),
+            self._runs,
+            {},
+            False,
+        )
+        self.build(*paths)
+        directory = RunDirectory(self.directory / f"run-{self._runs}")
+        directory.create()
+        scrubber = Scrubber()
+        journal = Journal(directory, scrubber)
+        write_head(journal, plan, {})
+        Schedule(plan, directory, journal, scrubber, Silent(), timeout_s=60.0).run()
+        journal.write("end", outcome="complete")
+        journal.close()
+        records = [json.loads(line) for line in directory.samples.read_text().splitlines()]
+        return analyse(directory.path), records
+
+
+def samples(records: list[dict[str, Any]], name: str, plan_paths: list[PlannedPath]) -> list[dict[str, Any]]:
+    """The steady samples of the path with that name."""
+    path_id = next(planned.path.id for planned in plan_paths if planned.name == name)
+    return [
+        record
+        for record in records
+        if record["record"] == "sample" and record["path_id"] == path_id and record["regime"] == "steady"
+    ]

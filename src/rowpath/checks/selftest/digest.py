@@ -1,0 +1,59 @@
+"""11: one corrupted value, one missing row, one duplicated row in a real database: the digest catches each."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.runners.protocol import VERIFIED_ROWS
+from rowpath.workloads.workload_file import load_workload
+
+CHOICES = {"c": "sqlite", "csharp": "mono-data-sqlite", "python": "sqlite3", "java": "sqlite-jdbc"}
+TWO = "(SELECT rowid FROM hits LIMIT 2 OFFSET 3000)"
+HARMS = {
+    "nothing": [],
+    "one corrupted value": [f"UPDATE hits SET REQSIZE = REQSIZE + 1 WHERE rowid = (SELECT max(rowid) FROM {TWO})"],
+    "one missing row": ["DELETE FROM hits WHERE rowid = 4000"],
+    "one duplicated row": ["INSERT INTO hits SELECT * FROM hits WHERE rowid = 17"],
+    "one row in another's place": [
+        "DELETE FROM hits WHERE rowid = 4000",
+        "INSERT INTO hits SELECT * FROM hits WHERE rowid = 17",
+    ],
+    "two values exchanged": [
+        "CREATE TEMP TABLE two AS SELECT rowid AS id, REQSIZE AS size FROM hits WHERE rowid IN (101, 202)",
+        "UPDATE hits SET REQSIZE = (SELECT size FROM two WHERE id <> hits.rowid) WHERE rowid IN (101, 202)",
+    ],
+}
+
+LONG_ONLY = ("one row in another's place", "two values exchanged")  # in the short form, through one language
+
+
+def check(bench: Bench, *, full: bool) -> list[Verdict]:
+    """Every harm through every language's SQLite path."""
+    verdicts = []
+    made = bench.workshop.engine_work(load_workload("scan"), "sqlite")
+    work = made.phases["scan.read"]
+    expected = made.truth.verify_digest(work.phase, 0, 1, VERIFIED_ROWS)
+    for name in bench.languages():
+        instance = bench.instance("sqlite", "embedded", name, "full")
+        instance.load(made.loaded_tables())
+        for harm, statements in HARMS.items():
+            if not full and name != bench.languages()[0] and harm in LONG_ONLY:
+                continue
+            planned = bench.path(name, CHOICES[name], work.name, label=harm)
+            instance.own_copy(planned.path)
+            database = sqlite3.connect(str(instance.options(planned.path)["path"]))
+            for statement in statements:
+                database.execute(statement)
+            database.commit()
+            database.close()
+            invocation = bench.invocation(planned, instance)
+            invocation.prepare(work)
+            digest = invocation.verify(work, 0, 1).digest
+            invocation.close()
+            same = digest == expected
+            passed = same if harm == "nothing" else not same
+            figure = "digest agrees" if same else "digest differs"
+            bar = "agrees" if harm == "nothing" else "differs"
+            verdicts.append(Verdict(passed, f"{harm}, {name}", figure, bar))
+    return verdicts

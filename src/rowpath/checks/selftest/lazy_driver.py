@@ -1,0 +1,50 @@
+"""15: a driver that never reads the values is caught by touch, one that answers from a cache by the counters."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.engines import ENGINES
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners import manifest
+from rowpath.runners.manifest import Adapter
+
+CHEATS = Path(__file__).parent / "cheats"
+
+
+def check(bench: Bench, *, full: bool) -> list[Verdict]:
+    """An honest path and the two cheats, through the real schedule."""
+    engine = ENGINES["postgresql"].availability()
+    if "python" not in bench.languages() or not engine.ok:
+        return [Verdict(None, "lazy driver", engine.reason or "the Python runner is missing", engine.remedy)]
+    honest = bench.path("python", "psycopg", "keyed.read", name="honest", transport="tcp", durability="full")
+    bench.build(honest)
+    paths = [honest, _cheat(honest, "lazy"), _cheat(honest, "cached")]
+    analysis, _ = bench.run(paths, "keyed.read", sets=2, rounds=5, warm_cap_s=0.5)
+    verdicts = []
+    for name, expected in (("honest", True), ("lazy", False), ("cached", False)):
+        ranked = any(row.name == name and row.rank > 0 for ranking in analysis.rankings for row in ranking.rows)
+        what = f"the {name} driver"
+        verdicts.append(
+            Verdict(
+                ranked == expected, what, "ranked" if ranked else "not ranked", "ranked" if expected else "not ranked"
+            )
+        )
+    for name, finding in (("lazy", "values-not-read"), ("cached", "round-trips-not-as-declared")):
+        raised = any(found.id == finding and name in found.paths for found in analysis.findings)
+        figure = "raised" if raised else "missing"
+        verdicts.append(Verdict(raised, f"the {name} driver: the finding {finding}", figure, "raised"))
+    return verdicts
+
+
+def _cheat(honest: PlannedPath, how: str) -> PlannedPath:
+    start = manifest.command(honest.adapter, honest.path.get("version"), honest.path)
+    source = start.environment["PYTHONPATH"]
+    environment = dict(start.environment) | {"PYTHONPATH": os.pathsep.join((source, str(CHEATS)))}
+    words = [f"{name}={value}" for name, value in environment.items()]
+    command = ["env", *words, *start.arguments[:-2]]
+    adapter: Adapter = manifest.external(honest.adapter, f"{how}-psycopg", command)
+    coordinates = honest.path.as_dict() | {"driver": f"{how}-psycopg"}
+    return PlannedPath(type(honest.path).of(coordinates), adapter, honest.phases, how, honest.comparison)

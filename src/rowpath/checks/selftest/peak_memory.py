@@ -1,0 +1,35 @@
+"""5: operations that take X bytes, touch them and give them back: the peak rises by X ± 2 %, though all is freed."""
+
+from __future__ import annotations
+
+from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.checks.selftest.null_adapter import missing, ready
+from rowpath.machine.counters import memory
+
+TOLERANCE = 0.02
+BYTES = (8 << 20, 200_000_000)
+
+
+def check(bench: Bench, *, full: bool) -> list[Verdict]:
+    """Against the same process when it did nothing."""
+    if skipped := missing(bench, "peak memory"):
+        return skipped
+    if memory.probe() != memory.MEANS:
+        return [Verdict(None, "peak memory", memory.probe(), "")]
+    verdicts = []
+    for taken in (*BYTES, 1 << 30) if full else BYTES:
+        invocation, work = ready(bench, memory_bytes=taken)
+        invocation.sample(work, "warm", operations=1)
+        with invocation.peak_memory() as idle:
+            pass
+        with invocation.peak_memory() as busy:
+            invocation.sample(work, "steady", operations=3)
+        with invocation.peak_memory() as freed:
+            pass
+        invocation.close()
+        for what, record, truth in (("taken and freed", busy, taken), ("left afterwards", freed, 0)):
+            rise = record["client_peak_bytes"] - idle["client_peak_bytes"]
+            passed = abs(rise - truth) <= TOLERANCE * taken
+            bar = f"{truth / 1e6:,.1f} MB, within {TOLERANCE:.0%} of what was taken"
+            verdicts.append(Verdict(passed, f"{taken / 1e6:,.1f} MB {what}", f"{rise / 1e6:,.1f} MB", bar))
+    return verdicts

@@ -1,0 +1,34 @@
+"""4: operations that make N system calls: counted exactly, once the runner's own constant overhead is taken out."""
+
+from __future__ import annotations
+
+from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.checks.selftest.null_adapter import exactly, missing, ready
+from rowpath.machine.counters import system_calls
+
+OPERATIONS = 50
+
+
+def check(bench: Bench, *, full: bool) -> list[Verdict]:
+    """By the means that works here; strace may miss a call at either end."""
+    if skipped := missing(bench, "system calls"):
+        return skipped
+    if system_calls.probe() not in (system_calls.MEANS, system_calls.MEANS_STRACE):
+        return [Verdict(None, "system calls", system_calls.probe(), "")]
+    slack = 0 if system_calls.probe() == system_calls.MEANS else system_calls.STRACE_SLACK
+    overhead = _counted(bench, 0)
+    verdicts = []
+    for calls in (1, 7, 100, 5_000) if full else (1, 7, 100):
+        counted = _counted(bench, calls)
+        each = None if counted is None or overhead is None else counted - overhead
+        verdicts.append(exactly(f"{OPERATIONS} operations of {calls} calls each", each, OPERATIONS * calls, slack))
+    return verdicts
+
+
+def _counted(bench: Bench, calls: int) -> int | None:
+    invocation, work = ready(bench, system_calls=calls)
+    invocation.sample(work, "warm", operations=OPERATIONS)
+    with system_calls.counting(invocation.runner.pid) as counted:
+        invocation.sample(work, "steady", operations=OPERATIONS)
+    invocation.close()
+    return counted.calls

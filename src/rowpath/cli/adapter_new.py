@@ -1,0 +1,89 @@
+"""`rowpath adapter new`: a manifest entry and one commented source file, which conformance leads through filling in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+from rowpath.engines import ENGINES
+from rowpath.errors import UsageError
+from rowpath.runners.manifest import LANGUAGES, every_adapter, read_manifest
+from rowpath.toml_file import suggest
+
+SUFFIXES = {"c": ".c", "csharp": ".cs", "java": ".java", "python": ".py"}
+_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+
+
+def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Iterator[str]:
+    """Write LANGUAGE NAME's source into the directory and its entry into adapters.toml there; the lines to print.
+
+    Errors: UsageError for words that are not LANGUAGE NAME, a name or a file that is there already, a directory that
+    cannot be written. No existing file is overwritten: an entry is appended.
+    """
+    if len(words) != 2:
+        raise UsageError("which language and which name?", "rowpath adapter new python NAME")
+    language, name = words
+    if language not in LANGUAGES:
+        raise UsageError(f"there is no runner for the language '{language}'", suggest(language, LANGUAGES))
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"'{name}' is no name for a driver", "small letters, digits, - and _, a letter first")
+    if any((adapter.language, adapter.driver) == (language, name) for adapter in every_adapter()):
+        raise UsageError(f"there is a {language} adapter '{name}' already", "give it another name")
+    engine = _engine(wanted)
+    identifier = name.replace("-", "_")
+    class_name = "".join(part.capitalize() for part in identifier.split("_"))
+    source = into / ((class_name if language in ("csharp", "java") else identifier) + SUFFIXES[language])
+    manifest = into / "adapters.toml"
+    fields = {
+        "DRIVER": name,
+        "IDENTIFIER": identifier,
+        "CLASS": class_name,
+        "SOURCE": source.name,
+        "ENGINE": engine,
+        "DEPLOYMENT": ENGINES[engine].deployments[0],
+    }
+    if source.exists():
+        raise UsageError(f"{source} is there already; nothing was written", "give another name, or --into DIR")
+    head = _head(manifest, language, name)
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+        with source.open("x", encoding="utf-8") as file:
+            file.write(_filled(f"{language}.template", fields))
+        with manifest.open("a", encoding="utf-8") as file:
+            file.write(head + _filled(f"{language}-entry.template", fields))
+    except OSError as error:
+        raise UsageError(f"cannot write into {into}: {error.strerror}", "--into DIR") from error
+    yield f"wrote {source} (fill it in) and its entry in {manifest}"
+    yield ""
+    yield f"test it:     rowpath adapter test {name} --adapters {manifest}"
+    yield f"then run it: rowpath run access-methods --adapters {manifest} --plan"
+    yield "a worked example: docs/add-a-driver.md"
+
+
+def _engine(wanted: dict[str, tuple[str, ...]]) -> str:
+    unknown = [key for key in wanted if key != "engine"]
+    if unknown:
+        raise UsageError(f"adapter new takes no '{unknown[0]}'", "engine=ENGINE; the rest is written in adapters.toml")
+    engine = wanted.get("engine", ("sqlite",))
+    if len(engine) != 1 or engine[0] not in ENGINES:
+        raise UsageError(f"engine '{','.join(engine)}' is not known", suggest(engine[0], tuple(ENGINES)))
+    return engine[0]
+
+
+def _head(manifest: Path, language: str, name: str) -> str:
+    """What must stand before the entry: nothing but a blank line in a manifest that is there."""
+    if not manifest.exists():
+        return f'schema_version = 1\nlanguage = "{language}"\n\n'
+    there = read_manifest(manifest)
+    if there.language != language:
+        raise UsageError(f"{manifest} is for {there.language}", "a manifest has one language: --into another DIR")
+    if any(adapter.driver == name for adapter in there.adapter):
+        raise UsageError(f"{manifest} has an adapter '{name}' already", "give it another name")
+    return "\n"
+
+
+def _filled(template: str, fields: dict[str, str]) -> str:
+    text = files("rowpath.cli").joinpath("templates", template).read_text(encoding="utf-8")
+    return re.sub(r"@([A-Z]+)@", lambda match: fields[match.group(1)], text)

@@ -1,0 +1,314 @@
+"""The words and options of every command, parsed in any order."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rowpath import __version__
+from rowpath.errors import UsageError
+from rowpath.model.workload import TOGETHER
+
+EXIT_CODES = """exit codes:
+  0    fine (findings included)
+  1    finished, but a path failed or was wrong, and that was asked about (verify, selftest, adapter test, run --gate)
+  2    usage or configuration
+  3    something this machine lacks
+  4    internal or protocol error
+  124  timed out
+  130  interrupted; what was measured is kept"""
+
+EXPORTS = {
+    "json": "the results as json",
+    "csv": "the results as csv",
+    "markdown": "the results as markdown",
+    "timeline": "every second of groups at work at once as csv",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with Rowpath's error form."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, f"{self.prog} --help")
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """Parse with options and words in any order (argparse takes positional words only where it first meets them)."""
+    parser = build_parser()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # After `--` stands a program with options of its own.
+    end = arguments.index("--") if arguments[:1] == ["adapter"] and "--" in arguments else len(arguments)
+    program = arguments[end + 1 :]
+    options, rest = parser.parse_known_args(arguments[:end])
+    unknown = [word for word in rest if word.startswith("-")]
+    if unknown or (rest and not hasattr(options, "words") and not hasattr(options, "subject")):
+        raise UsageError(f"unrecognised: {' '.join(unknown or rest)}", "rowpath --help")
+    if hasattr(options, "subject"):
+        words = [*options.subject, *rest]
+        options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
+        options.subject = [word for word in words if word not in options.filters] + program
+    if hasattr(options, "words"):
+        words = [*options.words, *rest]
+        options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
+        names = [word for word in words if word not in options.filters]
+        if len(names) > 1:
+            raise UsageError(f"one experiment at a time, not {len(names)}: {' '.join(names)}", "rowpath run NAME")
+        options.experiment = names[0] if names else None
+    return options
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """All commands with their options."""
+    parser = Parser(
+        prog="rowpath",
+        description="Measures every path that rows take from a database to a program: which is fastest, and why.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"rowpath {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    _add_run(commands)
+    _add_probe(commands)
+    _add_verify(commands)
+    _add_list(commands)
+    _add_engine(commands)
+    _add_adapter(commands)
+    doctor_parser = _command(commands, "doctor", "what can run here, what can't, why, and what would enable it")
+    _add_color(doctor_parser)
+    _add_show(commands)
+    selftest_parser = _command(commands, "selftest", "prove that the instrument is true, by known answers")
+    selftest_parser.add_argument("--full", action="store_true", help="the long forms too (about half an hour)")
+    selftest_parser.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
+    _add_color(selftest_parser)
+    setup_parser = _command(
+        commands, "setup", "fetch and build everything that can run here, so that later commands need not"
+    )
+    _add_color(setup_parser)
+    return parser
+
+
+def _command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(command=name)
+    return parser
+
+
+def _add_color(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colour in the terminal (NO_COLOR is honoured)",
+    )
+
+
+def _add_together(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--together",
+        action="append",
+        choices=TOGETHER,
+        default=[],
+        help="rank in one list what differs in this coordinate (fetch: rows, blocks and columns), though it is not the "
+        "same work",
+    )
+
+
+def _add_exports(parser: argparse.ArgumentParser) -> None:
+    for form, what in EXPORTS.items():
+        parser.add_argument(f"--export-{form}", metavar="FILE", help=f"also write {what} ('-' = stdout)")
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="EXPERIMENT or COORDINATE=VALUE",
+        help="an experiment's name or TOML file (rowpath list experiments), and what to keep of its paths: "
+        "engine=sqlite,postgresql language=c",
+    )
+    parser.add_argument("-M", "--mode", metavar="MODES", help="the same as statement=MODES (text, bound, prepared)")
+    parser.add_argument("--all", action="store_true", help="also the experiment's extended paths")
+    parser.add_argument(
+        "--adapters",
+        metavar="FILE",
+        type=Path,
+        help="adapters or runners of your own: an adapters.toml (docs/add-a-driver.md)",
+    )
+
+
+def _add_run(commands: Any) -> None:
+    parser = _command(commands, "run", "run an experiment and say which path is fastest")
+    _add_selection(parser)
+    parser.add_argument(
+        "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/NAME-TIME)"
+    )
+    parser.add_argument(
+        "--resume", metavar="DIR", type=Path, help="go on with a run that was stopped, repeating nothing that is done"
+    )
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="only say what would run, what would not and why, and how long it would take",
+    )
+    parser.add_argument(
+        "--scale",
+        metavar="S",
+        type=float,
+        default=0.0,
+        help="how much of its rows and operations an experiment that has a scale does (embedded-or-server: 1 is the "
+        "article's million operations)",
+    )
+    parser.add_argument(
+        "-R",
+        "--rate",
+        metavar="[GROUP=]PER_S[,fixed]",
+        action="append",
+        default=[],
+        help="of groups at work at once: operations are due at this rate, the last ended or not (an open loop; "
+        "at random, as a Poisson process has it, unless fixed)",
+    )
+    parser.add_argument(
+        "--p99",
+        metavar="GROUP=MS",
+        default="",
+        help="also search for the group's highest rate at which the 99th percentile of its latency stays under this",
+    )
+    parser.add_argument("--seconds", metavar="S", type=float, default=0.0, help="the length of the groups' stretches")
+    presets = parser.add_mutually_exclusive_group()
+    presets.add_argument("--fast", action="store_true", help="3 sets: provisional, no claims")
+    presets.add_argument("--rigorous", action="store_true", help="10 sets, servers restarted for each")
+    presets.add_argument("-r", "--runs", metavar="SETS", type=int, help="this many sets")
+    parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
+    parser.add_argument("--seed", type=int, help="of the random order (recorded; default: from the clock)")
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=float,
+        default=120.0,
+        help="longest single request to a runner (default 120)",
+    )
+    _add_together(parser)
+    parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or was wrong")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    _add_exports(parser)
+    _add_color(parser)
+
+
+def _add_probe(commands: Any) -> None:
+    parser = _command(commands, "probe", "find the fastest path to the rows of a query of yours; it changes nothing")
+    parser.add_argument(
+        "url",
+        metavar="URL",
+        help="scheme://[user[:password]@]host[:port]/database, or sqlite:///PATH, duckdb:///PATH, file:///PATH, jdbc:…",
+    )
+    query = parser.add_mutually_exclusive_group()
+    query.add_argument("--query", metavar="SQL", default="", help="the query")
+    query.add_argument("--query-file", metavar="FILE", type=Path, help="the query, in a file")
+    query.add_argument("--table", metavar="TABLE", default="", help="all of a table")
+    for what in ("language", "driver"):
+        parser.add_argument(
+            f"--{what}", metavar="NAMES", default="", help=f"only these {what}s (default: all there are)"
+        )
+    parser.add_argument("--budget", metavar="TIME", default="60s", help="how long it may take (default 60s)")
+    parser.add_argument(
+        "--connections", metavar="N", type=int, default=4, help="at most so many connections at once (default 4)"
+    )
+    parser.add_argument("--max-rows", metavar="N", type=int, help="read no more than so many rows of the result")
+    parser.add_argument("--jar", metavar="FILE", type=Path, help="the JDBC driver of a jdbc: URL")
+    parser.add_argument("--odbc-driver", metavar="FILE", type=Path, help="the ODBC driver of an odbc: URL")
+    parser.add_argument(
+        "--in-place", action="store_true", help="open files where they are, read only, instead of a copy"
+    )
+    parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
+    parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
+    parser.add_argument(
+        "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/probe-TIME)"
+    )
+    parser.add_argument("--seed", type=int, help="of the random order (recorded; default: from the clock)")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    _add_exports(parser)
+    _add_color(parser)
+
+
+def _add_verify(commands: Any) -> None:
+    parser = _command(commands, "verify", "one cheap pass over every path: correctness alone, no measuring")
+    _add_selection(parser)
+    parser.add_argument(
+        "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/verify-TIME)"
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=float,
+        default=120.0,
+        help="longest single request to a runner (default 120)",
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="every digest beside the expected one")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    _add_color(parser)
+
+
+def _add_list(commands: Any) -> None:
+    parser = _command(commands, "list", "list engines, drivers, paths, workloads or experiments")
+    parser.add_argument("what", choices=("engines", "drivers", "paths", "workloads", "experiments"))
+    parser.add_argument("filters", nargs="*", metavar="COORDINATE=VALUE", help="keep only paths with these values")
+
+
+def _add_engine(commands: Any) -> None:
+    parser = _command(commands, "engine", "fetch an engine on request, or start a private server by hand for a look")
+    parser.add_argument("verb", choices=("list", "fetch", "up", "down", "status"))
+    parser.add_argument(
+        "subject",
+        nargs="*",
+        metavar="WORD",
+        help="fetch, up, down: NAME; up: storage=VALUE, durability=VALUE, engine_version=VALUE",
+    )
+    parser.add_argument("--yes", action="store_true", help="fetch: agree to the licence and the size that list shows")
+    parser.add_argument(
+        "--load", metavar="WORKLOAD", action="append", default=[], help="up: with the tables of this workload"
+    )
+    parser.add_argument("--all", action="store_true", help="down: everything that is up")
+
+
+def _add_adapter(commands: Any) -> None:
+    parser = _command(commands, "adapter", "begin an adapter of your own, or test one against its real engine")
+    parser.add_argument("verb", choices=("new", "test"))
+    parser.add_argument(
+        "subject",
+        nargs="*",
+        metavar="WORD",
+        help="new: LANGUAGE NAME, and engine=ENGINE (sqlite); test: NAME, or a runner's command (options of its own "
+        "after --), and COORDINATE=VALUE to keep",
+    )
+    parser.add_argument(
+        "--into",
+        metavar="DIR",
+        type=Path,
+        default=Path("rowpath-adapters"),
+        help="new: the directory for adapters.toml and the source (default rowpath-adapters)",
+    )
+    parser.add_argument(
+        "--adapters",
+        metavar="FILE",
+        type=Path,
+        help="test: the adapters.toml that has the adapter (docs/add-a-driver.md)",
+    )
+    parser.add_argument(
+        "--every", action="store_true", help="test: every path, not just the default with each other value once"
+    )
+    _add_color(parser)
+
+
+def _add_show(commands: Any) -> None:
+    parser = _command(commands, "show", "show a run again, from its directory alone")
+    parser.add_argument("directory", metavar="DIR", type=Path)
+    _add_together(parser)
+    _add_exports(parser)
+    _add_color(parser)
+    parser = _command(commands, "report", "write a run's HTML report again, from its directory alone")
+    parser.add_argument("directory", metavar="DIR", type=Path)
+    _add_together(parser)
+    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")

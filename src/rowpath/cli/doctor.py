@@ -1,0 +1,114 @@
+"""What can run here, what cannot, why, and the command that would enable it; what makes this machine noisy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Availability
+from rowpath.machine import counters, noise_sources
+from rowpath.runners import driver_facts
+from rowpath.runners.manifest import LANGUAGES, Adapter, language, load_manifest
+
+State = Literal["ok", "missing", "noisy", "unknown"]
+MARKS: dict[State, tuple[str, str]] = {
+    "ok": ("✓", "green"),
+    "missing": ("✗", "red"),
+    "noisy": ("!", "yellow"),
+    "unknown": ("?", "dim"),
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the doctor: `what` is its subject, `found` what is so, `remedy` the command that would change it."""
+
+    group: Literal["engines", "paths", "collectors", "noise"]
+    what: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def diagnose() -> list[Check]:
+    """Every check, in the order in which they are shown; starts and fetches nothing."""
+    return [*_engines(), *_paths(), *_collectors(), *_noise()]
+
+
+def render(console: Console) -> None:
+    """Print every check as tables, then the remedies."""
+    checks = diagnose()
+    titles = {
+        "engines": "Engines",
+        "paths": "Paths",
+        "collectors": "Collectors",
+        "noise": "Noise sources of this machine",
+    }
+    for group, title in titles.items():
+        table = Table(
+            title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
+        )
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for check in checks:
+            if check.group == group:
+                mark, style = MARKS[check.state]
+                table.add_row(Text(mark, style=style), Text(check.what), Text(check.found))
+        console.print(table)
+        console.print()
+    remedies = dict.fromkeys(check.remedy for check in checks if check.remedy)
+    if remedies:
+        console.print(Text("What would change it", style="bold"))
+        for remedy in remedies:
+            console.print(Text(f"  {remedy}"), soft_wrap=True)
+
+
+def _engines() -> list[Check]:
+    found = []
+    for name, engine in ENGINES.items():
+        here = engine.availability()
+        found.append(Check("engines", name, "ok" if here.ok else "missing", here.reason or here.what, here.remedy))
+    return found
+
+
+def _paths() -> list[Check]:
+    found = []
+    for name, engine in ENGINES.items():
+        here = engine.availability()
+        for tongue in LANGUAGES:
+            for adapter in load_manifest(tongue).adapter:
+                if name in adapter.engines:
+                    found.append(_path(name, here, tongue, adapter))
+    for one in driver_facts.absent():
+        found.append(
+            Check("paths", f"{one.language} · {one.driver}", "missing", f"{one.reason}; instead: {one.instead}")
+        )
+    return found
+
+
+def _path(engine: str, here: Availability, tongue: str, adapter: Adapter) -> Check:
+    deployments = [each for each in adapter.deployments if each in ENGINES[engine].deployments]
+    what = f"{engine} {'/'.join(deployments)} · {tongue} · {adapter.driver}"
+    there = language(tongue).availability(adapter, adapter.versions[0])
+    for each in (here, there):
+        if not each.ok:
+            return Check("paths", what, "missing", each.reason, each.remedy)
+    return Check("paths", what, "ok", f"{there.what}; {adapter.confounded}" if adapter.confounded else there.what)
+
+
+def _collectors() -> list[Check]:
+    found = []
+    for resource, means in counters.probe().items():
+        state: State = "missing" if means.startswith("unavailable") else "ok"
+        found.append(Check("collectors", resource, state, means))
+    return found
+
+
+def _noise() -> list[Check]:
+    return [Check("noise", each.what, each.state, each.found, each.remedy) for each in noise_sources.look()]

@@ -1,0 +1,228 @@
+"""`rowpath engine list|fetch|up|down|status`: what there is, fetching on request, a server by hand for a look."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from rowpath import text
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Availability, BacksUp, Engine, Fetchable, Stored, Versioned, versions
+from rowpath.engines.by_hand import state as engine_state
+from rowpath.engines.by_hand.supervisor import Answer, Request
+from rowpath.engines.external.base import GivenEngine
+from rowpath.engines.optional_downloads import fetchables
+from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
+from rowpath.machine import directories, processes
+from rowpath.machine.counters import memory
+from rowpath.toml_file import suggest
+from rowpath.workloads.workload_file import load_workload
+
+Filters = dict[str, tuple[str, ...]]
+
+
+def engines() -> Iterator[str]:
+    """Every engine with what it offers and whether it can run here; then what comes on request."""
+    for name, engine in ENGINES.items():
+        here = engine.availability()
+        yield f"{name:<12} {here.what if here.ok else f'not here: {here.reason}; enable it with: {here.remedy}'}"
+        yield f"{'':12} deployments {', '.join(engine.deployments)}; {_kept(engine)}"
+        if isinstance(engine, Versioned):
+            for version in engine.versions():
+                yield f"{'':12} version {version}: {_state(engine.availability_of(version, 'off'))}"
+        if isinstance(engine, BacksUp):
+            ways = dict.fromkeys(way for deployment in engine.deployments for way in engine.backup_ways(deployment))
+            for way in ways or ("none",):
+                yield f"{'':12} backup {way}: {_state(engine.backup_availability(way))}"
+    yield ""
+    yield "on request, pinned by checksum, never handed on by us:"
+    for name, found in fetchables().items():
+        state = "fetched" if found.fetched() else f"rowpath engine fetch {name}"
+        yield f"{name:<12} {found.licence}, {found.size_text}: {state}"
+
+
+def _state(there: Availability) -> str:
+    return "here" if there.ok else f"not here: {there.reason}; enable it with: {there.remedy}"
+
+
+def _kept(engine: Engine) -> str:
+    if isinstance(engine, Stored):
+        each = (f"{storage} ({', '.join(engine.durabilities_of(storage))})" for storage in engine.storages)
+        return f"storages (durabilities) {', '.join(each)}"
+    return f"durabilities {', '.join(engine.durabilities) or 'none'}"
+
+
+def fetch(name: str, *, confirmed: bool) -> Iterator[str]:
+    """Fetch one on request, once its licence and size have been agreed to; what was done."""
+    offered = fetchables()
+    if name not in offered:
+        hint = suggest(name, tuple(offered)) if offered else "rowpath engine list"
+        raise UsageError(f"'{name}' is not fetched on request", hint)
+    found = offered[name]
+    if found.fetched():
+        yield f"{name} is here already"
+        return
+    yield f"{name}: {_described(found)}; a Maven artefact, pinned by checksum, into {directories.cache_dir()}"
+    if not confirmed:
+        _ask(name)
+    yield found.fetch()
+
+
+def _described(found: Fetchable) -> str:
+    return f"licence {found.licence}, {found.size_text}"
+
+
+def _ask(name: str) -> None:
+    again = f"rowpath engine fetch {name} --yes"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{name} is fetched only when its licence and size are agreed to", again)
+    print("Fetch it? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError(f"{name} was not fetched", again)
+
+
+def up(name: str, wanted: Filters, load: tuple[str, ...]) -> Iterator[str]:
+    """Start a private server of that engine that outlives this command; how to connect to it, and how to stop it.
+
+    Errors: UsageError, EnvironmentMissing, and whatever the engine's own start meets.
+    """
+    request = _request(name, wanted, load)
+    if engine_state.is_kept(name):
+        raise UsageError(f"{name} is up already", f"rowpath engine status, or: rowpath engine down {name}")
+    print(f"starting {name}{f', loading {chr(44).join(load)}' if load else ''}", file=sys.stderr)
+    state = _started(request)
+    yield _what(state)
+    yield from (f"  {line}" for line in state.connect)
+    yield f"stop it with: rowpath engine down {name}"
+
+
+def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> Request:
+    if name not in ENGINES:
+        raise UsageError(f"there is no engine '{name}'", suggest(name, tuple(ENGINES)))
+    engine = ENGINES[name]
+    if not _has_server(name):
+        others = "|".join(other for other in ENGINES if _has_server(other))
+        raise UsageError(f"{name} has no server that Rowpath could start", f"rowpath engine up {others}")
+    for key in wanted:
+        if key not in ("storage", "durability", "engine_version"):
+            raise UsageError(
+                f"'{key}' says nothing about a server", "storage=VALUE durability=VALUE engine_version=VALUE"
+            )
+    storages = engine.storages if isinstance(engine, Stored) else ()
+    storage = _one("storage", wanted, storages) if storages or "storage" in wanted else ""
+    durabilities = engine.durabilities_of(storage) if isinstance(engine, Stored) else engine.durabilities
+    durability = _one("durability", wanted, durabilities)
+    version = _one("engine_version", wanted, versions(engine))
+    here = engine.availability_of(version, "off") if isinstance(engine, Versioned) else engine.availability()
+    _check_here(here)
+    for workload in load:
+        load_workload(workload)
+    return Request(name, durability, storage, version if isinstance(engine, Versioned) else "", load)
+
+
+def _has_server(name: str) -> bool:
+    engine = ENGINES[name]
+    return "server" in engine.deployments and name != "null" and not isinstance(engine, GivenEngine)
+
+
+def _one(key: str, wanted: Filters, offered: tuple[str, ...]) -> str:
+    """The value asked for, else the first offered."""
+    values = wanted.get(key, offered[:1])
+    if len(values) != 1 or values[0] not in offered:
+        raise UsageError(
+            f"{key}={','.join(values)} cannot be had here", f"one of: {', '.join(offered) or 'none, leave it out'}"
+        )
+    return values[0]
+
+
+def _check_here(here: Availability) -> None:
+    if not here.ok:
+        raise EnvironmentMissing(here.reason, here.remedy)
+
+
+def _started(request: Request) -> engine_state.State:
+    """Start the keeper, detached, and wait for its answer."""
+    added = {"PYTHONPATH": str(Path(__file__).parents[2]), "ROWPATH_CACHE": str(directories.cache_dir())}
+    # Not through `launch`: this child is to outlive us. What it starts is bound to it instead.
+    keeper = subprocess.Popen(
+        [sys.executable, "-P", "-m", "rowpath.engines.by_hand.supervisor", msgspec.json.encode(request).decode()],
+        env=processes.environment_for(added),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert keeper.stdout is not None
+    try:
+        line = keeper.stdout.readline()
+    except KeyboardInterrupt:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(keeper.pid, signal.SIGTERM)
+        keeper.wait()
+        raise
+    if not line:
+        raise InternalError(
+            f"the keeper of {request.engine} ended with status {keeper.wait()} before it said anything",
+            f"PYTHONPATH=src python -m rowpath.engines.by_hand.supervisor '{msgspec.json.encode(request).decode()}'",
+        )
+    answer = msgspec.json.decode(line, type=Answer)
+    if answer.state is None:
+        keeper.wait()
+        error = RowpathError(answer.error, answer.hint)
+        error.exit_code = answer.exit_code
+        raise error
+    return answer.state
+
+
+def down(name: str) -> Iterator[str]:
+    """Stop that engine's server and remove its files. UsageError when it is not up."""
+    state = engine_state.read(name)
+    if state is None:
+        starting = engine_state.is_kept(name)
+        raise UsageError(f"{name} is {'just starting or stopping' if starting else 'not up'}", "rowpath engine status")
+    engine_state.stop(state)
+    if engine_state.is_kept(name):
+        raise InternalError(f"the keeper {state.keeper_pid} of {name} could not be stopped", "rowpath engine status")
+    yield f"{name} is down, its files are removed"
+
+
+def down_all() -> Iterator[str]:
+    """Stop every one that is up."""
+    names = [name for name in engine_state.known() if engine_state.read(name) is not None]
+    for name in names:
+        yield from down(name)
+    if not names:
+        yield "nothing is up"
+
+
+def status() -> Iterator[str]:
+    """What is up; never a password."""
+    kept = [name for name in engine_state.known() if engine_state.is_kept(name)]
+    for name in kept:
+        state = engine_state.read(name)
+        if state is None:
+            yield f"{name} is just starting or stopping"
+            continue
+        pids = processes.descendants(state.keeper_pid)
+        own = memory.anonymous_bytes(pids)
+        yield _what(state)
+        yield f"  since {state.since}, memory of its own {text.size(own)}"
+        yield f"  server {' '.join(map(str, pids))}, keeper {state.keeper_pid}"
+        yield f"  127.0.0.1:{state.port}{f', {state.socket}' if state.socket else ''}"
+        yield f"  {state.directory}"
+        yield from (f"  {line}" for line in state.connect)
+    if not kept:
+        yield "nothing is up"
+
+
+def _what(state: engine_state.State) -> str:
+    storage = f", storage {state.storage}" if state.storage != "none" else ""
+    loaded = f", with the tables of {', '.join(state.loaded)}" if state.loaded else ""
+    return f"{state.engine} {state.version} is up{storage}, durability {state.durability}{loaded}"

@@ -1,0 +1,76 @@
+"""What `rowpath list` prints: engines, drivers, paths, workloads, experiments; nothing is started or built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rowpath.engines import ENGINES
+from rowpath.planning import experiment_file
+from rowpath.planning.lattice import check_coordinates, matches, pruned, spread, unavailable
+from rowpath.runners import driver_facts
+from rowpath.runners.manifest import every_adapter
+from rowpath.workloads import workload_file
+
+
+def engines() -> Iterator[str]:
+    """One line per engine: name, deployments, what would run or why not."""
+    for name, engine in ENGINES.items():
+        here = engine.availability()
+        what = here.what if here.ok else f"not here: {here.reason}; enable it with: {here.remedy}"
+        yield f"{name:<12} {','.join(engine.deployments):<17} {what}"
+
+
+def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """One line per path, every coordinate; those that cannot run here say why.
+
+    What merely surrounds a statement (`lattice.BESIDE`) is varied one at a time, unless a filter names it.
+    """
+    check_coordinates(filters)
+    reasons: dict[tuple[str, ...], str] = {}
+    for adapter in every_adapter():
+        for path in spread(adapter, filters):
+            if pruned(adapter, path) or not matches(path, filters):
+                continue
+            coordinates = ("engine", "engine_version", "version", "transport", "tls", "concurrency")
+            key = (adapter.language, adapter.driver, *(path.get(coordinate) for coordinate in coordinates))
+            if key not in reasons:
+                reason, remedy = unavailable(adapter, path)
+                reasons[key] = f"    not here: {reason}; enable it with: {remedy}" if reason else ""
+            yield path.id.replace(",", " ") + reasons[key]
+
+
+def drivers() -> Iterator[str]:
+    """One line per driver and version: licence, size, release date, dependencies; – where its package says nothing.
+
+    Then those that cannot be here, each with the reason.
+    """
+    yield f"{'driver':<24} {'version':<20} {'licence':<32} {'MB':>7}  {'released':<10}  own dependencies"
+    for adapter, version in driver_facts.drivers():
+        facts = driver_facts.facts_of(adapter, version)
+        name = f"{adapter.language} {adapter.driver}"
+        if facts.reason:
+            yield f"{name:<24} {version:<20} {facts.reason}"
+            continue
+        size = f"{facts.size_bytes / 1e6:.1f}" if facts.size_bytes is not None else "–"
+        needs = "–" if facts.dependencies is None else f"{len(facts.dependencies)} {', '.join(facts.dependencies)}"
+        yield (
+            f"{name:<24} {facts.version or version:<20} {facts.licence or '–':<32} {size:>7}  "
+            f"{facts.released or '–':<10}  {needs}".rstrip()
+        )
+
+    yield ""
+    for one in driver_facts.absent():
+        yield f"{one.language + ' ' + one.driver:<45} cannot be here: {one.reason}; instead: {one.instead}"
+
+
+def workloads_lines() -> Iterator[str]:
+    """One line per workload: name, phases, title."""
+    for name in workload_file.names():
+        workload = workload_file.load_workload(name)
+        yield f"{name:<10} {', '.join(phase.name for phase in workload.phases):<22} {workload.title}"
+
+
+def experiments_lines() -> Iterator[str]:
+    """One line per experiment: name, title."""
+    for name in experiment_file.names():
+        yield f"{name:<16} {experiment_file.load_experiment(name).title}"

@@ -1,0 +1,366 @@
+"""The command line: one function per command, each importing what it needs when it runs."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowpath.cli.arguments import EXPORTS, parse
+from rowpath.errors import RowpathError, UsageError
+from rowpath.machine import disk_space
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from rowpath.model.workload import Analysis
+
+
+INTERRUPT_AGAIN_S = 0.05
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGHUP, _interrupt)
+    signal.signal(signal.SIGALRM, _interrupt)
+    sys.unraisablehook = _not_raised
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a run
+    try:
+        options = parse(arguments)
+        return COMMANDS[options.command](options)
+    except RowpathError as error:
+        return _tell(error)
+    except KeyboardInterrupt:
+        print("\nerror: interrupted\n\nhint: what was measured is kept: rowpath run --resume DIR", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of stdout has gone (head, less): nothing more to say, also not at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if disk_space.is_full(error):
+            return _tell(disk_space.error(Path(getattr(error, "filename", None) or Path.cwd()), str(error)))
+        traceback.print_exc()
+        print(f"error: {type(error).__name__}: {error}\n\nhint: report it with the lines above", file=sys.stderr)
+        return 4
+
+
+def _tell(error: RowpathError) -> int:
+    print(f"error: {error.message}", file=sys.stderr)
+    if error.hint:
+        print(f"\nhint: {error.hint}", file=sys.stderr)
+    return error.exit_code
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _not_raised(lost: sys.UnraisableHookArgs) -> None:
+    """An interruption that arrived where none can be raised (while a process is forked) comes again a moment later."""
+    if lost.exc_type is KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, INTERRUPT_AGAIN_S)
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def run(options: argparse.Namespace) -> int:
+    """`rowpath run`."""
+    from rowpath.execution import run as session
+    from rowpath.planning.plan import estimate_s
+
+    filters = _filters(options)
+    if options.resume:
+        if options.experiment or filters:
+            raise UsageError(
+                "--resume takes everything from the run directory", f"rowpath run --resume {options.resume}"
+            )
+        outcome = session.resume(options.resume, quiet=options.quiet, timeout_s=options.timeout, color=options.color)
+    else:
+        if not options.experiment:
+            raise UsageError("which experiment?", "rowpath list experiments, then: rowpath run NAME")
+        plan = session.plan_for(
+            options.experiment,
+            filters,
+            extended=options.all,
+            sets=3 if options.fast else 10 if options.rigorous else options.runs,
+            warm_cap_s=options.warmup,
+            seed=options.seed,
+            scale=options.scale,
+            paced=(options.rate, options.p99, options.seconds),
+        )
+        if options.plan:
+            session.print_plan(plan, _console(options.color))
+            return 0
+        if options.all and not options.quiet:
+            print(f"{len(plan.paths)} paths, about {estimate_s(plan) / 60:.0f} minutes", file=sys.stderr)
+        exports = _open_exports(options)
+        outcome = session.run_plan(
+            plan,
+            directory=options.out,
+            quiet=options.quiet,
+            timeout_s=options.timeout,
+            color=options.color,
+            restart_servers=options.rigorous,
+            together=tuple(options.together),
+        )
+        return _finish(outcome, options, exports)
+    return _finish(outcome, options, _open_exports(options))
+
+
+def _finish(outcome: Any, options: argparse.Namespace, exports: dict[str, Any]) -> int:
+    from rowpath.report import html, terminal
+
+    analysis: Analysis = outcome.analysis
+    html.write(analysis, outcome.directory.report)
+    _write_exports(analysis, exports)
+    data_on_stdout = any(getattr(options, f"export_{form}", None) == "-" for form in EXPORTS)
+    terminal.render(analysis, _console(options.color, to_stderr=data_on_stdout), report_path=outcome.directory.report)
+    if outcome.interrupted:
+        print(
+            f"\nerror: interrupted\n\nhint: go on with: rowpath run --resume {outcome.directory.path}", file=sys.stderr
+        )
+        return 130
+    if getattr(options, "gate", False) and any(result.status in ("wrong", "failed") for result in analysis.results):
+        return 1
+    return 0
+
+
+def probe(options: argparse.Namespace) -> int:
+    """`rowpath probe`."""
+    from rowpath.machine import processes
+    from rowpath.probe import command
+
+    asked = command.Asked(
+        url=options.url,
+        query=options.query,
+        query_file=options.query_file,
+        table=options.table,
+        languages=_words(options.language),
+        drivers=_words(options.driver),
+        budget_s=command.seconds(options.budget),
+        connections=options.connections,
+        max_rows=options.max_rows,
+        jar=options.jar,
+        odbc_driver=options.odbc_driver,
+        in_place=options.in_place,
+        redact_query=options.redact_query,
+        yes=options.yes,
+        directory=options.out,
+        quiet=options.quiet,
+        color=options.color,
+        seed=options.seed,
+    )
+    exports = _open_exports(options)
+    try:
+        outcome = command.probe(asked)
+    finally:
+        processes.stop_all()
+    return _finish(outcome, options, exports)
+
+
+def _words(listed: str) -> tuple[str, ...]:
+    return tuple(word for word in listed.split(",") if word)
+
+
+def verify(options: argparse.Namespace) -> int:
+    """`rowpath verify`."""
+    from rowpath.execution import run as session
+
+    return session.verify(
+        options.experiment,
+        _filters(options),
+        extended=options.all,
+        directory=options.out,
+        quiet=options.quiet,
+        timeout_s=options.timeout,
+        verbose=options.verbose,
+        console=_console(options.color),
+    )
+
+
+def list_things(options: argparse.Namespace) -> int:
+    """`rowpath list`."""
+    from rowpath.cli import list as listing
+
+    filters = parse_filters(options.filters)
+    if filters and options.what != "paths":
+        raise UsageError(f"list {options.what} takes no filter", "rowpath list paths engine=sqlite")
+    lines: dict[str, Callable[[], Iterator[str]]] = {
+        "engines": listing.engines,
+        "drivers": listing.drivers,
+        "workloads": listing.workloads_lines,
+        "experiments": listing.experiments_lines,
+        "paths": lambda: listing.paths(filters),
+    }
+    for line in lines[options.what]():
+        print(line)
+    return 0
+
+
+def engine(options: argparse.Namespace) -> int:
+    """`rowpath engine`."""
+    from rowpath.cli import engine as engine_command
+
+    wanted = parse_filters(options.filters)
+    named = options.verb in ("fetch", "up") or (options.verb == "down" and not options.all)
+    if len(options.subject) != named:
+        what = "one NAME is needed" if named else "it takes no NAME"
+        raise UsageError(f"engine {options.verb}: {what}", "rowpath engine list")
+    if wanted and options.verb != "up":
+        raise UsageError(f"engine {options.verb} takes no COORDINATE=VALUE", "rowpath engine up NAME durability=none")
+    lines: dict[str, Callable[[], Iterator[str]]] = {
+        "list": engine_command.engines,
+        "fetch": lambda: engine_command.fetch(options.subject[0], confirmed=options.yes),
+        "up": lambda: engine_command.up(options.subject[0], wanted, tuple(options.load)),
+        "down": lambda: engine_command.down_all() if options.all else engine_command.down(options.subject[0]),
+        "status": engine_command.status,
+    }
+    for line in lines[options.verb]():
+        print(line, flush=True)
+    return 0
+
+
+def adapter(options: argparse.Namespace) -> int:
+    """`rowpath adapter`."""
+    wanted = parse_filters(options.filters)
+    if options.verb == "new":
+        from rowpath.cli import adapter_new
+
+        for line in adapter_new.new(options.subject, wanted, options.into):
+            print(line)
+        return 0
+    from rowpath.checks.conformance import report, targets
+    from rowpath.runners.manifest import add_external
+
+    if options.adapters:
+        add_external(options.adapters)
+    paths = targets.paths_of(options.subject, wanted, "every" if options.every else "values")
+    return report.run(paths, _console(options.color))
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """`rowpath doctor`."""
+    from rowpath.cli import doctor as checks
+
+    checks.render(_console(options.color))
+    return 0
+
+
+def show(options: argparse.Namespace) -> int:
+    """`rowpath show`."""
+    from rowpath.analysis.analyse import analyse
+    from rowpath.report import terminal
+
+    directory = _run_directory(options.directory)
+    exports = _open_exports(options)
+    analysis = analyse(directory, tuple(options.together))
+    _write_exports(analysis, exports)
+    data_on_stdout = any(getattr(options, f"export_{form}") == "-" for form in EXPORTS)
+    if not data_on_stdout:
+        page = directory / "report.html"
+        terminal.render(analysis, _console(options.color), report_path=page if page.exists() else None)
+    return 0
+
+
+def report(options: argparse.Namespace) -> int:
+    """`rowpath report`."""
+    from rowpath.analysis.analyse import analyse
+    from rowpath.report import html
+
+    directory = _run_directory(options.directory)
+    target = options.out or directory / "report.html"
+    html.write(analyse(directory, tuple(options.together)), target)
+    print(target)
+    return 0
+
+
+def selftest(options: argparse.Namespace) -> int:
+    """`rowpath selftest`."""
+    from rowpath.checks import selftest as known_answers
+
+    return known_answers.run(options.tests, full=options.full, console=_console(options.color))
+
+
+def setup(options: argparse.Namespace) -> int:
+    """`rowpath setup`."""
+    from rowpath.execution import run as session
+
+    session.build_everything(_console(options.color, to_stderr=True))
+    return 0
+
+
+def _run_directory(directory: Path) -> Path:
+    if not (directory / "samples.jsonl").is_file():
+        raise UsageError(
+            f"{directory} holds no run: there is no samples.jsonl in it", "give the directory that rowpath run named"
+        )
+    return directory
+
+
+def _filters(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
+    if options.adapters:
+        from rowpath.runners.manifest import add_external
+
+        add_external(options.adapters)
+    words = list(options.filters)
+    if options.mode:
+        words.append(f"statement={options.mode}")
+    return parse_filters(words)
+
+
+def parse_filters(words: list[str]) -> dict[str, tuple[str, ...]]:
+    """`key=a,b` words as a mapping; UsageError for anything else."""
+    filters: dict[str, tuple[str, ...]] = {}
+    for word in words:
+        key, equals, values = word.partition("=")
+        if not equals or not values:
+            raise UsageError(f"'{word}' is not COORDINATE=VALUE", "for example: engine=sqlite,postgresql language=c")
+        filters[key] = tuple(values.split(","))
+    return filters
+
+
+def _console(color: str, to_stderr: bool = False) -> Console:
+    from rowpath.report.terminal import make_console
+
+    return make_console(color, to_stderr=to_stderr)
+
+
+def _open_exports(options: argparse.Namespace) -> dict[str, Any]:
+    from rowpath.report.exports import open_export
+
+    asked = {form: getattr(options, f"export_{form}") for form in EXPORTS}
+    return {form: open_export(file) for form, file in asked.items() if file}
+
+
+def _write_exports(analysis: Analysis, exports: dict[str, Any]) -> None:
+    if not exports:
+        return
+    from rowpath.report import exports as writers
+
+    for form, file in exports.items():
+        getattr(writers, f"write_{form}")(analysis, file)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "run": run,
+    "probe": probe,
+    "verify": verify,
+    "list": list_things,
+    "engine": engine,
+    "adapter": adapter,
+    "doctor": doctor,
+    "show": show,
+    "report": report,
+    "selftest": selftest,
+    "setup": setup,
+}

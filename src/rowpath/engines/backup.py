@@ -1,0 +1,94 @@
+"""What the ways of all engines to back a database up, and to restore it, have in common."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any, cast
+
+from rowpath.engines.base import Availability, Backup, Instance
+from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.machine import private_directories, processes
+
+TIMEOUT_S = 3600.0
+
+
+def place_in(folder: FilePath, user: str | None = None) -> FilePath:
+    """A new private folder for one backup, open to the server's user: in `folder`, else where that user may go."""
+    return private_directories.home(folder / f"backup-{secrets.token_hex(4)}", user)
+
+
+def literal(path: FilePath) -> str:
+    """The path as a text in SQL."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def unknown(title: str, way: str) -> Availability:
+    """What an engine says of a way that it does not have."""
+    return Availability(False, title, f"{title} has no backup '{way}'", "rowpath engine list")
+
+
+def require(there: Availability) -> None:
+    """Errors: EnvironmentMissing when it is not there."""
+    if not there.ok:
+        raise EnvironmentMissing(there.reason, there.remedy)
+
+
+def run(
+    arguments: Sequence[str | FilePath], environment: Mapping[str, str] = {}, source: FilePath | None = None
+) -> None:
+    """Run a program that restores or checks, `source` on its stdin. Errors: RowpathError, with what it said last."""
+    done = processes.run(
+        arguments, environment={"LC_ALL": "C.UTF-8", **environment}, source=source, timeout_s=TIMEOUT_S
+    )
+    if done.returncode != 0:
+        raise RowpathError(f"{FilePath(arguments[0]).name}: {(done.stdout + done.stderr).strip()[-500:]}")
+
+
+@contextlib.contextmanager
+def restoring(backup: Backup, instance: Instance) -> Iterator[None]:
+    """While `instance` is made from what the backup kept; when that fails, nothing of it is left.
+
+    Errors: RowpathError, that the backup cannot be restored and why.
+    """
+    try:
+        yield
+    except BaseException as error:
+        gone(instance)
+        if not isinstance(error, RowpathError | OSError | ValueError | EOFError | subprocess.SubprocessError):
+            raise
+        raise RowpathError(
+            f"the backup {backup.kept} ({backup.way}) cannot be restored: {error}",
+            f"see whether the disk has errors or is full: df {backup.kept.parent}",
+        ) from error
+
+
+def gone(instance: Any) -> None:
+    """Stop it and remove its files."""
+    instance.stop()
+    home = instance.home()
+    if home is not None:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+class _Passing:
+    """An instance whose files go when it is stopped."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._instance, name)
+
+    def stop(self) -> None:
+        """Stop it and remove its files; harmless when that was done."""
+        gone(self._instance)
+
+
+def passing(instance: Instance) -> Instance:
+    """The same instance, whose files go when it is stopped."""
+    return cast("Instance", _Passing(instance))

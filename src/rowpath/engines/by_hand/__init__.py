@@ -1,0 +1,1 @@
+"""Servers that a user starts to look at: `rowpath engine up`."""

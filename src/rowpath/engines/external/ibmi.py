@@ -1,0 +1,59 @@
+"""Db2 for i (IBM i), by URL alone: it runs on IBM's Power machines, on no Linux."""
+
+from __future__ import annotations
+
+from rowpath.engines.external.base import GivenEngine
+from rowpath.engines.external.server import Kind
+
+_OURS = "QSYS2.SYSTABLES WHERE TABLE_SCHEMA = CURRENT SCHEMA AND TABLE_TYPE IN ('T', 'P')"
+
+
+class Ibmi(GivenEngine):
+    """The kind of engine: Db2 for i. The URL's database is a library of its own."""
+
+    name = "ibmi"
+    kind = Kind(
+        title="Db2 for i",
+        variable="ROWPATH_IBMI",
+        scheme="ibmi",
+        port=8471,
+        example="ibmi://user@host/LIBRARY",
+        why_none="Db2 for i runs on IBM i alone, so Rowpath can start none on Linux",
+        language="java",
+        driver="jt400",
+        tables=f"SELECT TABLE_NAME FROM {_OURS}",
+        clear=(
+            f"BEGIN FOR made AS SELECT TABLE_NAME AS name FROM {_OURS} DO "
+            "EXECUTE IMMEDIATE 'DROP TABLE \"' CONCAT made.name CONCAT '\"'; END FOR; END",
+        ),
+    )
+    integers = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
+    types = {
+        "decimal": "DECIMAL({precision},{scale})",
+        "float32": "REAL",
+        "float64": "DOUBLE",
+        "boolean": "SMALLINT",
+        "char": "CHAR({length}) CCSID 1208",
+        "varchar": "VARCHAR({length}) CCSID 1208",
+        "text": "CLOB(16M) CCSID 1208",
+        "binary": "VARBINARY({length})",
+        "date": "DATE",
+        "time": "TIME",
+        "timestamp": "TIMESTAMP",
+    }
+    longest = {"binary": (32_000, "")}
+    unlimited_binary = "BLOB(16M)"
+    lacks = {
+        "timestamptz": "Db2 for i has no timestamps with a time zone",
+        "json": "Db2 for i keeps JSON as text, without a type of its own",
+        "interval": "durations are no type of a column",
+        "uuid": "Db2 for i has no type for UUIDs",
+        "array": "arrays are for procedures alone",
+    }
+
+    def slow_query(self) -> str:
+        """Minutes of counting combinations of the catalogue."""
+        return "SELECT COUNT(*) FROM QSYS2.SYSCOLUMNS a, QSYS2.SYSCOLUMNS b, QSYS2.SYSCOLUMNS c"
+
+
+ENGINE = Ibmi()

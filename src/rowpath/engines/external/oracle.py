@@ -1,0 +1,62 @@
+"""Oracle Database, by URL alone: its server comes from no registry that Rowpath could fetch it from."""
+
+from __future__ import annotations
+
+from rowpath.engines.external.base import GivenEngine
+from rowpath.engines.external.server import MARKER, Kind
+
+
+class Oracle(GivenEngine):
+    """The kind of engine: Oracle. To it an empty string is NULL."""
+
+    name = "oracle"
+    kind = Kind(
+        title="Oracle",
+        variable="ROWPATH_ORACLE",
+        scheme="oracle",
+        port=1521,
+        example="oracle://user@host:1521/SERVICE",
+        why_none="Oracle's server is in no package or registry for Linux, so Rowpath can start none",
+        language="python",
+        driver="oracledb",
+        tables="SELECT table_name FROM user_tables",
+        clear=(
+            "BEGIN FOR made IN (SELECT table_name FROM user_tables) LOOP "
+            "EXECUTE IMMEDIATE 'DROP TABLE \"' || made.table_name || '\" PURGE'; END LOOP; END;",
+        ),
+        make_marker=f"CREATE TABLE {MARKER} (a NUMBER(10))",
+    )
+    integers = {16: "NUMBER(5)", 32: "NUMBER(10)", 64: "NUMBER(19)"}
+    types = {
+        "decimal": "NUMBER({precision},{scale})",
+        "float32": "BINARY_FLOAT",
+        "float64": "BINARY_DOUBLE",
+        "boolean": "NUMBER(1)",
+        "char": "CHAR({length} CHAR)",
+        "varchar": "VARCHAR2({length} CHAR)",
+        "text": "CLOB",
+        "binary": "RAW({length})",
+        "date": "DATE",
+        "timestamp": "TIMESTAMP(6)",
+    }
+    longest = {"char": (2000, "varchar"), "varchar": (4000, "text"), "binary": (2000, "")}
+    unlimited_binary = "BLOB"
+    lacks = {
+        "time": "Oracle has no time of day without a date",
+        "timestamptz": "its TIMESTAMP WITH TIME ZONE keeps the zone, which the other engines do not",
+        "json": "its JSON comes only with newer versions",
+        "interval": "its intervals are of months or of days, never of both",
+        "uuid": "Oracle has no type for UUIDs",
+        "array": "an array is a type of its own, made by a statement of its own",
+    }
+
+    def drop(self, name: str) -> str:
+        """DROP TABLE in its dialect, past the recycle bin; fails when there is no such table."""
+        return f"DROP TABLE {name} PURGE"
+
+    def slow_query(self) -> str:
+        """Minutes of counting combinations of what every user may see."""
+        return "SELECT COUNT(*) FROM all_objects a, all_objects b, all_objects c, all_objects d"
+
+
+ENGINE = Oracle()

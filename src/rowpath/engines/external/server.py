@@ -1,0 +1,291 @@
+"""Servers that others run, named by a URL in the environment: where they are, and the empty database to use there."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import stat
+import urllib.parse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.engines.base import BY_URL, Availability, Engine, Place, Settled
+from rowpath.engines.load_through_runner import connected, make_tables, run
+from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
+from rowpath.model.workload import Path, Table
+from rowpath.runners.manifest import load_manifest
+from rowpath.runners.process import Runner
+from rowpath.runners.protocol import (
+    ColumnSpec,
+    Facts,
+    FactsReply,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    Verify,
+    VerifyReply,
+)
+
+MARKER = "rowpath_works_here"  # a table that is there while a run goes on
+CONSENT = "create-tables"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+ANSWER_TIMEOUT_S = 5.0
+OWN_KEYS = (CONSENT, "password_file", "socket")
+
+log = logging.getLogger("rowpath")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How servers of one kind are named and used. `tables` gives one row per table, `clear` drops them all."""
+
+    title: str
+    variable: str  # without _URL
+    scheme: str
+    port: int
+    example: str
+    why_none: str  # why Rowpath has no such server of its own
+    language: str
+    driver: str  # through which tables are made and filled
+    tables: str
+    clear: tuple[str, ...]
+    make_marker: str = f"CREATE TABLE {MARKER} (a INTEGER)"
+
+    @property
+    def url_variable(self) -> str:
+        """The environment variable with the URL."""
+        return f"{self.variable}_URL"
+
+    @property
+    def remedy(self) -> str:
+        """The next command for somebody who has a server."""
+        return f"export {self.url_variable}='{self.example}?{CONSENT}=yes'"
+
+    def given(self) -> bool:
+        """Whether a URL is there."""
+        return bool(os.environ.get(self.url_variable))
+
+    def url(self) -> Url:
+        """The URL, read and checked. Errors: EnvironmentMissing without one, UsageError when it says nonsense."""
+        text = os.environ.get(self.url_variable, "")
+        if not text:
+            raise EnvironmentMissing(f"no server is given; {self.why_none}", self.remedy)
+        return read_url(self, text)
+
+    def availability(self) -> Availability:
+        """Whether a URL says where a server is and that Rowpath may use its database; asks nobody."""
+        try:
+            url = self.url()
+        except RowpathError as error:
+            return Availability(False, self.title, error.message, error.hint)
+        return Availability(True, f"{self.title} at {url.shown} (given by {self.url_variable})")
+
+
+@dataclass(frozen=True)
+class Url:
+    """`scheme://[user[:password]@]host[:port]/database[?key=value&…]`, percent-decoded."""
+
+    scheme: str
+    user: str
+    password: str
+    host: str
+    port: int
+    database: str
+    socket: str
+    options: dict[str, str]  # what else it says: the drivers' business
+
+    @property
+    def shown(self) -> str:
+        """Without any secret."""
+        return f"{self.scheme}://{self.user}@{self.host}:{self.port}/{self.database}"
+
+
+def read_url(kind: Kind, text: str) -> Url:
+    """The parts of a URL of that kind. Errors: UsageError, which never shows the password."""
+
+    def refuse(what: str) -> UsageError:
+        return UsageError(f"{kind.url_variable} {what}", kind.remedy)
+
+    try:
+        parts = urllib.parse.urlsplit(text)
+        port = parts.port or kind.port
+    except ValueError as error:
+        raise refuse("is no URL, or has a port that is none") from error
+    if parts.scheme != kind.scheme:
+        raise refuse(f"begins with {parts.scheme or 'nothing'}://, not with {kind.scheme}://")
+    database = urllib.parse.unquote(parts.path.removeprefix("/"))
+    for what, found in (("host", parts.hostname), ("user", parts.username), ("database", database)):
+        if not found:
+            raise refuse(f"names no {what}")
+    said = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
+    if said.get(CONSENT) != "yes":
+        raise refuse(
+            f"does not say {CONSENT}=yes: Rowpath makes, fills and drops tables, so it takes an empty database that "
+            "it is given for this"
+        )
+    host = str(parts.hostname)
+    return Url(
+        scheme=parts.scheme,
+        user=urllib.parse.unquote(str(parts.username)),
+        password=_password(kind, parts.password, said.get("password_file", "")),
+        host="127.0.0.1" if host in LOOPBACK else host,
+        port=port,
+        database=database,
+        socket=said.get("socket", ""),
+        options={key: value for key, value in said.items() if key not in OWN_KEYS},
+    )
+
+
+def _password(kind: Kind, inside: str | None, file: str) -> str:
+    """Of the URL, of the variable for it, or of a file that nobody else may read."""
+    if inside is not None:
+        return urllib.parse.unquote(inside)
+    variable = f"{kind.variable}_PASSWORD"
+    if not file:
+        return os.environ.get(variable, "")
+    try:
+        if stat.S_IMODE(FilePath(file).stat().st_mode) & 0o077:
+            raise UsageError(f"the password file {file} is open to others", f"chmod 600 {file}")
+        return FilePath(file).read_text(encoding="utf-8").rstrip("\n")
+    except OSError as error:
+        raise UsageError(
+            f"the password file {file} cannot be read: {error.strerror}", f"write it, or set {variable}"
+        ) from error
+
+
+class Server:
+    """An instance as `engines.base.Instance` promises, of a server that is never started, stopped or changed.
+
+    It takes an empty database, marks it as in use, and leaves it empty. `check_settings` refuses, with the effective
+    settings, what would not be what the path says.
+    """
+
+    deployment = "server"
+    flush_statements: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        engine: Engine,
+        kind: Kind,
+        durability: str,
+        place: Place,
+        check_settings: Callable[[dict[str, str]], None] = lambda _settings: None,
+    ) -> None:
+        self.durability = durability
+        self.version = BY_URL
+        self.given_by = kind.url_variable
+        self._engine = engine
+        self._kind = kind
+        self._place = place
+        self._check_settings = check_settings
+        self._url = kind.url()
+        self._facts: dict[str, str] = {}
+        self._ours = False
+
+    def start(self) -> None:
+        """Look whether its database is empty and mark it. Errors: RowpathError, EnvironmentMissing."""
+        if self._ours:
+            return
+        self._place.directory.mkdir(parents=True, exist_ok=True)
+        with self._connected() as runner:
+            found = runner.request(Facts, 60.0, expect=FactsReply)
+            self._facts = found.settings | {"version": found.engine_version, "build": found.build}
+            self._check_settings(found.settings)
+            if tables := count_rows(runner, self._kind.tables):
+                raise UsageError(
+                    f"the database {self._url.database} of {self.given_by} has tables ({tables}), and Rowpath "
+                    "makes, fills and drops tables. It touched none of these; if "
+                    f"{MARKER} is among them, a run goes on there or was killed",
+                    "name an empty database",
+                )
+            run(runner, [self._kind.make_marker])
+            self._ours = True
+
+    def check(self) -> bool:
+        """Whether something listens there."""
+        try:
+            with socket.create_connection((self._url.host, self._url.port), ANSWER_TIMEOUT_S):
+                return True
+        except OSError:
+            return False
+
+    def stop(self) -> None:
+        """Leave the database empty, or say that it could not be; harmless when it was left already."""
+        if not self._ours:
+            return
+        self._ours = False
+        where = f"in the database {self._url.database} of {self.given_by}: drop them"
+        try:
+            with self._connected() as runner:
+                run(runner, list(self._kind.clear))
+                if left := count_rows(runner, self._kind.tables):
+                    log.warning("%s tables remain %s", left, where)
+        except RowpathError as error:
+            log.warning("%s; tables of Rowpath remain %s", error.message, where)
+
+    def pids(self) -> list[int]:
+        """None: its processes are not ours to look at, wherever they run."""
+        return []
+
+    def load(self, tables: dict[str, Table]) -> None:
+        """Make and fill these tables through a driver."""
+        with self._connected() as runner:
+            make_tables(runner, self._engine, tables, self._place.directory)
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """Where it is and who logs in, as the URL says."""
+        url = self._url
+        options: dict[str, Any] = {"host": url.host, "port": url.port, "user": url.user, "password": url.password}
+        options["database"] = url.database
+        options["url_options"] = "\n".join(f"{key}={value}" for key, value in url.options.items())
+        return options | ({"socket": url.socket} if url.socket else {})
+
+    def own_copy(self, path: Path) -> None:
+        """Nothing: all paths share the server."""
+
+    def settle(self, path: Path) -> Settled:
+        """Nothing: the server is not ours to tell when to write."""
+        return Settled(0, None, "nothing was done: the server is another's")
+
+    def commits(self) -> int | None:
+        """None: others may work there too."""
+        return None
+
+    def size_bytes(self) -> int:
+        """0: its disk is not ours to look at."""
+        return 0
+
+    def facts(self) -> dict[str, str]:
+        """What it said of itself, and where it is."""
+        return self._facts | {"given by": self.given_by, "url": self._url.shown}
+
+    def secrets(self) -> list[str]:
+        """The password, plain and percent-encoded."""
+        password = self._url.password
+        return [password, urllib.parse.quote(password, safe="")] if password else []
+
+    def _connected(self) -> Any:
+        usual = {
+            "engine": self._engine.name,
+            "deployment": "server",
+            "durability": self.durability,
+            "statement": "bound",
+            "transport": "unix" if self._url.socket else "tcp",
+        }
+        options = usual | self.options(Path.of({}))
+        return connected(self._kind.language, self._kind.driver, self._version(), options)
+
+    def _version(self) -> str:
+        adapters = load_manifest(self._kind.language).adapter
+        return next(each.versions[0] for each in adapters if each.driver == self._kind.driver)
+
+
+def count_rows(runner: Runner, query: str) -> int:
+    """How many rows a query of one text column delivers. Errors: RunnerFailure."""
+    column = ColumnSpec(name="name", type="varchar", length=128, nullable=True)
+    phase = PhaseSpec(name="count", kind="query", sql=query, columns=[column])
+    runner.request(Prepare, 60.0, phase=phase, parameters=None, expect=PrepareReply)
+    return runner.request(Verify, 60.0, phase="count", first=0, count=1, max_rows=0, expect=VerifyReply).rows

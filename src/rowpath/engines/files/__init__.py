@@ -1,0 +1,1 @@
+"""Files as engines: delimited text, Parquet, Arrow, record files."""

@@ -1,0 +1,17 @@
+"""Berkeley DB: record files in the client's own process, reached by key or by number, without SQL."""
+
+from __future__ import annotations
+
+from rowpath.engines.files.records import RecordEngine
+
+
+class BerkeleyDb(RecordEngine):
+    """The kind of engine. Durability full: a transactional environment, synced at each commit; none: plain files."""
+
+    name = "berkeleydb"
+    title = "Berkeley DB"
+    driver = "berkeleydb"
+    library = ("libdb-5.3.so", "db_version")
+
+
+ENGINE = BerkeleyDb()

@@ -1,0 +1,28 @@
+"""Files of a COBOL program in the client's own process: INDEXED by key, SEQUENTIAL where there is none."""
+
+from __future__ import annotations
+
+from rowpath.engines.files.records import RecordEngine
+from rowpath.model.workload import Table
+
+
+class Cobol(RecordEngine):
+    """The kind of engine: GnuCOBOL's files. It has no durability: a WRITE stays with the runtime until CLOSE."""
+
+    name = "cobol"
+    title = "files of GnuCOBOL"
+    driver = "gnucobol"
+    library = ("libcob.so.4", "set_libcob_version")
+    durabilities: tuple[str, ...] = ("none",)
+
+    def settle_statements(self) -> list[str]:
+        """What the runner does itself: its files are closed."""
+        return ["CLOSE"]
+
+    def fillings(self, tables: dict[str, Table]) -> list[tuple[dict[str, str], dict[str, Table]]]:
+        """All tables INDEXED; those that nobody reads by key SEQUENTIAL too."""
+        scanned = {name: table for name, table in tables.items() if not table.primary_key}
+        return [({"organization": "indexed"}, tables), ({"organization": "sequential"}, scanned)]
+
+
+ENGINE = Cobol()

@@ -1,0 +1,139 @@
+"""esProc SPL, on request only: delimited text read by its cursors, or its own columnar files (composite tables)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from rowpath.engines import load_through_runner
+from rowpath.engines.base import Availability, Place
+from rowpath.engines.files.delimited import File, Folder
+from rowpath.machine.maven_artefacts import Artefacts
+from rowpath.model.workload import Column, Path, Table
+from rowpath.runners.manifest import Adapter, load_manifest
+
+VERSION = "20230228"
+ESPROC = Artefacts(
+    name="esproc",
+    title=f"esProc SPL {VERSION}",
+    licence="Apache-2.0",
+    size_text="7 MB",
+    coordinates=(f"com.scudata.esproc:esproc:{VERSION}", "net.jpountz.lz4:lz4:1.3.0"),
+)
+FETCHABLE: Mapping[str, Artefacts] = {ESPROC.name: ESPROC}
+# As SPL calls the types of a text file's columns. Its own datetime keeps milliseconds: the whole text is kept.
+TYPES = {
+    "integer": "int",
+    "decimal": "decimal",
+    "char": "string",
+    "varchar": "string",
+    "text": "string",
+    "date": "date",
+    "timestamp": "string",
+}
+CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
+<Config Version="3">
+  <Runtime>
+    <Esproc><charSet>UTF-8</charSet></Esproc>
+    <Logger><Level>WARN</Level></Logger>
+  </Runtime>
+</Config>
+"""
+
+
+class Spl(File):
+    """The kind of engine: it runs in the client's process, and reads files that all paths share."""
+
+    name = "spl"
+    deployments = ("embedded",)
+    storages = ("text", "composite")
+
+    def durabilities_of(self, storage: str) -> tuple[str, ...]:
+        """None: it only reads."""
+        return self.durabilities
+
+    def availability(self) -> Availability:
+        """Whether it was fetched."""
+        return ESPROC.availability()
+
+    def version(self) -> str:
+        """The pinned one."""
+        return VERSION
+
+    def instance(self, deployment: str, durability: str, place: Place) -> SplFolder:
+        """A folder of files, not yet made. Errors: EnvironmentMissing."""
+        ESPROC.require()
+        return SplFolder(deployment, place)
+
+    def supports(self, logical_type: str) -> str:
+        """Empty when SPL reads the logical type exactly from text, else the reason."""
+        return "" if logical_type in TYPES else f"SPL has no exact {logical_type} in a text file"
+
+
+class SplFolder(Folder):
+    """One folder of TABLE.tbl, or of TABLE.ctx made from it."""
+
+    version = VERSION
+
+    def __init__(self, deployment: str, place: Place) -> None:
+        super().__init__(deployment, place)
+        self._storage = place.storage or Spl.storages[0]
+
+    def start(self) -> None:
+        """Make the private folder and SPL's configuration. Errors: EnvironmentMissing when it cannot be written."""
+        super().start()
+        self._configuration.write_text(CONFIGURATION)
+
+    def load(self, tables: dict[str, Table]) -> None:
+        """Write the files, synced. Errors: EnvironmentMissing, RowpathError."""
+        super().load(tables)
+        if self._storage == "text" or not tables:
+            return
+        asked = {"engine": "spl", "durability": "none", **self.options(Path.of({}))}
+        with load_through_runner.connected("java", _adapter().driver, VERSION, asked) as runner:
+            for name, table in tables.items():
+                file = self._folder / f"{name}.ctx"
+                source = self._folder / f"{name}.tbl"
+                load_through_runner.run(runner, [composite(str(file), str(source), table)])
+                source.unlink()
+                with file.open("rb") as handle:
+                    os.fsync(handle.fileno())
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """The folder, how it keeps tables, and SPL's configuration."""
+        own = {"deployment": self.deployment, "storage": self._storage, "config": str(self._configuration)}
+        return super().options(path) | own
+
+    def facts(self) -> dict[str, str]:
+        """Version and format."""
+        format_name = "delimited text" if self._storage == "text" else "composite table (columns, LZ4)"
+        return {"version": VERSION, "format": format_name}
+
+    @property
+    def _configuration(self) -> Any:
+        return self._folder / "raqsoftConfig.xml"
+
+
+def composite(file: str, source: str, table: Table) -> str:
+    """The SPL expression that makes a composite table from a delimited text file."""
+    names = [column.name for column in table.columns]
+    typed = ",".join(f"#{at}:{_type(column)}" for at, column in enumerate(table.columns, 1))
+    renamed = ",".join(f"#{at}:{name}" for at, name in enumerate(names, 1))
+    cursor = f'file("{_quoted(source)}").cursor@k({typed};,"|").new({renamed})'
+    return f'=file("{_quoted(file)}").create@y({",".join(names)}).append({cursor}).close()'
+
+
+def _quoted(file: str) -> str:
+    return file.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _type(column: Column) -> str:
+    return "long" if column.type == "integer" and column.bits > 32 else TYPES[column.type]
+
+
+def _adapter() -> Adapter:
+    return next(each for each in load_manifest("java").adapter if each.driver == "esproc")
+
+
+ENGINE = Spl()

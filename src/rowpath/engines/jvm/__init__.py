@@ -1,0 +1,1 @@
+"""Engines written in Java: Derby, H2, HSQLDB."""

@@ -1,0 +1,156 @@
+"""Derby: the same database directory embedded in a client's JVM and behind the network server."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+from rowpath.engines import backup
+from rowpath.engines.base import Availability, Instance, Place
+from rowpath.engines.jvm import derby_backup, derby_legacy
+from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
+from rowpath.model.workload import Column, Table
+
+LONGEST_CHAR = 254
+JARS = ("derbynet", "derby", "derbytools", "derbyshared")
+CONTROL = "org.apache.derby.drda.NetworkServerControl"
+
+
+class Derby(JvmEngine):
+    """The kind of engine: Derby. Durability none: `derby.system.durability=test` in the JVM with the database."""
+
+    name = "derby"
+    title = "Derby"
+    types = {
+        **{kind: SQL_TYPES[kind] for kind in ("decimal", "float32", "float64", "boolean", "char", "varchar", "date")},
+        "text": "CLOB",
+        "binary": "VARCHAR({length}) FOR BIT DATA",
+        "time": "TIME",
+        "timestamp": "TIMESTAMP",
+    }
+    made_file = "service.properties"
+    lock_file = "db.lck"
+    backup_way = "procedure"
+    user = "APP"  # whose default schema is that of the embedded database, which has no users
+
+    def __init__(self, version: str = "") -> None:
+        self._version = version  # empty: the pinned one
+
+    def version(self) -> str:
+        """Of the pinned jar, or the old one."""
+        return self._version or super().version()
+
+    def versions(self) -> tuple[str, ...]:
+        """The pinned one; the old one, a server alone, which IBM's driver needs."""
+        return super().version(), derby_legacy.VERSION
+
+    def movable_versions(self) -> tuple[str, ...]:
+        """Those that can have a database that is moved (execution/mixed_load/directory_copies.py), the oldest too."""
+        return *self.versions(), derby_legacy.OLDEST
+
+    def tls_version(self) -> str:
+        """None: its own TLS is left out."""
+        return ""
+
+    def availability_of(self, version: str, tls: str) -> Availability:
+        """Whether that version can run here; an old one only once it was fetched."""
+        here = self.availability()
+        return (
+            derby_legacy.BY_VERSION[version].availability() if here.ok and version in derby_legacy.BY_VERSION else here
+        )
+
+    def instance(self, deployment: str, durability: str, place: Place) -> Instance:
+        """A database directory, or a server over one, not yet made. Errors: EnvironmentMissing."""
+        if place.version in derby_legacy.BY_VERSION:
+            derby_legacy.BY_VERSION[place.version].require()
+        return JvmEngine.instance(Derby(place.version), deployment, durability, place)
+
+    def supports(self, logical_type: str) -> str:
+        """Empty when it has the logical type, else the reason."""
+        if self.version() == derby_legacy.VERSION and logical_type in ("float32", "float64"):
+            return f"the greatest values of REAL and DOUBLE are out of range in Derby {derby_legacy.VERSION}"
+        return super().supports(logical_type)
+
+    def drop(self, name: str) -> str:
+        """DROP TABLE in its dialect; fails when there is no such table."""
+        return f"DROP TABLE {name}"
+
+    def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
+        """Its own import, of a copy with every value in quotes: blanks at the ends of others would be lost."""
+        copy = folder / f"{name}.quoted"
+        with file.open("rb") as lines, copy.open("wb") as target:
+            target.writelines(b'"' + line[:-1].replace(b"|", b'"|"') + b'"\n' for line in lines)
+        quoted = str(copy).replace("'", "''")
+        return [f"CALL SYSCS_UTIL.SYSCS_IMPORT_TABLE(NULL, '{name.upper()}', '{quoted}', '|', '\"', 'UTF-8', 0)"]
+
+    def settle_statements(self) -> list[str]:
+        """A checkpoint, by whoever is connected: the embedded runner, or any client of the server."""
+        return ["CALL SYSCS_UTIL.SYSCS_CHECKPOINT_DATABASE()"]
+
+    def slow_query(self) -> str:
+        """A query that runs for minutes and needs no table of ours."""
+        names = "abcde"
+        tables = ", ".join(f"SYS.SYSCOLUMNS {name}" for name in names)
+        # Of every one, for a condition on some is tried before the others are joined.
+        return f"SELECT COUNT(*) FROM {tables} WHERE {' + '.join(f'{name}.COLUMNNUMBER' for name in names)} < 0"
+
+    def once(self, durability: str) -> list[str]:
+        """Index statistics are made when a table is filled and then left alone: the daemon would work beside us."""
+        return ["CALL SYSCS_UTIL.SYSCS_SET_DATABASE_PROPERTY('derby.storage.indexStats.auto', 'false')"]
+
+    def filled(self, name: str, table: Table) -> list[str]:
+        """Where its numbering goes on, and statistics, which the oldest cannot be asked for."""
+        if self.version() == derby_legacy.OLDEST:
+            return super().filled(name, table)
+        return [*super().filled(name, table), f"CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{name.upper()}', NULL)"]
+
+    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+        """Its procedure, which copies the directory under its own name into the folder."""
+        return folder / DATABASE, f"CALL SYSCS_UTIL.SYSCS_BACKUP_DATABASE({backup.literal(folder)})"
+
+    def restore(self, kept: FilePath, database: FilePath) -> None:
+        """Restored and each table held against its indexes, by its own program. Errors: RowpathError."""
+        derby_backup.restore(self._jars(), kept, database)
+
+    def set_password(self, password: str) -> list[str]:
+        """Nothing: the server knows its user, the database none."""
+        return []
+
+    def server_files(self, password: str) -> dict[str, str]:
+        """`derby.properties` with the only login."""
+        lines = [
+            "derby.connection.requireAuthentication=true",
+            "derby.authentication.provider=BUILTIN",
+            f"derby.user.{self.user}={password}",
+        ]
+        return {"derby.properties": "\n".join(lines) + "\n"}
+
+    def server_command(self, home: FilePath, port: int, durability: str) -> ServerCommand:
+        """The network server."""
+        properties = [f"-Dderby.system.home={home}", f"-Dderby.stream.error.file={home / 'derby.log'}"]
+        if durability == "none":
+            properties.append("-Dderby.system.durability=test")
+        return ServerCommand(
+            jars=self._jars(),
+            properties=tuple(properties),
+            arguments=(CONTROL, "start", "-h", "127.0.0.1", "-p", str(port), "-noSecurityManager"),
+            ready=b"ready to accept connections",
+        )
+
+    def server_settings(self, durability: str) -> dict[str, str]:
+        """Durability as Derby calls it."""
+        return {"derby.system.durability": "test" if durability == "none" else "full"}
+
+    def ping(self, port: int) -> list[str]:
+        """Its own control program."""
+        return [CONTROL, "ping", "-h", "127.0.0.1", "-p", str(port)]
+
+    def _jars(self) -> tuple[str, ...]:
+        return derby_legacy.JARS if self.version() == derby_legacy.VERSION else JARS
+
+    def _kept_as(self, column: Column) -> str:
+        # A CHAR beyond the longest is kept without its blanks, which the digest drops anyway.
+        return "varchar" if column.type == "char" and column.length > LONGEST_CHAR else column.type
+
+
+ENGINE = Derby()
+FETCHABLE = derby_legacy.FETCHABLE

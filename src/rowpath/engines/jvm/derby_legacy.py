@@ -1,0 +1,38 @@
+"""Derby 10.8.2.2 and 10.3.1.4 and IBM's driver jcc, on request only: newer Derby refuses jcc, whose licence is IBM's.
+
+10.3.1.4 only makes databases: those that newer versions open (execution/mixed_load/directory_copies.py). It is no server here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rowpath.machine.maven_artefacts import Artefacts
+
+VERSION = "10.8.2.2"
+OLDEST = "10.3.1.4"
+JARS = tuple(f"{name}:{VERSION}" for name in ("derbynet", "derby", "derbytools"))  # of the server
+
+DERBY = Artefacts(
+    name="derby-10.8",
+    title=f"Derby {VERSION}",
+    licence="Apache-2.0",
+    size_text="4 MB",
+    coordinates=tuple(f"org.apache.derby:{jar}" for jar in (*JARS, f"derbyclient:{VERSION}")),
+)
+DERBY_OLDEST = Artefacts(
+    name="derby-10.3",
+    title=f"Derby {OLDEST}",
+    licence="Apache-2.0",
+    size_text="2 MB",
+    coordinates=(f"org.apache.derby:derby:{OLDEST}",),
+)
+JCC = Artefacts(
+    name="jcc",
+    title="IBM Data Server Driver for JDBC and SQLJ (jcc) 12.1.2.0",
+    licence="IBM's International Program License Agreement, which you accept by using it",
+    size_text="7 MB",
+    coordinates=("com.ibm.db2:jcc:12.1.2.0",),
+)
+FETCHABLE: Mapping[str, Artefacts] = {found.name: found for found in (DERBY, DERBY_OLDEST, JCC)}
+BY_VERSION: Mapping[str, Artefacts] = {VERSION: DERBY, OLDEST: DERBY_OLDEST}

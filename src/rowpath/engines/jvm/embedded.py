@@ -1,0 +1,124 @@
+"""A database directory of an engine written in Java: made and filled by the Java runner, copied for each path."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.engines import backup as backups
+from rowpath.engines import indexes
+from rowpath.engines.base import Backup, Instance, Place
+from rowpath.engines.embedded import Copies
+from rowpath.engines.jvm.base import DATABASE, JvmEngine
+from rowpath.engines.load_through_runner import connected as connected_to
+from rowpath.engines.load_through_runner import fill, run
+from rowpath.machine import private_directories
+from rowpath.model.workload import Path, Table
+from rowpath.runners.process import Runner
+
+_loaded: dict[str, FilePath] = {}  # what a database holds → where it is, untouched
+
+
+class Directory(Copies):
+    """One loaded database directory and the copies of it that embedded paths work on."""
+
+    def __init__(self, engine: JvmEngine, deployment: str, durability: str, place: Place) -> None:
+        folder = place.directory / engine.name
+        super().__init__(deployment, durability, engine.version(), folder, "loaded", DATABASE)
+        self._engine = engine
+
+    def check(self) -> bool:
+        """Whether the database was made and nobody left it open."""
+        lock = self._engine.lock_file
+        return (self._database / self._engine.made_file).is_file() and not (lock and (self._database / lock).exists())
+
+    def load(self, tables: dict[str, Table]) -> None:
+        """Make these tables anew and fill them; the database ends checkpointed, closed and synced."""
+        load_database(self._engine, self._database, tables, self.durability, pristine=True)
+
+    def adopt(self, database: FilePath) -> None:
+        """Let every path work on one copy of that database directory, open nowhere else. Errors: RowpathError."""
+        private_directories.copy(database, self.restored_copy(), None)
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """The path's own copy."""
+        return {"path": self._engine.path(self._copy(path))}
+
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """The engine's statement. Errors: EnvironmentMissing."""
+        return self._engine.backup(way, backups.place_in(folder))
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A directory made from it, which every path works on. Errors: RowpathError."""
+        instance = Directory(self._engine, self.deployment, self.durability, Place(folder, folder, ()))
+        with backups.restoring(backup, instance):
+            database = instance.restored_copy()
+            self._engine.restore(backup.kept, database)
+            with embedded(self._engine, database):
+                pass
+        return backups.passing(instance)
+
+    def facts(self) -> dict[str, str]:
+        """The version and what the database was told; what a driver uses it with, its runner tells."""
+        return {"version": self.version, "told": "; ".join(self._engine.once(self.durability)) or "nothing"}
+
+
+def load_database(
+    engine: JvmEngine,
+    database: FilePath,
+    tables: dict[str, Table],
+    durability: str,
+    login: dict[str, Any] | None = None,
+    pristine: bool = False,
+) -> None:
+    """Make these tables anew in a database directory (made when it is not there) and fill them, through the runner.
+
+    The directory must not be open elsewhere. It is closed, checkpointed and synced afterwards. A database that this
+    process has loaded with the same tables before is copied: that is how one moves between instances. `login`: what
+    an existing database asks for. `pristine`: nobody works on this one itself, so it may be the source of such
+    copies. Errors: RowpathError.
+    """
+    content = repr((engine.name, engine.version(), engine.once(durability), sorted(tables.items())))
+    source = _loaded.get(content)
+    if source is not None and source.is_dir() and not database.exists():
+        shutil.copytree(source, database)
+        private_directories.sync(database)
+        return
+    fresh = not database.exists()
+    for known in [key for key, place in _loaded.items() if place == database]:
+        del _loaded[known]
+    with embedded(engine, database, login) as runner:
+        run(runner, engine.once(durability))
+        with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=database.parent) as folder:
+            for name, table in tables.items():
+                run(runner, [engine.drop(name)], ignore_errors=True)
+                run(runner, [engine.create(name, table)])
+                if table.rows:
+                    fill(runner, engine, name, table, FilePath(folder) / f"{name}.rows")
+                run(runner, indexes.statements(name, table) + engine.filled(name, table))
+        run(runner, engine.settle_statements())
+    private_directories.sync(database)
+    if fresh and pristine:
+        _loaded[content] = database
+
+
+def embedded(
+    engine: JvmEngine, database: FilePath, login: dict[str, Any] | None = None
+) -> contextlib.AbstractContextManager[Runner]:
+    """A runner of our own with that database directory open in its process."""
+    return connected(engine, {"deployment": "embedded", "path": engine.path(database), **(login or {})})
+
+
+@contextlib.contextmanager
+def connected(engine: JvmEngine, options: dict[str, Any]) -> Iterator[Runner]:
+    """A Java runner of our own, connected to a database of the engine, for work outside every measurement.
+
+    Errors: RowpathError, in the body too.
+    """
+    usual = {"engine": engine.name, "durability": "none", "statement": "prepared"}
+    with connected_to("java", engine.name, engine.version(), usual | options) as runner:
+        yield runner

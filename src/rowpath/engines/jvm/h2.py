@@ -1,0 +1,73 @@
+"""H2: the same database file embedded in a client's JVM and behind its TCP server."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path as FilePath
+
+from rowpath.engines import backup
+from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
+from rowpath.errors import RowpathError
+from rowpath.model.workload import Table
+
+
+class H2(JvmEngine):
+    """The kind of engine: H2. Its store never syncs at a commit, whatever it is told: there is no durability full."""
+
+    name = "h2"
+    title = "H2"
+    durabilities = ("none",)
+    types = {**SQL_TYPES, "text": "VARCHAR", "array": "INTEGER ARRAY"}
+    lacks = {
+        "json": "H2 keeps JSON in a form of its own, without the blanks of the text that was stored",
+        "interval": "H2 has intervals of months and intervals of seconds, none of both",
+    }
+    inside = DATABASE
+    made_file = f"{DATABASE}.mv.db"
+    user = "SA"
+    backup_way = "backup-to"
+    greeting = bytes(8)  # an impossible version of its protocol
+
+    def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
+        """A query over the file, which nothing in it is quoted for; blanks at a value's ends are its own."""
+        quoted = str(file).replace("'", "''")
+        columns = "|".join(column.name for column in table.columns)
+        told = "charset=UTF-8 fieldSeparator=| fieldDelimiter= escape= preserveWhitespace=true"
+        return [f"INSERT INTO {name} SELECT * FROM CSVREAD('{quoted}', '{columns}', '{told}')"]
+
+    def settle_statements(self) -> list[str]:
+        """Everything into the file and the file to the disk, by whoever is connected."""
+        return ["CHECKPOINT SYNC"]
+
+    def slow_query(self) -> str:
+        """A query that runs for minutes and needs no table of ours."""
+        return "SELECT COUNT(*) FROM SYSTEM_RANGE(1, 1000000) a, SYSTEM_RANGE(1, 1000000) b WHERE a.X + b.X < 0"
+
+    def filled(self, name: str, table: Table) -> list[str]:
+        """Where its numbering goes on, and statistics."""
+        return [*super().filled(name, table), f"ANALYZE TABLE {name}"]
+
+    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+        """A zip of the database's file, copied while it is in use."""
+        kept = folder / f"{DATABASE}.zip"
+        return kept, f"BACKUP TO {backup.literal(kept)}"
+
+    def restore(self, kept: FilePath, database: FilePath) -> None:
+        """Unpack it; each file in it has a checksum. Errors: RowpathError, OSError."""
+        try:
+            with zipfile.ZipFile(kept) as packed:
+                packed.extract(self.made_file, database)
+        except (zipfile.BadZipFile, KeyError) as error:
+            raise RowpathError(f"{kept.name} is no whole zip: {error}") from error
+
+    def server_command(self, home: FilePath, port: int, durability: str) -> ServerCommand:
+        """The TCP server: by its own default it would listen everywhere."""
+        return ServerCommand(
+            jars=("h2",),
+            properties=("-Dh2.bindAddress=127.0.0.1",),
+            arguments=("org.h2.tools.Server", "-tcp", "-tcpPort", str(port), "-baseDir", str(home / DATABASE)),
+            ready=b"TCP server running at",
+        )
+
+
+ENGINE = H2()

@@ -1,0 +1,70 @@
+"""HSQLDB: the same database files embedded in a client's JVM and behind its server."""
+
+from __future__ import annotations
+
+import tarfile
+import zlib
+from pathlib import Path as FilePath
+
+from rowpath.engines import backup
+from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
+from rowpath.errors import RowpathError
+
+NEVER_MS = 2_147_483_647
+
+
+class Hsqldb(JvmEngine):
+    """The kind of engine: HSQLDB, its tables CACHED (rows on disk). Durability full: its log is synced at each commit.
+
+    Durability none: the delay of that sync is so long that none comes.
+    """
+
+    name = "hsqldb"
+    title = "HSQLDB"
+    types = {**SQL_TYPES, "text": "LONGVARCHAR", "array": "INTEGER ARRAY"}
+    lacks = {"interval": "HSQLDB has intervals of months and intervals of seconds, none of both"}
+    create_words = "CREATE CACHED TABLE"
+    inside = DATABASE
+    made_file = f"{DATABASE}.script"
+    lock_file = f"{DATABASE}.lck"
+    user = "SA"
+    backup_way = "backup"
+    greeting = b"GET "  # not its protocol: it hangs up
+
+    def slow_query(self) -> str:
+        """A query that runs for minutes and needs no table of ours."""
+        # HSQLDB looks whether it shall stop only while it reads a stored table: of system tables BLOCKS alone is one.
+        tables = ", ".join(f"INFORMATION_SCHEMA.SYSTEM_COLUMNS {name}" for name in "abcd")
+        return f"SELECT COUNT(*) FROM {tables}, SYSTEM_LOBS.BLOCKS e"
+
+    def once(self, durability: str) -> list[str]:
+        """When its log is synced: a property of the database, not of a connection."""
+        return [f"SET FILES WRITE DELAY {'FALSE' if durability == 'full' else f'{NEVER_MS} MILLIS'}"]
+
+    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+        """An archive of the database's files, written while it is in use."""
+        kept = folder / f"{DATABASE}.tar.gz"
+        return kept, f"BACKUP DATABASE TO {backup.literal(kept)} NOT BLOCKING"
+
+    def restore(self, kept: FilePath, database: FilePath) -> None:
+        """Unpack it. Errors: RowpathError, OSError."""
+        database.mkdir(mode=0o700)
+        try:
+            with tarfile.open(kept, "r:gz") as packed:
+                packed.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
+                packed.extractall(database)
+        except (tarfile.TarError, EOFError, zlib.error) as error:
+            raise RowpathError(f"{kept.name} is no whole archive: {error}") from error
+
+    def server_command(self, home: FilePath, port: int, durability: str) -> ServerCommand:
+        """Its server, which opens the database when it starts."""
+        database = ("--database.0", f"file:{self.path(home / DATABASE)}", "--dbname.0", DATABASE)
+        return ServerCommand(
+            jars=("hsqldb",),
+            properties=(),
+            arguments=("org.hsqldb.server.Server", "--address", "127.0.0.1", "--port", str(port), *database),
+            ready=b"is online on port",
+        )
+
+
+ENGINE = Hsqldb()

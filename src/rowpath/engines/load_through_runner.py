@@ -1,0 +1,141 @@
+"""An embedded engine's database made and filled through a runner of ours, so that its files fit the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path as FilePath
+from typing import Any
+
+import msgspec
+
+from rowpath.engines import indexes
+from rowpath.engines.base import Engine, Imports
+from rowpath.errors import RowpathError
+from rowpath.model.workload import Path, Table
+from rowpath.runners.manifest import load_manifest
+from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.protocol import (
+    Close,
+    CloseReply,
+    ColumnSpec,
+    Load,
+    LoadReply,
+    Open,
+    OpenReply,
+    ParameterSlice,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    RunReply,
+    RunStatements,
+    Sample,
+    SampleReply,
+)
+from rowpath.workloads import load_progress
+from rowpath.workloads.codec import write_rows
+from rowpath.workloads.generators import kept_file, rows
+
+TIMEOUT_S = 600.0
+SLICE_ROWS = 50_000  # brought at a time, so that memory does not grow with the table
+
+
+@contextlib.contextmanager
+def connected(language_name: str, driver: str, version: str, options: dict[str, Any]) -> Iterator[Runner]:
+    """A runner connected with these options (the path's coordinates among them), for work outside every measurement.
+
+    Errors: RowpathError, in the body too.
+    """
+    adapter = next(each for each in load_manifest(language_name).adapter if each.driver == driver)
+    language: Any = importlib.import_module(f"rowpath.runners.toolchains.{language_name}")
+    language.build([(adapter, version)])
+    path = Path.of({key: options[key] for key in ("engine", "deployment", "durability")} | {"driver": driver})
+    runner = Runner.start(language.command(adapter, version, path), ())
+    try:
+        runner.hello(driver)
+        runner.request(Open, TIMEOUT_S, options=options, expect=OpenReply)
+        yield runner
+        runner.request(Close, TIMEOUT_S, expect=CloseReply)
+    except RunnerFailure as failure:
+        raise RowpathError(
+            f"the database of {options['engine']} could not be worked on: {failure}", "rowpath doctor"
+        ) from failure
+    finally:
+        runner.stop()
+
+
+def make_tables(
+    runner: Runner, engine: Engine, tables: dict[str, Table], folder: FilePath, by_sample: bool = False
+) -> None:
+    """Make these tables anew and fill them from the generators; `folder` takes the rows for the while.
+
+    `by_sample`: through a runner without the request `load`, each row an operation of its own.
+
+    Errors: RunnerFailure, RowpathError when rows are missing.
+    """
+    with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=folder) as place:
+        for name, table in tables.items():
+            run(runner, [engine.drop(name)], ignore_errors=True)
+            run(runner, [engine.create(name, table)])
+            if table.rows:
+                fill(runner, engine, name, table, FilePath(place) / f"{name}.rows", by_sample)
+            if not by_sample:  # it speaks SQL
+                run(runner, indexes.statements(name, table))
+
+
+def fill(runner: Runner, engine: Engine, name: str, table: Table, file: FilePath, by_sample: bool = False) -> None:
+    """Store the table's rows: the engine reads a kept file, or the rows come by way of parameter files.
+
+    Errors: RunnerFailure, RowpathError when rows are missing.
+    """
+    kept = kept_file(table) if isinstance(engine, Imports) else None
+    if kept is not None and isinstance(engine, Imports):
+        with load_progress.reported(f"{engine.name} {name}", table.rows):
+            run(runner, engine.imported(name, table, kept, file.parent))
+        return
+    marks = ", ".join("?" * len(table.columns))
+    names = ", ".join(column.name for column in table.columns)
+    columns = [ColumnSpec(**msgspec.structs.asdict(column)) for column in table.columns]
+    phase = PhaseSpec(
+        name=f"load.{name}",
+        kind="execute",
+        sql=f"INSERT INTO {name} ({names}) VALUES ({marks})",
+        table=name,
+        parameter_columns=columns,
+        access="insert",
+        table_columns=columns,
+        key_columns=list(table.primary_key),
+    )
+    made = load_progress.counted(f"{engine.name} {name}", rows(table), table.rows)
+    stored = 0
+    for _ in range(0, table.rows, SLICE_ROWS):
+        count = write_rows(file, islice(made, SLICE_ROWS), table.columns)
+        parameters = ParameterSlice(file=str(file), first=0, count=count)
+        runner.request(Prepare, TIMEOUT_S, phase=phase, parameters=parameters, expect=PrepareReply)
+        stored += (_sampled if by_sample else _loaded)(runner, phase.name, count)
+    if stored != table.rows:
+        raise RowpathError(
+            f"{stored} of {table.rows} rows arrived in {name} of {engine.name}",
+            f"rowpath verify engine={engine.name}",
+        )
+
+
+def _loaded(runner: Runner, phase: str, count: int) -> int:
+    return runner.request(Load, TIMEOUT_S, phase=phase, first=0, count=count, expect=LoadReply).rows
+
+
+def _sampled(runner: Runner, phase: str, count: int) -> int:
+    asked = {"regime": "warm", "lead_in_ns": 0, "duration_ns": 0, "operations": count, "first": 0}
+    reply = runner.request(Sample, TIMEOUT_S, phase=phase, **asked, expect=SampleReply)
+    if reply.failure is not None:
+        raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
+    return reply.operations
+
+
+def run(runner: Runner, statements: list[str], ignore_errors: bool = False) -> int:
+    """Execute statements, each committed; ns of all."""
+    asked = {"statements": statements, "ignore_errors": ignore_errors}
+    return sum(runner.request(RunStatements, TIMEOUT_S, **asked, expect=RunReply).ns)

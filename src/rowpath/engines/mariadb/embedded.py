@@ -1,0 +1,85 @@
+"""A data directory for MariaDB's library in the client's process: loaded by a private server, copied for each path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowpath.engines.base import Place
+from rowpath.engines.embedded import Copies
+from rowpath.engines.mariadb import programs, settings, template_directory
+from rowpath.engines.mariadb.console import script
+from rowpath.engines.mariadb.logins import DATABASE
+from rowpath.engines.mariadb.server import Server
+from rowpath.errors import RowpathError
+from rowpath.machine import private_directories
+from rowpath.model.workload import Path, Table
+
+if TYPE_CHECKING:
+    from rowpath.engines.mariadb import Mariadb
+
+
+class Directory(Copies):
+    """One loaded data directory, the seed that servers of the run begin with too, and the copies that paths work on."""
+
+    def __init__(self, engine: Mariadb, deployment: str, durability: str, place: Place) -> None:
+        super().__init__(deployment, durability, engine.version(), place.directory / engine.name, "loaded", "data")
+        self.storage = place.storage or engine.storages[0]
+        self._engine = engine
+        self._place = place
+        self._tables: dict[str, Table] = {}
+        self._first = self._folder / "first.sql"
+
+    def check(self) -> bool:
+        """Whether a directory was loaded and nobody has it open."""
+        return self._database.is_dir() and template_directory.holder(self._database) is None
+
+    def load(self, tables: dict[str, Table]) -> None:
+        """See to it that a seed holds these tables beside those loaded before; a private server makes it if need be."""
+        self._tables |= tables
+        run = self._place.directory.parent
+        wanted = template_directory.content(self._engine, self.storage, self.durability, self._tables, run)
+        known = template_directory.find(wanted)
+        if known is None:
+            # Beside our folder, so that what it loads is known as the run's.
+            folder = self._place.directory.with_name(f"{self._place.directory.name}-loading")
+            place = Place(folder, folder, (), storage=self.storage)
+            server = Server(self._engine, "server", self.durability, place)
+            try:
+                server.start()
+                server.load(self._tables)
+            finally:
+                server.stop()
+                server.forget_data()
+            known = template_directory.find(wanted)
+        if known is None:
+            raise RowpathError(f"{self._engine.title} was loaded, yet no data directory was kept", "run again")
+        self._database = known
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """The path's own copy and the arguments of the server inside the library, one a line."""
+        copy = self._copy(path)
+        first = settings.first_statements(self.storage, self.durability)
+        if first:
+            private_directories.write_private(self._first, script(first))
+        arguments = [
+            "--no-defaults",
+            *(f"--{name}={folder}" for name, folder in programs.folders().items()),
+            f"--datadir={copy}",
+            *settings.arguments(self._engine.flavour, self.storage, self.durability),
+            *([f"--init-file={self._first}"] if first else []),
+        ]
+        return {
+            "path": str(copy),
+            "database": DATABASE,
+            "storage": self.storage,
+            "server_arguments": "\n".join(arguments),
+        }
+
+    def facts(self) -> dict[str, str]:
+        """The version of the server that loaded it and what the library is told; its runner tells its own version."""
+        told = settings.settings(self._engine.flavour, self.storage, self.durability)
+        return {
+            "version": self.version,
+            **{name.replace("-", "_"): value for name, value in told.items()},
+            "durability": settings.meaning(self.storage, self.durability),
+        }

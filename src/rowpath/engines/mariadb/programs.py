@@ -1,0 +1,131 @@
+"""MariaDB's programs: those of the system's packages, or of a folder that is named."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from rowpath.engines.base import Availability
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import processes
+
+INSTALL_SERVER = "apt-get install --no-install-recommends mariadb-server"
+INSTALL_CLIENT = "apt-get install --no-install-recommends mariadb-client"
+BY_NAME = "ROWPATH_MARIADB"
+SEARCHED = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin")  # where no user's PATH leads
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What a server of the MySQL family is run with; `arguments` say where its own files are."""
+
+    title: str
+    server: FilePath
+    client: FilePath
+    arguments: tuple[str, ...]
+
+
+def named() -> FilePath | None:
+    """The prefix (a folder with `sbin/mariadbd`) that $ROWPATH_MARIADB names, None when it is not set."""
+    value = os.environ.get(BY_NAME)
+    return FilePath(value).absolute() if value else None
+
+
+def find(program: str) -> FilePath | None:
+    """One of MariaDB's programs; None when it is not here."""
+    prefix = named()
+    folders = [str(prefix / name) for name in ("sbin", "bin", "libexec", "scripts")] if prefix else []
+    path = folders or [*os.environ.get("PATH", os.defpath).split(os.pathsep), *SEARCHED]
+    found = shutil.which(program, path=os.pathsep.join(path))
+    return FilePath(found) if found else None
+
+
+def availability() -> Availability:
+    """Whether MariaDB can run here; fetches and starts nothing."""
+    what = f"MariaDB {version_here()}"
+    prefix = named()
+    for program, remedy in (
+        ("mariadbd", INSTALL_SERVER),
+        ("mariadb-install-db", INSTALL_SERVER),
+        ("mariadb", INSTALL_CLIENT),
+    ):
+        if find(program) is None:
+            if prefix is not None:
+                return Availability(False, what, f"there is no {program} in {prefix} ({BY_NAME})", f"unset {BY_NAME}")
+            return Availability(False, "MariaDB", f"MariaDB's program {program} is missing", remedy)
+    return Availability(True, what + (f" in {prefix} (named by {BY_NAME})" if prefix else ""))
+
+
+def version_here() -> str:
+    """The version that would run here, such as `10.11.14`; `unknown` when there is none."""
+    server = find("mariadbd")
+    return version(server) if server is not None else "unknown"
+
+
+@functools.cache
+def version(server: FilePath) -> str:
+    """The version of a server of the family, as its own program tells it; `unknown` when it does not run."""
+    try:
+        said = subprocess.run([server, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return said.partition("Ver ")[2].split()[0].partition("-")[0]
+
+
+@functools.cache
+def has_checkpoint() -> bool:
+    """Whether the MariaDB that is here has a statement that makes InnoDB's checkpoint (10.11.12 and later have)."""
+    server = find("mariadbd")
+    if server is None:
+        return False
+    done = subprocess.run(
+        [server, "--no-defaults", "--verbose", "--help"], capture_output=True, text=True, check=False, timeout=30
+    )
+    return "innodb-log-checkpoint-now" in done.stdout
+
+
+def programs() -> Programs:
+    """The programs of the MariaDB that is here. Errors: EnvironmentMissing."""
+    here = availability()
+    server, client = find("mariadbd"), find("mariadb")
+    if not here.ok or server is None or client is None:
+        raise EnvironmentMissing(here.reason, here.remedy)
+    return Programs("MariaDB", server, client, tuple(f"--{name}={folder}" for name, folder in folders().items()))
+
+
+def folders() -> dict[str, FilePath]:
+    """Where the server's own files are, by the option that says so; the library takes the same."""
+    prefix = named() or FilePath("/usr")
+    share = next((each for each in (prefix / "share/mysql", prefix / "share/mariadb") if each.is_dir()), prefix)
+    libraries = ("lib/mysql/plugin", "lib64/mysql/plugin", "lib/mariadb/plugin", "lib/plugin")
+    plugins = next((prefix / each for each in libraries if (prefix / each).is_dir()), prefix / "lib")
+    return {
+        "basedir": prefix,
+        "lc-messages-dir": share,
+        "character-sets-dir": share / "charsets",
+        "plugin-dir": plugins,
+    }
+
+
+def make_data(data: FilePath, arguments: list[str], user: str | None) -> None:
+    """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
+    install = find("mariadb-install-db")
+    if install is None:
+        raise EnvironmentMissing("MariaDB's program mariadb-install-db is missing", INSTALL_SERVER)
+    # One login, of the system's root over the socket; its server gives it a password before anybody is let in.
+    login = ["--auth-root-authentication-method=socket", "--auth-root-socket-user=root", "--skip-test-db"]
+    prefix = named()
+    where = [f"--basedir={prefix}"] if prefix else []
+    done = processes.run(
+        [install, "--no-defaults", *where, f"--datadir={data}", *login, "--skip-name-resolve", *arguments],
+        environment={"TMPDIR": str(data.parent)},
+        user=user,
+        directory=data.parent,
+    )
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip())[-500:]
+        raise EnvironmentMissing(f"mariadb-install-db failed: {said}", "rowpath doctor")

@@ -1,0 +1,345 @@
+"""One private server of the MySQL family: made, started, loaded, brought to rest, stopped by pid."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from rowpath.engines import backup as backups
+from rowpath.engines import indexes
+from rowpath.engines.base import Backup, Instance, Place, Settled
+from rowpath.engines.mariadb import backup as mariadb_backup
+from rowpath.engines.mariadb import logins as mariadb_logins
+from rowpath.engines.mariadb import settings, template_directory
+from rowpath.engines.mariadb.console import Console, script
+from rowpath.engines.mariadb.logins import DATABASE, ROLE, SUPERUSER
+from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
+from rowpath.machine import ports, private_directories, processes
+from rowpath.machine.counters import disk
+from rowpath.model.workload import Path, Table
+from rowpath.workloads import load_progress
+from rowpath.workloads.generators import delimited_file
+
+if TYPE_CHECKING:
+    from rowpath.engines.mariadb import Mariadb
+
+STOP_STEPS: processes.Steps = ((signal.SIGTERM, 30.0), (signal.SIGKILL, 5.0))
+START_TIMEOUT_S = 90.0
+LOAD_TIMEOUT_S = 3600.0
+SETTLE_TIMEOUT_S = 600.0
+DIRTY = "Innodb_buffer_pool_pages_dirty"
+# A checkpoint in settings, for servers that have no statement for it: no page may stay changed, none need be saved up.
+WRITE_PAGES = (
+    "SET GLOBAL innodb_io_capacity_max = 20000; SET GLOBAL innodb_io_capacity = 20000;"
+    " SET GLOBAL innodb_max_dirty_pages_pct = 0;"
+)
+USUAL_PAGES = (
+    "SET GLOBAL innodb_max_dirty_pages_pct = DEFAULT; SET GLOBAL innodb_io_capacity = DEFAULT;"
+    " SET GLOBAL innodb_io_capacity_max = DEFAULT;"
+)
+TAKEN = ("Bind on TCP/IP port", "Do you already have another mysqld server running on port")
+
+
+class Server:
+    """An instance of the family as `engines.base.Instance` promises; `engine` says whose programs it runs."""
+
+    def __init__(self, engine: Mariadb, deployment: str, durability: str, place: Place) -> None:
+        self.deployment = deployment
+        self.durability = durability
+        self.version = place.version or engine.version()
+        self.storage = place.storage or engine.storages[0]
+        # MySQL's InnoDB counts transactions of the server's own dictionary among the others.
+        self._counts = self.storage == "innodb" and engine.flavour == "mariadb"
+        # Its counters are always up to date: this only is what tells that it counts (itself too).
+        self.flush_statements: tuple[str, ...] = (mariadb_logins.COUNTED,) if self._counts else ()
+        self._engine = engine
+        self._place = place
+        self._programs = engine.programs()
+        self._fresh = True  # nothing was loaded yet
+        self._passwords = {user: secrets.token_urlsafe(24) for user in (SUPERUSER, ROLE)}
+        self._console: Console | None = None
+        self._process: processes.Process | None = None
+        self._port = 0
+        self._user = private_directories.server_user()
+        self._home: FilePath | None = None
+        self._sockets: FilePath | None = None
+
+    def start(self) -> None:
+        """Start it (making its files first) and wait until it answers. Errors: EnvironmentMissing, UsageError."""
+        self.stop()
+        if self._home is None:
+            self._home = private_directories.home(self._place.directory / self._engine.name, self._user)
+            template_directory.refuse_two(self._data())
+            template_directory.make_empty(self._engine, self.version, self._data(), self._user)
+        template_directory.refuse_two(self._data())
+        if self._sockets is None:
+            self._sockets = private_directories.socket_home(self._place.socket_directory, self._user)
+        self._port = ports.start_on_one(self._engine.title, self._place.port, self._port, self._started)
+
+    def check(self) -> bool:
+        """Whether it answers."""
+        if not self.pids():
+            return False
+        try:
+            return self._ask("SELECT 1;", 10.0) == [["1"]]
+        except RowpathError:
+            return False
+
+    def stop(self) -> None:
+        """Stop it by pid; harmless when stopped already. Its data stays for another start."""
+        if self._console is not None:
+            self._console.close()
+            self._console = None
+        if self._process is not None:
+            processes.stop(self._process, STOP_STEPS)
+            self._process = None
+        if self._sockets is not None and self._sockets != self._place.socket_directory:
+            shutil.rmtree(self._sockets, ignore_errors=True)
+        self._sockets = None
+
+    def forget_data(self) -> None:
+        """Remove the data of a stopped server; what others are copied from stays."""
+        shutil.rmtree(self._data(), ignore_errors=True)
+
+    def pids(self) -> list[int]:
+        """The server while it is alive: its connections are threads."""
+        return [self._process.pid] if self._process is not None and self._process.poll() is None else []
+
+    def load(self, tables: dict[str, Table]) -> None:
+        """Make these tables anew and fill them from the generators, then settle.
+
+        The first time, the server goes on with a copy of what it loaded (or another instance of the run did): the
+        embedded library can begin with the same bytes.
+        """
+        wanted = template_directory.content(
+            self._engine, self.storage, self.durability, tables, self._place.directory.parent
+        )
+        known = template_directory.find(wanted) if self._fresh else None
+        if known is None:
+            self._fill(tables)
+        if self._fresh and "embedded" in self._engine.deployments:
+            if known is None:
+                self._ask("SET GLOBAL innodb_fast_shutdown = 0;")  # nothing is left to tidy up after a start
+            self.stop()
+            if known is None:
+                seed = self._files() / "seed"
+                private_directories.copy(self._data(), seed, None)
+                template_directory.keep(wanted, seed)
+            else:
+                private_directories.copy(known, self._data(), self._user)
+            self.start()
+        self._fresh = False
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """Where it listens, the runners' own login, and what their tables are kept as."""
+        return {
+            "host": "127.0.0.1",
+            "port": self._port,
+            "socket": str(self._socket()),
+            "user": ROLE,
+            "password": self._passwords[ROLE],
+            "database": DATABASE,
+            "storage": self.storage,
+        }
+
+    def own_copy(self, path: Path) -> None:
+        """Nothing: all paths share the server."""
+
+    def settle(self, path: Path) -> Settled:
+        """Close all tables, write InnoDB's changed pages, sync the file system; bytes written meanwhile."""
+        before = disk.written_bytes(self.pids())
+        started_ns = time.monotonic_ns()
+        self._settle()
+        ns = time.monotonic_ns() - started_ns
+        after = disk.written_bytes(self.pids())
+        written = None if before is None or after is None else after - before
+        return Settled(ns, written, "closing of tables, InnoDB's changed pages, syncfs; /proc/PID/io of the server")
+
+    def commits(self) -> int | None:
+        """InnoDB's own counters of committed transactions, reading ones too; None where they would not be exact."""
+        if not self._counts:
+            return None
+        names = ", ".join(f"'{name}'" for name in settings.COMMITS)
+        counts = self._ask(f"SELECT count FROM information_schema.innodb_metrics WHERE name IN ({names});")
+        return sum(int(count) for (count,) in counts)
+
+    def statement_counts(self) -> dict[str, int]:
+        """What others than the console asked since the start: `prepare`, `execute`, `query` (text).
+
+        The end of a connection counts as one `query`; SQL's own PREPARE and EXECUTE count with the protocol's.
+        """
+        names = ("Com_stmt_execute", "Com_stmt_fetch", "Com_stmt_prepare", "Questions")
+        wanted = ", ".join(f"'{name}'" for name in names)
+        rows = self._ask(
+            f"SHOW SESSION STATUS WHERE Variable_name IN ({wanted});\n"
+            f"SHOW GLOBAL STATUS WHERE Variable_name IN ({wanted});"
+        )
+        ourselves, everybody = dict(rows[: len(names)]), dict(rows[len(names) :])
+        executed, fetched, prepared, asked = (int(everybody[name]) - int(ourselves[name]) for name in names)
+        # The one that asks for everybody is the console's as well.
+        return {"prepare": prepared, "execute": executed, "query": asked - executed - fetched - 1}
+
+    def size_bytes(self) -> int:
+        """Bytes of the data directory, its logs included."""
+        return private_directories.size_bytes(self._data())
+
+    def facts(self) -> dict[str, str]:
+        """Effective settings, build and version, read from the live server."""
+        told = settings.settings(self._engine.flavour, self.storage, self.durability)
+        names = [name.replace("-", "_") for name in told]
+        wanted = ", ".join(f"'{name}'" for name in (*names, *settings.SHOWN))
+        return dict(self._ask(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted});")) | {
+            "text": "compared by its code points; utf8mb4_bin, and latin1_bin for tables of ASCII",
+            "durability": settings.meaning(self.storage, self.durability),
+            "program": str(self._programs.server),
+            "user": self._user or "ourselves",
+            "data_directory": str(self._data()),
+        }
+
+    def secrets(self) -> list[str]:
+        """Both passwords."""
+        return list(self._passwords.values())
+
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """One of the family's programs, as the superuser over the socket. Errors: EnvironmentMissing."""
+        backups.require(self._engine.backup_availability(way))
+        return mariadb_backup.backup(way, self.storage, self._login(), self._data(), folder)
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A server of its own over the files, or one that the dump was read into. Errors: RowpathError."""
+        place = Place(folder, folder, self._place.server_cpus, version=self._place.version, storage=self._place.storage)
+        server = Server(self._engine, self.deployment, self.durability, place)
+        server._passwords = self._passwords
+        with backups.restoring(backup, server):
+            if backup.way == mariadb_backup.PHYSICAL:
+                server._home = private_directories.home(place.directory / self._engine.name, self._user)
+                mariadb_backup.prepare(backup.kept, server._data(), self._user)
+                server.start()
+            else:
+                mariadb_backup.check_dump(backup.kept)
+                server.start()
+                mariadb_backup.read_dump(self._programs.client, server._login(), backup.kept)
+        return backups.passing(server)
+
+    def home(self) -> FilePath | None:
+        """The folder with everything of it but its socket, None before its first start."""
+        return self._home
+
+    def _started(self, port: int) -> bool:
+        """Start the server; False when its port is taken."""
+        home = self._files()
+        logins, login, log = home / "logins.sql", self._login(), home / "server.log"
+        first = settings.first_statements(self.storage, self.durability)
+        private_directories.write_private(
+            logins, script(first + mariadb_logins.statements(self._passwords)), self._user
+        )
+        private_directories.write_private(login, mariadb_logins.option_file(self._passwords[SUPERUSER], self._socket()))
+        begin = log.stat().st_size if log.exists() else 0
+        try:
+            with log.open("ab") as said:
+                self._process = processes.start(
+                    self._command(port, logins),
+                    environment={"LC_ALL": "C", "TZ": "UTC", "TMPDIR": str(home), **self._place.environment},
+                    cpus=self._place.server_cpus,
+                    user=self._user,
+                    directory=self._data(),
+                    stdout=said,
+                    stderr=said,
+                )
+            if not self._answered(self._process):
+                text = log.read_bytes()[begin:].decode(errors="replace")
+                if any(word in text for word in TAKEN):
+                    return False
+                reason = settings.reason_in(text)
+                self.stop()
+                raise EnvironmentMissing(f"{self._engine.title} did not start: {reason}", f"read {log}")
+        finally:
+            logins.unlink(missing_ok=True)
+        self._console = Console(self._programs.client, login)
+        self._ask("SELECT 1;")
+        return True
+
+    def _command(self, port: int, logins: FilePath) -> list[str | FilePath]:
+        return [
+            self._programs.server,
+            "--no-defaults",
+            *self._programs.arguments,
+            f"--datadir={self._data()}",
+            f"--socket={self._socket()}",
+            f"--port={port}",
+            f"--init-file={logins}",
+            *settings.arguments(self._engine.flavour, self.storage, self.durability),
+            *settings.SERVER_ONLY[self._engine.flavour],
+        ]
+
+    def _answered(self, process: processes.Process) -> bool:
+        """Wait until the server greets; False when it ended instead, or took too long."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self._greets():
+                return True
+            if processes.wait(process, 0.02):
+                return False
+        return False
+
+    def _greets(self) -> bool:
+        """Whether a connection gets the server's first words; those come once it has read the logins."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(1.0)
+            try:
+                connection.connect(str(self._socket()))
+                return len(connection.recv(5)) == 5
+            except OSError:
+                return False
+
+    def _fill(self, tables: dict[str, Table]) -> None:
+        with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
+            for name, table in tables.items():
+                statements = [f"USE {DATABASE}", self._engine.drop(name), self._engine.create(name, table)]
+                with (
+                    load_progress.reported(f"{self._engine.name} {name}", table.rows),
+                    delimited_file(FilePath(folder), name, table) as file,
+                ):
+                    if table.rows:
+                        statements.append(self._engine.fill(name, table, file))
+                    statements += [*indexes.statements(name, table), f"ANALYZE TABLE {name}"]
+                    self._ask(script(statements), LOAD_TIMEOUT_S)
+        self._settle()
+
+    def _settle(self) -> None:
+        self._ask(script(self._engine.settle_statements()) + WRITE_PAGES, SETTLE_TIMEOUT_S)
+        deadline = time.monotonic() + SETTLE_TIMEOUT_S
+        while self._ask(f"SHOW GLOBAL STATUS LIKE '{DIRTY}';") != [[DIRTY, "0"]]:
+            if time.monotonic() > deadline:
+                raise TimedOut(f"InnoDB's changed pages were not written within {SETTLE_TIMEOUT_S:g} s", "run again")
+            time.sleep(0.02)
+        self._ask(USUAL_PAGES)
+        private_directories.sync(self._files())
+
+    def _ask(self, statements: str, timeout_s: float = 60.0) -> list[list[str]]:
+        """What only a superuser may ask."""
+        if self._console is None:
+            raise RowpathError(f"{self._engine.title}'s server does not run", "call start first")
+        return self._console.ask(statements, timeout_s)
+
+    def _socket(self) -> FilePath:
+        if self._sockets is None:
+            raise RowpathError(f"{self._engine.title}'s server does not run", "call start first")
+        return self._sockets / "mysql.sock"
+
+    def _login(self) -> FilePath:
+        return self._files() / "login.cnf"
+
+    def _data(self) -> FilePath:
+        return self._files() / "data"
+
+    def _files(self) -> FilePath:
+        if self._home is None:
+            raise RowpathError(f"{self._engine.title}'s server has not been started", "call start first")
+        return self._home

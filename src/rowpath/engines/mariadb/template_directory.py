@@ -1,0 +1,87 @@
+"""Data directories of the MySQL family: an empty one made once, a loaded one kept as the seed of all instances."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import struct
+import tempfile
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from rowpath.engines.mariadb import settings
+from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.machine import private_directories
+from rowpath.machine.directories import cache_dir
+from rowpath.model.workload import Table
+
+if TYPE_CHECKING:
+    from rowpath.engines.mariadb import Mariadb
+
+# What a process holds a lock on as long as it has the directory open: Aria's (not in MySQL), then InnoDB's.
+LOCKED = ("aria_log_control", "ibdata1")
+FLOCK = "hhqqi4x"  # struct flock of a 64-bit Linux: l_type, l_whence, l_start, l_len, l_pid
+
+_seeds: dict[str, FilePath] = {}  # what a directory holds → where it is, untouched
+
+
+def content(engine: Mariadb, storage: str, durability: str, tables: dict[str, Table], run: FilePath) -> str:
+    """What two data directories of a run have in common that may be copies of the same seed."""
+    return repr((engine.name, engine.version(), storage, durability, sorted(tables.items()), str(run)))
+
+
+def find(wanted: str) -> FilePath | None:
+    """The loaded directory that holds this; None when there is none."""
+    seed = _seeds.get(wanted)
+    return seed if seed is not None and seed.is_dir() else None
+
+
+def keep(wanted: str, seed: FilePath) -> None:
+    """From now on `seed` is what others are copied from; nobody works on it."""
+    _seeds[wanted] = seed
+
+
+def make_empty(engine: Mariadb, version: str, data: FilePath, user: str | None) -> None:
+    """Make an empty data directory `data`; made once a version and user, then copied. Errors: EnvironmentMissing."""
+    arguments = settings.arguments(engine.flavour, "innodb", "none")  # its system tables are the same for all
+    marks = hashlib.blake2s(repr((arguments, user, os.geteuid())).encode(), digest_size=6).hexdigest()
+    kept = cache_dir() / f"{engine.name}-{version}-empty-{marks}"
+    if kept.is_dir():
+        private_directories.copy(kept, data, user)
+        return
+    shutil.rmtree(data, ignore_errors=True)
+    data.mkdir(mode=0o700)
+    private_directories.give(data, user)
+    engine.make_data(data, arguments, user)
+    try:
+        cache_dir().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"{kept.name}.", dir=cache_dir()) as scratch:
+            private_directories.copy(data, FilePath(scratch) / "data", None)
+            with contextlib.suppress(OSError):  # another process was first
+                (FilePath(scratch) / "data").rename(kept)
+    except OSError as error:
+        raise EnvironmentMissing(f"the cache {cache_dir()} cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
+
+
+def holder(data: FilePath) -> int | None:
+    """The process that has this data directory open, None when nobody has; asks only, waits for nothing."""
+    for name in LOCKED:
+        with contextlib.suppress(FileNotFoundError), (data / name).open("rb") as file:
+            asked = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            kind, _, _, _, pid = struct.unpack(FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))
+            if kind != fcntl.F_UNLCK:
+                return int(pid)
+    return None
+
+
+def refuse_two(data: FilePath) -> None:
+    """Errors: RowpathError when another process has this data directory open: each would wait, then fail."""
+    pid = holder(data)
+    if pid is not None:
+        raise RowpathError(
+            f"the data directory {data} is in use by process {pid}: one process at a time can have it open",
+            f"end that process, or wait for it: ps -fp {pid}",
+        )

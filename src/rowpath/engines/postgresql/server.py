@@ -1,0 +1,372 @@
+"""One private PostgreSQL server: made, started, loaded, brought to rest, stopped by pid."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from rowpath.engines import backup as backups
+from rowpath.engines import indexes
+from rowpath.engines.base import Backup, Instance, Place, Settled
+from rowpath.engines.postgresql import backup as postgresql_backup
+from rowpath.engines.postgresql import backup_manifest
+from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
+from rowpath.machine import certificates, postgresql_programs, private_directories, processes
+from rowpath.machine.counters import disk
+from rowpath.model.workload import Path, Table
+from rowpath.workloads import load_progress
+from rowpath.workloads.generators import delimited_file
+
+if TYPE_CHECKING:
+    from rowpath.engines.postgresql import Postgresql
+
+SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
+STOP_STEPS: processes.Steps = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
+START_TIMEOUT_S = 60.0
+PORT_TRIES = 5
+LOAD_TIMEOUT_S = 3600.0
+SETTINGS = {
+    "shared_buffers": "256MB",
+    "max_connections": "400",
+    "max_parallel_workers_per_gather": "0",
+    "max_parallel_maintenance_workers": "0",
+    "jit": "off",
+    "autovacuum": "off",
+    "checkpoint_timeout": "1h",
+    "max_wal_size": "4GB",
+    "password_encryption": "scram-sha-256",
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_permissions": "0700",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_min_error_statement": "panic",  # a statement may hold a password; the log must not
+}
+DURABILITY = {
+    "full": {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"},
+    "none": {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"},
+}
+TLS = {"ssl": "on", "ssl_min_protocol_version": "TLSv1.3"}
+SHOWN = ("data_checksums", "wal_level", "server_encoding", "huge_pages", "ssl_library", "ssl_groups")
+
+
+class Server:
+    """An instance of PostgreSQL as `engines.base.Instance` promises.
+
+    `flush_statements`: what a runner executes on its own connection so that `commits` holds all that it did (the
+    statement itself is counted too); without it a backend keeps its counts for up to ten seconds or until it ends.
+    """
+
+    flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush()",)
+
+    def __init__(self, engine: Postgresql, deployment: str, durability: str, place: Place, prefix: FilePath) -> None:
+        self.deployment = deployment
+        self.durability = durability
+        self.version = place.version or postgresql_programs.version(prefix)
+        self._engine = engine
+        self._place = place
+        self._prefix = prefix
+        self._tls = postgresql_programs.has_tls(prefix) and not certificates.problem()
+        self._user = private_directories.server_user()
+        self._passwords = {SUPERUSER: secrets.token_urlsafe(24), ROLE: secrets.token_urlsafe(24)}
+        self._home: FilePath | None = None
+        self._sockets: FilePath | None = None
+        self._port = 0
+        self._process: processes.Process | None = None
+        self._seen: dict[int, str] = {}  # pid → when it started: what may have to be killed one by one
+
+    def start(self) -> None:
+        """Start it (making its files first) and wait until it answers. Errors: EnvironmentMissing, UsageError."""
+        self.stop()
+        if self._home is None:
+            self._make()
+        if self._sockets is None:
+            self._sockets = private_directories.socket_home(self._place.socket_directory, self._user)
+        for _ in range(PORT_TRIES):
+            self._port = self._place.port or self._port or private_directories.free_port()
+            self._configure()
+            if self._started():
+                break
+            if self._place.port:
+                raise UsageError(
+                    f"port {self._port} of 127.0.0.1 is taken",
+                    f"free it (ss -ltnp 'sport = :{self._port}') or name none",
+                )
+            self._port = 0
+        else:
+            raise EnvironmentMissing(f"PostgreSQL found no free port in {PORT_TRIES} tries", "ss -ltn")
+        self._make_role()
+
+    def check(self) -> bool:
+        """Whether it accepts connections."""
+        if self._process is None or self._process.poll() is not None or self._sockets is None:
+            return False
+        where = ["-q", "-t", "3", "-h", str(self._sockets), "-p", str(self._port)]
+        return processes.run([self._client("pg_isready"), *where], timeout_s=10).returncode == 0
+
+    def stop(self) -> None:
+        """Stop every process of it, by pid; harmless when stopped already. Its data stays for another start."""
+        if self._process is not None:
+            self.pids()
+            processes.stop(self._process, STOP_STEPS)
+            self._process = None
+        for pid, born in self._seen.items():
+            if _born(pid) == born:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        self._seen.clear()
+        if self._sockets is not None and self._sockets != self._place.socket_directory:
+            shutil.rmtree(self._sockets, ignore_errors=True)
+        self._sockets = None
+
+    def pids(self) -> list[int]:
+        """Every process of the server now alive, the postmaster first."""
+        if self._process is None or self._process.poll() is not None:
+            return []
+        found = [self._process.pid, *processes.descendants(self._process.pid)]
+        self._seen |= {pid: _born(pid) for pid in found if pid not in self._seen}
+        return found
+
+    def load(self, tables: dict[str, Table]) -> None:
+        """Make these tables anew, fill them from the generators, then vacuum, analyze and settle."""
+        with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
+            for name, table in tables.items():
+                with (
+                    load_progress.reported(f"postgresql {name}", table.rows),
+                    delimited_file(FilePath(folder), name, table) as file,
+                ):
+                    self._psql("\n".join(self._filling(name, table, file)), timeout_s=LOAD_TIMEOUT_S)
+        self._checkpoint()
+
+    def _filling(self, name: str, table: Table, file: FilePath) -> list[str]:
+        script = [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
+        if table.rows:
+            quoted = str(file).replace("'", "''")
+            script.append(rf"\copy {name} FROM '{quoted}' WITH (FORMAT text, DELIMITER '|', NULL '\N')")
+            if table.identity:
+                place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
+                script.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}));")
+        script += [f"{statement};" for statement in indexes.statements(name, table)]
+        return [*script, f"VACUUM ANALYZE {name};"]
+
+    def options(self, path: Path) -> dict[str, Any]:
+        """Where it listens and the runners' own login."""
+        return {
+            "host": "127.0.0.1",
+            "port": self._port,
+            "socket_dir": str(self._sockets),
+            "user": ROLE,
+            "password": self._passwords[ROLE],
+            "database": DATABASE,
+        }
+
+    def own_copy(self, path: Path) -> None:
+        """Nothing: all paths share the server."""
+
+    def settle(self, path: Path) -> Settled:
+        """CHECKPOINT and sync of its file system; bytes written by all its processes meanwhile."""
+        pids = self.pids()
+        before = disk.written_bytes(pids)
+        started_ns = time.monotonic_ns()
+        self._checkpoint()
+        ns = time.monotonic_ns() - started_ns
+        after = disk.written_bytes(pids)
+        if before is None or after is None:
+            return Settled(ns, None, "CHECKPOINT and syncfs; /proc/PID/io cannot be read")
+        return Settled(ns, after - before, "CHECKPOINT and syncfs; /proc/PID/io of the server")
+
+    def commits(self) -> int | None:
+        """Transactions committed in the runners' database so far, as far as backends have reported: `flush_statements`.
+
+        Waits for backends of closed connections to end (they report then), two seconds at most.
+        """
+        query = f"""
+            SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}' AND state IS DISTINCT FROM 'idle'
+                    AND backend_type = 'client backend'),
+                   (SELECT xact_commit FROM pg_stat_database WHERE datname = '{DATABASE}');"""
+        previous: list[str] = []
+        for _ in range(40):
+            # Asked in another database, so that asking is not counted.
+            now = self._ask(query).split("|")
+            if now == previous and now[0] == "0":
+                break
+            previous = now
+            time.sleep(0.05)
+        return int(previous[1])
+
+    def size_bytes(self) -> int:
+        """Bytes on disk, its log of changes (pg_wal) included."""
+        return private_directories.size_bytes(self._files() / "data")
+
+    def facts(self) -> dict[str, str]:
+        """Effective settings, build and version, read from the live server."""
+        wanted = ", ".join(f"'{name}'" for name in (*SETTINGS, *DURABILITY["full"], *TLS, *SHOWN))
+        rows = self._ask(
+            f"SELECT lower(name), current_setting(name) FROM pg_settings WHERE lower(name) IN ({wanted}) ORDER BY 1;"
+        )
+        settings = dict(line.split("|", 1) for line in rows.splitlines())
+        build = self._ask("SELECT setting FROM pg_config WHERE name = 'CFLAGS';")
+        found = {"version": self._ask("SELECT version();"), "build": build, "prefix": str(self._prefix)}
+        found |= {"certificate": certificates.WHAT} if self._tls else {}
+        return settings | found | {"user": self._user or "ourselves", "data_directory": str(self._files() / "data")}
+
+    def secrets(self) -> list[str]:
+        """Both passwords."""
+        return list(self._passwords.values())
+
+    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+        """Its own program, over the socket. Errors: EnvironmentMissing."""
+        backups.require(postgresql_backup.availability(way))
+        kept = backups.place_in(folder) / ("data" if way == "basebackup" else f"{DATABASE}.dump")
+        where, environment = self._way_in()
+        told = postgresql_backup.arguments(way, str(kept), SUPERUSER, ROLE, DATABASE)
+        program = str(self._client(postgresql_backup.PROGRAMS[way][0]))
+        return Backup(way, kept, command=(program, *where, *told), environment=environment)
+
+    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+        """A server of its own: over the files, verified and recovered, or one that the dump was read into.
+
+        It has the same logins. Errors: RowpathError.
+        """
+        place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
+        server = Server(self._engine, self.deployment, self.durability, place, self._prefix)
+        server._passwords = self._passwords
+        with backups.restoring(backup, server):
+            if backup.way == "basebackup":
+                backup_manifest.verify(backup.kept)
+                server._home = server._make_home()
+                private_directories.copy(backup.kept, server._home / "data", self._user)
+                server.start()
+            else:
+                server.start()
+                where, environment = server._way_in()
+                told = ["-U", ROLE, "-d", DATABASE, "--exit-on-error", "--single-transaction", str(backup.kept)]
+                backups.run([self._client("pg_restore"), *where, *told], environment)
+        return backups.passing(server)
+
+    def home(self) -> FilePath | None:
+        """The folder with everything of it but its socket, None before its first start."""
+        return self._home
+
+    def _make_home(self) -> FilePath:
+        home = private_directories.home(self._place.directory / "postgresql", self._user)
+        lines = [f"*:*:*:{user}:{password}\n" for user, password in self._passwords.items()]
+        private_directories.write_private(home / "pgpass", "".join(lines))
+        return home
+
+    def _make(self) -> None:
+        home = self._make_home()
+        data = home / "data"
+        shutil.rmtree(data, ignore_errors=True)
+        password_file = home / "initial-password"
+        private_directories.write_private(password_file, self._passwords[SUPERUSER], self._user)
+        options = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"]
+        done = processes.run(
+            [self._program("initdb"), "-D", data, "-U", SUPERUSER, f"--pwfile={password_file}", *options],
+            environment={"LC_ALL": "C", "TZ": "UTC"},
+            user=self._user,
+            directory=home,
+        )
+        password_file.unlink()
+        if done.returncode != 0:
+            raise EnvironmentMissing(f"initdb failed: {done.stderr.strip()[-500:]}", "rowpath doctor")
+        self._home = home
+
+    def _configure(self) -> None:
+        listening = {"port": str(self._port), "unix_socket_directories": str(self._sockets).replace("'", "''")}
+        settings = SETTINGS | DURABILITY[self.durability] | listening
+        if self._tls:
+            certificate, key = certificates.make(self._files(), self._user)
+            files = {"ssl_cert_file": str(certificate), "ssl_key_file": str(key)}
+            settings |= TLS | {name: file.replace("'", "''") for name, file in files.items()}
+        file = self._files() / "data" / "postgresql.conf"
+        private_directories.write_private(
+            file, "".join(f"{name} = '{value}'\n" for name, value in settings.items()), self._user
+        )
+
+    def _started(self) -> bool:
+        """Start the postmaster; False when its port is taken."""
+        home = self._files()
+        log = home / "server.log"
+        with log.open("ab") as stderr:
+            begin = stderr.tell()
+            self._process = processes.start(
+                [self._program("postgres"), "-D", home / "data"],
+                environment={"LC_ALL": "C", "TZ": "UTC", **self._place.environment},
+                cpus=self._place.server_cpus,
+                user=self._user,
+                directory=home,
+                stderr=stderr,
+                death_signal=signal.SIGQUIT,  # the postmaster takes its children with it
+            )
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self.check():
+                return True
+            if processes.wait(self._process, 0.02):
+                said = log.read_bytes()[begin:].decode(errors="replace").strip()
+                if "could not bind" in said or "could not create any TCP/IP sockets" in said:
+                    return False
+                raise EnvironmentMissing(f"PostgreSQL did not start: {said[-500:]}", f"read {log}")
+        self.stop()
+        raise EnvironmentMissing(f"PostgreSQL did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
+
+    def _make_role(self) -> None:
+        if not self._ask(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}';"):
+            role = f"CREATE ROLE {ROLE} LOGIN PASSWORD '{self._passwords[ROLE]}' NOSUPERUSER NOCREATEDB NOCREATEROLE;"
+            self._psql(f"{role}\nCREATE DATABASE {DATABASE} OWNER {ROLE};", SUPERUSER, "postgres")
+
+    def _ask(self, query: str) -> str:
+        """What only a superuser may know."""
+        return self._psql(query, SUPERUSER, "postgres").strip()
+
+    def _checkpoint(self) -> None:
+        self._psql("CHECKPOINT;", SUPERUSER, "postgres", timeout_s=600)
+        private_directories.sync(self._files())
+
+    def _psql(self, script: str, role: str = ROLE, database: str = DATABASE, timeout_s: float = 60.0) -> str:
+        """Run a script through psql; the passwords travel in a private file, never on a command line."""
+        where, environment = self._way_in()
+        options = [*where, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
+        done: subprocess.CompletedProcess[str] = processes.run(
+            [self._client("psql"), *options, "-U", role, "-d", database, "-f", "-"],
+            text=script,
+            environment=environment,
+            timeout_s=timeout_s,
+        )
+        if done.returncode != 0:
+            said = done.stderr.strip()
+            for secret in self._passwords.values():
+                said = said.replace(secret, "***")
+            raise RowpathError(f"psql failed: {said[-500:]}", f"read {self._files() / 'server.log'}")
+        return done.stdout
+
+    def _way_in(self) -> tuple[list[str], dict[str, str]]:
+        """Arguments and environment of every client program: where the server is, and a private file of passwords."""
+        environment = {"PGPASSFILE": str(self._files() / "pgpass"), "PGCLIENTENCODING": "UTF8", "LC_ALL": "C.UTF-8"}
+        return ["-w", "-h", str(self._sockets), "-p", str(self._port)], environment
+
+    def _files(self) -> FilePath:
+        if self._home is None:
+            raise RowpathError("the PostgreSQL server has not been started", "call start first")
+        return self._home
+
+    def _program(self, name: str) -> FilePath:
+        return self._prefix / "bin" / name
+
+    def _client(self, name: str) -> FilePath:
+        """A client program; those of `install` serve a server that came without."""
+        own = self._program(name)
+        return own if own.is_file() else postgresql_programs.install() / "bin" / name
+
+
+def _born(pid: int) -> str:
+    fields = processes.stat_fields(pid)
+    return fields[19] if fields else ""

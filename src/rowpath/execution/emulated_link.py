@@ -1,0 +1,196 @@
+"""The emulated link: a proxy of ours between client and server that makes each round trip longer by a stated time.
+
+It runs where the controller sleeps, away from the servers where there is a choice. What it really adds is measured in
+every run, by a ping-pong with the ping server through it and without it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import socket
+import statistics
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance, Place
+from rowpath.errors import InternalError
+from rowpath.execution.worker import Invocation, Work
+from rowpath.machine import cpus, processes
+from rowpath.model.workload import Path, Phase
+from rowpath.planning.lattice import stated_ns
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.process import RunnerFailure
+
+MEANS = "a user-space proxy on 127.0.0.1 (runners/c/link.c); ping-pong with the ping server through it and without it"
+START_TIMEOUT_S = 10.0
+BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
+BULK_BYTES = 32 << 20
+PING_TIMEOUT_S = 60.0
+NOTHING = Work("null.nothing", Phase("nothing", "null"), "", (), (), None, 0)
+
+
+class Link:
+    """One running proxy."""
+
+    def __init__(self, to_port: int, value: str) -> None:
+        """Start it in front of that port of 127.0.0.1. Errors: InternalError, EnvironmentMissing (no C compiler)."""
+        c: Any = importlib.import_module("rowpath.runners.toolchains.c")
+        self.to_port = to_port
+        self._process = processes.start(
+            c.link_command(to_port, stated_ns(value) // 2),
+            cpus=cpus.controller_cpus(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        line = processes.first_line(self._process, START_TIMEOUT_S)
+        if not line.startswith("ready tcp="):
+            self.stop()
+            raise InternalError(f"the emulated link did not start (it said {json.dumps(line)})", "rowpath doctor")
+        self.port = int(line.removeprefix("ready tcp="))
+
+    def scheduled(self) -> str:
+        """How the kernel schedules it: a wire waits for no program, but only root may ask for that."""
+        first = os.sched_getscheduler(self._process.pid) == os.SCHED_FIFO
+        return "scheduled before other programs" if first else "scheduled like other programs"
+
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """Stop it by pid; harmless when it has ended."""
+        processes.stop(self._process, processes.AT_ONCE)
+
+
+class Links:
+    """The links of a run: one per server and value, renewed when a server comes back on another port."""
+
+    def __init__(self) -> None:
+        self._links: dict[tuple[Any, str], Link] = {}
+
+    def way_to(self, server: Any, instance: Instance, path: Path) -> dict[str, Any]:
+        """What `open` gets instead of the server's own address; empty for a path without a link.
+
+        `server`: what tells the instances of a run apart. Errors: RunnerFailure for another machine's server.
+        """
+        value = path.get("link")
+        if value == "none":
+            return {}
+        address = instance.options(path)
+        if address.get("host", "127.0.0.1") != "127.0.0.1":
+            where = address["host"]
+            raise RunnerFailure("unsupported", f"a link is emulated in front of servers here, not of {where}")
+        port = int(address["port"])
+        link = self._links.get((server, value))
+        if link is None or link.to_port != port or not link.alive():
+            if link is not None:
+                link.stop()
+            link = self._links[server, value] = Link(port, value)
+        return {"host": "127.0.0.1", "port": link.port}
+
+    def stop_all(self) -> None:
+        """Stop every one."""
+        while self._links:
+            self._links.popitem()[1].stop()
+
+
+@dataclass(frozen=True)
+class LinkMeasured:
+    """A link as it was measured: the fields of the journal's `link` record; times are of one round trip."""
+
+    link: str
+    placement: str
+    stated_ns: int
+    direct_ns: float  # without the link
+    round_trip_ns: float  # through it, the median over blocks
+    low_ns: float  # 10th and 90th percentile of the blocks
+    high_ns: float
+    rate_bytes_per_s: float  # of one long send through it
+    cpu: int
+    means: str
+
+
+def measure(value: str, placement: str, directory: FilePath) -> LinkMeasured:
+    """Ping-pong and a long send through a link of that value, the client where `placement` puts it."""
+    place = Place(directory / "ping", directory / "ping", cpus.server_cpus())
+    ping = ENGINES["null"].instance("server", "none", place)
+    ping.start()
+    try:
+        planned = _ping_path(placement)
+        address = ping.options(planned.path)
+        link = Link(int(address["port"]), value)
+        try:
+            direct = _ping_pong(planned, ping, {})
+            through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
+            rate = _long_send(link.port, statistics.median(through))
+            means = f"{MEANS}; {link.scheduled()}"
+        finally:
+            link.stop()
+    finally:
+        ping.stop()
+    tenths = statistics.quantiles(through, n=10)
+    return LinkMeasured(
+        link=value,
+        placement=placement,
+        stated_ns=stated_ns(value),
+        direct_ns=statistics.median(direct),
+        round_trip_ns=statistics.median(through),
+        low_ns=tenths[0],
+        high_ns=tenths[-1],
+        rate_bytes_per_s=rate,
+        cpu=cpus.controller_cpus()[0],
+        means=means,
+    )
+
+
+def _ping_pong(planned: PlannedPath, ping: Instance, way: dict[str, Any]) -> list[float]:
+    """ns of a round trip, by block."""
+    invocation = Invocation(planned, ping, log=lambda _line: None, timeout_s=PING_TIMEOUT_S)
+    try:
+        invocation.open(**way)
+        invocation.prepare(NOTHING)
+        invocation.sample(NOTHING, "warm", duration_ns=BLOCK_NS)
+        replies = [
+            invocation.sample(NOTHING, "steady", lead_in_ns=LEAD_IN_NS, duration_ns=BLOCK_NS).reply
+            for _ in range(BLOCKS)
+        ]
+    finally:
+        invocation.close()
+    return [reply.ns / max(1, reply.operations) for reply in replies]
+
+
+def _long_send(port: int, trip_ns: float) -> float:
+    """Bytes a second from client to server; the ping server swallows a `+` and answers the byte after the last one."""
+    with socket.create_connection(("127.0.0.1", port), PING_TIMEOUT_S) as connection:
+        connection.sendall(b"x")
+        connection.recv(1)
+        started_ns = time.monotonic_ns()
+        connection.sendall(b"+" * BULK_BYTES + b"x")
+        connection.recv(1)
+        return BULK_BYTES * 1e9 / max(1.0, time.monotonic_ns() - started_ns - trip_ns)
+
+
+def _ping_adapter() -> Adapter:
+    return next(adapter for adapter in load_manifest("c").adapter if adapter.driver == "ping")
+
+
+def _ping_path(placement: str) -> PlannedPath:
+    adapter = _ping_adapter()
+    coordinates = {
+        "engine": "null",
+        "deployment": "server",
+        "language": "c",
+        "driver": adapter.driver,
+        "version": adapter.versions[0],
+        "transport": "tcp",
+        "placement": placement,
+        "writes": "1",
+    }
+    return PlannedPath(Path.of(coordinates), adapter, (NOTHING.name,), "ping")

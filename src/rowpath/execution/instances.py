@@ -1,0 +1,110 @@
+"""The engines of a run: started once each, loaded, settled, stopped in reverse order on every exit path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Given, Instance, Place, versions
+from rowpath.errors import UsageError
+from rowpath.execution.emulated_link import Links
+from rowpath.execution.prepared_phases import Workshop
+from rowpath.machine import cpus
+from rowpath.model.workload import Path, Table, Workload
+from rowpath.planning.plan import PlannedPath
+
+# engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise), `free` for
+# a server that may use every core (else `none`)
+Key = tuple[str, str, str, str, str, str]
+
+
+def key_of(path: Path) -> Key:
+    """What a path's engine instance is shared by."""
+    offered = versions(ENGINES[path.get("engine")])
+    version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]
+    shown = version if len(offered) > 1 else "none"
+    served = path.get("deployment") == "server"
+    free = "free" if served and path.get("placement") == "free" else "none"
+    return path.get("engine"), path.get("deployment"), path.get("durability"), shown, path.get("storage"), free
+
+
+class Fleet:
+    """Every engine instance of a run."""
+
+    def __init__(self, directory: FilePath, workshop: Workshop, learn_secret: Callable[[str], None]) -> None:
+        self._directory = directory
+        self._workshop = workshop
+        self._learn_secret = learn_secret
+        self._instances: dict[Key, Instance] = {}
+        self._places: dict[Key, Place] = {}
+        self._links = Links()
+
+    def bring_up(self, paths: tuple[PlannedPath, ...], workloads: dict[str, Workload], key: Key) -> Instance:
+        """Start the instance, load what its paths' phases need, give embedded paths their own copies."""
+        engine_name, deployment, durability, *chosen = key
+        version, storage, free = ("" if value == "none" else value for value in chosen)
+        folder = self._directory / "-".join(part for part in key if part != "none")
+        place = Place(folder, folder, cpus.server_cpus(free or "same"), version=version, storage=storage)
+        instance = ENGINES[engine_name].instance(deployment, durability, place)
+        self._instances[key], self._places[key] = instance, place
+        instance.start()
+        for secret in instance.secrets():
+            self._learn_secret(secret)
+        mine = [planned for planned in paths if key_of(planned.path) == key]
+        tables: dict[str, Table] = {}
+        for workload in self._needed(mine, workloads):
+            for name, table in self._workshop.engine_work(workload, engine_name).loaded_tables().items():
+                if tables.setdefault(name, table) != table:
+                    raise UsageError(
+                        f"two workloads of this experiment fill a table '{name}', each in its own way",
+                        "run them in two experiments",
+                    )
+        instance.load(tables)  # of none too: it makes an embedded engine's database
+        for planned in mine:
+            instance.own_copy(planned.path)
+        return instance
+
+    def _needed(self, paths: list[PlannedPath], workloads: dict[str, Workload]) -> list[Workload]:
+        names = dict.fromkeys(phase.partition(".")[0] for planned in paths for phase in planned.phases)
+        return [workloads[name] for name in names]
+
+    def way_to(self, path: Path) -> dict[str, Any]:
+        """What `open` gets so that a path goes through its emulated link; empty for a path without one."""
+        return self._links.way_to(key_of(path), self._instances[key_of(path)], path)
+
+    def __getitem__(self, key: Key) -> Instance:
+        return self._instances[key]
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._instances
+
+    def restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
+        """Stop and start a server again on its data; `environment` (else none) is added for the new process.
+
+        A server that was given to us is left alone.
+        """
+        instance = self._instances[key]
+        if isinstance(instance, Given):
+            return
+        instance.stop()
+        added = self._places[key].environment
+        added.clear()
+        added.update(environment or {})
+        instance.start()
+        for secret in instance.secrets():
+            self._learn_secret(secret)
+
+    def forget(self, key: Key) -> None:
+        """Stop an instance that could not be brought up."""
+        instance = self._instances.pop(key, None)
+        if instance is not None:
+            instance.stop()
+
+    def stop_all(self) -> None:
+        """Stop everything, last started first."""
+        self._links.stop_all()
+        while self._instances:
+            _key, instance = self._instances.popitem()
+            instance.stop()

@@ -1,0 +1,114 @@
+"""The client processes of one path, and which of their connections are whose: one for all groups, or one for each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rowpath.engines.base import Instance
+from rowpath.execution.mixed_load.shared_counters import Board
+from rowpath.execution.worker import Invocation, Work
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import GroupSpec, GroupTotal
+
+SPIN_NS = (
+    50_000  # an open-loop client is awake so long before an operation is due, where that takes no core from others
+)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Connections of one process that are one group's."""
+
+    invocation: Invocation
+    first_client: int
+    process: int  # its number
+
+
+class Processes:
+    """The processes of one path, connected; `close` ends them on every way out."""
+
+    def __init__(
+        self,
+        planned: PlannedPath,
+        instance: Instance,
+        connections: Mapping[str, int],
+        *,
+        log: Callable[[str], None],
+        timeout_s: float,
+    ) -> None:
+        """`connections`: how many each group needs. Starts the processes. Errors: RunnerFailure."""
+        self.planned = planned
+        self.instance = instance
+        self.seats: dict[str, Seat] = {}
+        self.invocations: list[Invocation] = []
+        self._at_work: list[Invocation] = []
+        self._prepared: set[tuple[int, str]] = set()
+        own = planned.path.get("processes") == "own"
+        try:
+            for share in [{name: count} for name, count in connections.items()] if own else [dict(connections)]:
+                total = sum(share.values())
+                invocation = Invocation(planned, instance, log=log, timeout_s=timeout_s, clients=total)
+                first = 0
+                for name, count in share.items():
+                    self.seats[name] = Seat(invocation, first, len(self.invocations))
+                    first += count
+                self.invocations.append(invocation)
+        except BaseException:
+            self.close()
+            raise
+
+    def open(self, way: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Connect them all; the fields of the journal's `invocation` records. Errors: RunnerFailure."""
+        told = [invocation.open(**way) for invocation in self.invocations]
+        for invocation in self.invocations:
+            invocation.notice_server()
+        return told
+
+    def prepare(self, group: str, work: Work) -> None:
+        """Prepare a phase in the process of that group, unless it is. Errors: RunnerFailure."""
+        seat = self.seats[group]
+        if (seat.process, work.name) not in self._prepared:
+            seat.invocation.prepare(work)
+            self._prepared.add((seat.process, work.name))
+
+    def pids(self) -> list[int]:
+        """Every client process."""
+        return [pid for invocation in self.invocations for pid in invocation.pids]
+
+    def alive(self) -> bool:
+        """Whether none is lost."""
+        return all(invocation.runner.alive() for invocation in self.invocations)
+
+    def ready(self, board: Board, asked: Iterable[tuple[int, GroupSpec]]) -> None:
+        """Let every process make its groups ready: (process, what it is asked). Errors: RunnerFailure."""
+        shares: dict[int, list[GroupSpec]] = {}
+        for process, spec in asked:
+            shares.setdefault(process, []).append(spec)
+        for process, share in shares.items():
+            self.invocations[process].groups(board.file, share)
+            self._at_work.append(self.invocations[process])
+
+    def ended(self, timeout_s: float) -> dict[str, GroupTotal]:
+        """By its name what each group did since `ready`, of those processes that can still tell."""
+        totals: dict[str, GroupTotal] = {}
+        for invocation in self._at_work:
+            with contextlib.suppress(RunnerFailure):
+                totals |= {total.name: total for total in invocation.groups_end(timeout_s)}
+        self._at_work.clear()
+        return totals
+
+    def close(self) -> None:
+        """Close the connections and end the processes, the last first; never raises."""
+        for invocation in reversed(self.invocations):
+            invocation.close()
+
+    def spin_ns(self) -> int:
+        """How long before an operation is due an open-loop client may be awake."""
+        path = self.planned.path
+        shares_a_core = path.get("placement") == "same" and not self.planned.embedded
+        crowded = self.planned.embedded and len(self.seats) > 1
+        return 0 if shares_a_core or crowded else SPIN_NS

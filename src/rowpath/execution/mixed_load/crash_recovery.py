@@ -1,0 +1,83 @@
+"""An engine killed with SIGKILL while clients write, and its way back: what it takes until the first answer."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rowpath.engines.base import Given, Instance
+from rowpath.errors import RowpathError
+from rowpath.execution.worker import Invocation, Work
+from rowpath.machine import processes
+from rowpath.runners.process import RunnerFailure
+
+GONE_S = 10.0  # for which dead processes are waited for
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """How an engine came back; `ns` None: it did not, and `reason` says why."""
+
+    ns: int | None
+    reason: str = ""
+
+
+def kill(instance: Instance, invocations: list[Invocation]) -> list[int]:
+    """SIGKILL to every process that has the database open, all at once; their pids, once they are gone.
+
+    A server: its processes, the first one first. Embedded: the runners and what they started. A server that was
+    given to us is left alone (nobody is killed then).
+    """
+    if isinstance(instance, Given):
+        return []
+    if instance.deployment == "server":
+        pids = instance.pids()
+    else:
+        pids = [pid for each in invocations for pid in (each.runner.pid, *processes.descendants(each.runner.pid))]
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + GONE_S
+    while any(map(_runs, pids)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return pids
+
+
+def recover(
+    start: Callable[[], None], opened: Callable[[], Invocation], work: Work | None
+) -> tuple[Invocation | None, Recovery]:
+    """Bring a killed engine back: `start` it (a server; nothing otherwise), connect, and read its table once.
+
+    `opened` starts a runner and connects it; only its connecting counts, for the process itself is ours. A database
+    that waits until it no longer takes its dead process for a living one (HSQLDB's lock, ten seconds) does so then.
+    `work`: a counting phase, whose table is read for the first answer; None: connecting is the answer. The caller
+    closes the invocation.
+    """
+    begun_ns = time.monotonic_ns()
+    try:
+        start()
+        ns = time.monotonic_ns() - begun_ns
+        invocation = opened()
+    except RowpathError as error:
+        return None, Recovery(None, f"it did not start again: {error.message}")
+    except RunnerFailure as failure:
+        return None, Recovery(None, f"nobody could connect to it again: {failure.text}")
+    begun_ns = time.monotonic_ns()
+    try:
+        if work is not None and work.after is not None:
+            invocation.prepare(work.after)
+            invocation.verify(work.after, 0, 1, max_rows=1)
+    except RunnerFailure as failure:
+        invocation.close()
+        return None, Recovery(None, f"it did not answer again: {failure.text}")
+    return invocation, Recovery(ns + invocation.connect_ns + time.monotonic_ns() - begun_ns)
+
+
+def _runs(pid: int) -> bool:
+    """Whether any thread of it still runs: until the last has ended its files are open and locked."""
+    fields = processes.stat_fields(pid)
+    return bool(fields) and (fields[0] != "Z" or len(processes.threads(pid)) > 1)

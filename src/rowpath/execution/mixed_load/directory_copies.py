@@ -1,0 +1,211 @@
+"""A database moved by copying its directory, to another deployment or version: its rows must still be the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+import msgspec
+
+from rowpath.engines import ENGINES, backup
+from rowpath.engines.base import Availability, Instance, Place
+from rowpath.engines.jvm.base import JvmEngine
+from rowpath.engines.jvm.embedded import Directory
+from rowpath.engines.jvm.server import Server
+from rowpath.errors import RowpathError
+from rowpath.execution.mixed_load.restore_check import digest_of
+from rowpath.execution.worker import Invocation
+from rowpath.machine import cpus, private_directories
+from rowpath.model.mixed_load import MoveEnd, MoveTable
+from rowpath.model.workload import Path, Table
+from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.runners.manifest import build
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads.expected_scan import whole_table
+
+MADE_ROWS = 100_000  # of a table at most, where another version makes the database: it shows as much as a million
+
+Log = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """One copy read at its target; `ns`: copying, and starting a server over it. The fields of the journal's `move`."""
+
+    source: str
+    target: str
+    bytes: int
+    ns: int
+    digest: str  # of every table, as read at the target
+    expected: str  # as loaded, and as read at the source
+    ok: bool
+    reason: str = ""
+
+    def record(self) -> dict[str, Any]:
+        """As the journal has it."""
+        return dataclasses.asdict(self)
+
+
+def carry_out_all(
+    plan: Plan, folder: FilePath, record: Callable[..., None], note: Log, log: Log, timeout_s: float
+) -> None:
+    """Every move of the experiment whose engine the plan has, journalled; one that cannot be made is named with why."""
+    tables = {name: table for each in plan.workloads.values() for name, table in each.tables.items() if table.rows}
+    for number, move in enumerate(plan.experiment.moves):
+        if all(planned.path.get("engine") != move.engine for planned in plan.paths):
+            continue
+        here = availability(move)
+        if not here.ok:
+            text = f"the move {here.what} is left out: {here.reason} ({here.remedy})"
+            record("note", text=text)
+            note(text)
+            continue
+        note(f"moving {here.what}")
+        place = folder / f"move-{number}"
+        for moved in carry_out(move, tables, "none", place, log, timeout_s):
+            record("move", set=-1, path_id="", **moved.record())
+            if not moved.ok:
+                note(f"{moved.source} → {moved.target}: {moved.reason}")
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def announced(plan: Plan) -> Iterator[str]:
+    """A line for every move that this plan would make, or would leave out and why."""
+    for move in plan.experiment.moves:
+        if any(planned.path.get("engine") == move.engine for planned in plan.paths):
+            here = availability(move)
+            remedy = f"; enable it with: {here.remedy}" if here.remedy else ""
+            yield f"move: {here.what}" if here.ok else f"not: the move {here.what}: {here.reason}{remedy}"
+
+
+def availability(move: MoveTable) -> Availability:
+    """Whether both versions are here; starts and fetches nothing."""
+    engine = _engine(move)
+    for version in (move.source.version, move.target.version):
+        if version and version not in engine.movable_versions():
+            known = ", ".join(engine.movable_versions())
+            return Availability(False, title(move), f"there is no {engine.title} {version} here", f"it has {known}")
+        here = engine.availability_of(version, "off") if version else engine.availability()
+        if not here.ok:
+            return Availability(False, title(move), here.reason, here.remedy)
+    return Availability(True, title(move))
+
+
+def title(move: MoveTable) -> str:
+    """`Derby 10.3.1.4 embedded → Derby 10.8.2.2 embedded`."""
+    return f"{_name(move, move.source)} → {_name(move, move.target)}"
+
+
+def carry_out(
+    move: MoveTable, tables: dict[str, Table], durability: str, folder: FilePath, log: Log, timeout_s: float
+) -> Iterator[Moved]:
+    """Make the database at the source, copy its directory to the target, read every table there.
+
+    The digest at the source must be that of what was loaded, the one at the target the same. Where another version
+    embeds it, it is read twice: as the source's version left it, then upgraded for good. `folder`: an empty one for
+    both. What goes wrong is a Moved that is not ok, never an exception.
+    """
+    if move.source.version != move.target.version:
+        tables = {name: _cut(table) for name, table in tables.items()}
+    expected = _joined(
+        {name: whole_table(table, table.columns).digest(1, table.rows) for name, table in tables.items()}
+    )
+    source, target = _name(move, move.source), _name(move, move.target)
+    size, ns = 0, 0
+    steps = [(target, "")]
+    if move.source.version != move.target.version and move.target.deployment == "embedded":
+        steps.append((f"{target}, upgraded", "true"))
+    instances: list[Instance] = []
+    try:
+        instances.append(_instance(move, move.source, durability, folder / "source"))
+        made = instances[0]
+        made.start()
+        made.load(tables)
+        planned = _planned(move, move.source, durability)
+        made.own_copy(planned.path)
+        database = FilePath(made.options(planned.path)["path"])
+        if (found := _read(planned, made, tables, log, timeout_s)) != expected:
+            yield Moved(
+                source, target, 0, 0, found, expected, False, "the source itself holds other rows than were loaded"
+            )
+            return
+        size = private_directories.size_bytes(database)
+        begun_ns = time.monotonic_ns()
+        moved = _instance(move, move.target, durability, folder / "target")
+        instances.append(moved)
+        assert isinstance(moved, Directory | Server)
+        moved.adopt(database)
+        ns = time.monotonic_ns() - begun_ns
+        planned = _planned(move, move.target, durability)
+        while steps:
+            name, upgrade = steps[0]
+            found = _read(planned, moved, tables, log, timeout_s, upgrade=upgrade)
+            ok = found == expected
+            yield Moved(source, name, size, ns, found, expected, ok, "" if ok else "other rows than the source has")
+            steps.pop(0)
+    except (RowpathError, RunnerFailure) as error:
+        yield Moved(source, steps[0][0], size, ns, "", expected, False, str(error))
+    finally:
+        for instance in reversed(instances):
+            backup.gone(instance)
+
+
+def _read(
+    planned: PlannedPath, instance: Instance, tables: dict[str, Table], log: Log, timeout_s: float, upgrade: str = ""
+) -> str:
+    """The digest of every table, through a runner of the end's own version; the database is closed afterwards."""
+    build([(planned.adapter, planned.path.get("version"))])
+    invocation = Invocation(planned, instance, log=log, timeout_s=timeout_s)
+    try:
+        invocation.open(**({"upgrade": upgrade} if upgrade else {}))
+        return _joined({name: digest_of(invocation, name, table) for name, table in tables.items()})
+    finally:
+        invocation.close()
+
+
+def _joined(digests: dict[str, str]) -> str:
+    return " ".join(f"{name}={digest}" for name, digest in digests.items())
+
+
+def _cut(table: Table) -> Table:
+    return msgspec.structs.replace(table, rows=min(table.rows, MADE_ROWS))
+
+
+def _engine(move: MoveTable) -> Any:
+    return ENGINES[move.engine]
+
+
+def _name(move: MoveTable, end: MoveEnd) -> str:
+    engine = _engine(move)
+    return f"{engine.title} {end.version or engine.version()} {end.deployment}"
+
+
+def _instance(move: MoveTable, end: MoveEnd, durability: str, folder: FilePath) -> Instance:
+    engine: JvmEngine = _engine(move)
+    folder.mkdir(parents=True, mode=0o700)
+    place = Place(folder, folder, cpus.server_cpus("free"), version=end.version)
+    return engine.instance(end.deployment, durability, place)
+
+
+def _planned(move: MoveTable, end: MoveEnd, durability: str) -> PlannedPath:
+    engine: JvmEngine = _engine(move)
+    adapter = engine.adapter()
+    version = end.version or engine.version()
+    coordinates = {
+        "engine": engine.name,
+        "engine_version": version,
+        "deployment": end.deployment,
+        "language": "java",
+        "driver": adapter.driver,
+        "version": version,
+        "statement": "prepared",
+        "placement": "free",
+        "clients": "1",
+        "durability": durability,
+    }
+    return PlannedPath(Path.of(coordinates), adapter, (), _name(move, end))

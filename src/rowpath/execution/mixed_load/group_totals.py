@@ -1,0 +1,153 @@
+"""What one group did in one stretch, from the runner's reply and the board: the journal's record `group`."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rowpath.execution.mixed_load import pacing
+from rowpath.execution.mixed_load.shared_counters import Board, Snapshot
+from rowpath.execution.worker import Work
+from rowpath.journal.writer import printable
+from rowpath.model import histogram
+from rowpath.model.mixed_load import GroupTable
+from rowpath.runners.protocol import GroupTotal
+from rowpath.workloads.expected import Touches
+
+
+@dataclass(frozen=True)
+class Member:
+    """A group with an operation as one stretch has it; `touches` None: what it delivers is not compared."""
+
+    table: GroupTable
+    work: Work
+    clients: int
+    rate_per_s: float = 0.0
+    seed: int = 0
+    touches: Touches | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the group."""
+        return self.table.name
+
+    @property
+    def open_loop(self) -> bool:
+        """Whether its operations are due at times of their own."""
+        return self.table.pacing != "closed"
+
+    @property
+    def counted_rows(self) -> int:
+        """Parameter rows whose acknowledged operations are counted; 0: none."""
+        return self.work.parameter_count if self.work.phase.counted else 0
+
+
+def seed_of(seed: int, where: str) -> int:
+    """The seed of a Poisson schedule: the same for the same run and place."""
+    return random.Random(f"{seed}/{where}").getrandbits(48)
+
+
+def figures(now: Snapshot, before: Snapshot | None, open_loop: bool) -> dict[str, Any]:
+    """What a group did between two snapshots (None: since its begin), as a `second` record has it."""
+    counts = now.latency if open_loop else now.service
+    spent_ns = now.latency_ns if open_loop else now.service_ns
+    operations, failed, rows, arrivals = now.operations, now.failed, now.rows, now.arrivals
+    if before is not None:
+        counts = counts - (before.latency if open_loop else before.service)
+        spent_ns -= before.latency_ns if open_loop else before.service_ns
+        operations, failed = operations - before.operations, failed - before.failed
+        rows, arrivals = rows - before.rows, arrivals - before.arrivals
+    used = np.flatnonzero(counts)
+    return {
+        "operations": operations,
+        "failed": failed,
+        "rows": rows,
+        "arrivals": arrivals,
+        "mean_ns": spent_ns / operations if operations else None,
+        "p50_ns": histogram.percentile(counts, 50),
+        "p99_ns": histogram.percentile(counts, 99),
+        "most_ns": histogram.highest_of(int(used[-1])) if len(used) else None,
+        "under_way_ns": now.under_way_ns,
+    }
+
+
+def stall_ns(board: Board, name: str, now_ns: int) -> int:
+    """For how long by now operations of the group have been under way of which none has ended; 0: none is."""
+    spans = board.spans(name)
+    begun = [begin for begin, _ended in spans if begin]
+    return max(0, now_ns - max(min(begun), *(ended for _begin, ended in spans))) if begun else 0
+
+
+def group_record(
+    member: Member,
+    total: GroupTotal | None,
+    last: Snapshot,
+    span: tuple[int, int, int],
+    zero_ns: int,
+) -> dict[str, Any]:
+    """The fields of the record `group`; `total` None: the runner was lost, and the board is all there is.
+
+    `span`: when it began and last ended something on the board, and the stretch's end; `zero_ns`: when the run began.
+    """
+    begun_ns, ended_ns, end_ns = span
+    operations, failed = (total.operations, total.failed) if total else (last.operations, last.failed)
+    first_ns = total.begun_ns if total and total.begun_ns else begun_ns
+    last_ns = total.ended_ns if total and total.ended_ns else ended_ns
+    if member.open_loop and not member.table.times:
+        last_ns = max(last_ns, end_ns)  # on duty until then: what it did not begin must not raise its rate
+    # One client's longest operation is the group's longest stall, told exactly; of several the looks know of theirs.
+    stall = (figures(last, None, open_loop=False)["most_ns"] or 0) if member.clients == 1 else 0
+    record: dict[str, Any] = {
+        "group": member.name,
+        "phase": member.table.phase,
+        "clients": member.clients,
+        "pacing": member.table.pacing,
+        "asked_per_s": member.rate_per_s if member.open_loop else None,
+        "begun_ns": first_ns - zero_ns,
+        "ended_ns": max(last_ns, first_ns) - zero_ns,
+        "operations": operations,
+        "failed": failed,
+        "failures": _failures(total),
+        "rows": total.rows if total else last.rows,
+        "values": total.values if total else None,
+        "touch_ok": _touch_ok(member, total),
+        "service": histogram.encode(last.service),
+        "latency": histogram.encode(last.latency),
+        "lateness": histogram.encode(last.lateness),
+        "arrivals": last.arrivals,
+        "not_begun": 0,
+        "reached": True,
+        "cpu_ns": total.cpu_ns if total else None,
+        "longest_stall_ns": stall,
+    }
+    if member.open_loop:
+        record |= _arrived(member, operations, last, max(0, end_ns - begun_ns) if begun_ns else 0)
+    return record
+
+
+def _failures(total: GroupTotal | None) -> list[dict[str, Any]]:
+    return [
+        {"kind": each.kind, "code": printable(each.code), "text": printable(each.text), "count": each.count}
+        for each in (total.failures if total else [])
+    ]
+
+
+def _arrived(member: Member, operations: int, last: Snapshot, elapsed_ns: int) -> dict[str, Any]:
+    asked = (member.table.pacing, member.rate_per_s, member.clients, member.seed)
+    due = pacing.due_before(*asked, elapsed_ns, member.table.times)
+    # What a single operation may still have under way at the end: latency would excuse an overloaded engine's queue.
+    longest_ns = figures(last, None, open_loop=False)["most_ns"] or 0
+    tail_ns = min(max(int(pacing.TAIL_S * 1e9), longest_ns), elapsed_ns // 20)
+    before_tail = pacing.due_before(*asked, elapsed_ns - tail_ns, member.table.times)
+    return {"not_begun": max(0, due - last.arrivals), "reached": pacing.reached(operations, due, due - before_tail)}
+
+
+def _touch_ok(member: Member, total: GroupTotal | None) -> bool | None:
+    if total is None or total.failed or member.touches is None:
+        return None
+    regions = [(client.first, client.rows_of_its_own, client.operations) for client in total.clients]
+    expected = member.touches.expected_in_regions(regions)
+    return None if expected is None else int(total.touch, 16) in expected

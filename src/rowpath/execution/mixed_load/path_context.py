@@ -1,0 +1,86 @@
+"""One path in one set: what everybody who works on it needs to know, and how it is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rowpath.engines.base import BackedUp
+from rowpath.execution.instances import key_of
+from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.worker import Work
+from rowpath.model.mixed_load import StretchTable
+from rowpath.planning.mixed_load.eligibility import why_left_out
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.process import RunnerFailure
+
+if TYPE_CHECKING:
+    from rowpath.execution.schedule import Schedule
+
+
+class Unit:
+    """A path in a set."""
+
+    def __init__(self, schedule: Schedule, set_number: int, planned: PlannedPath) -> None:
+        self.schedule = schedule
+        self.set_number = set_number
+        self.planned = planned
+        self.experiment = schedule.plan.experiment
+        self.groups = {group.name: group for group in self.experiment.groups}
+        self.instance = schedule.fleet[key_of(planned.path)]
+        self.works = schedule.engine_works(planned)
+        self.bad = schedule.bad.get(planned.path.id, {})  # phase → status
+        self.folder = schedule.directory.work / "groups" / f"{schedule.plan.paths.index(planned)}-{set_number}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def served(self) -> bool:
+        """Whether the engine is a server."""
+        return not self.planned.embedded
+
+    def work(self, name: str) -> Work:
+        """The phase `workload.phase`, ready."""
+        return self.works[name.partition(".")[0]].phases[name]
+
+    def can_run(self, table: StretchTable) -> bool:
+        """Whether this path can run that stretch; why not is noted, in the first set."""
+        if table.extended and not self.schedule.plan.extended:
+            return False
+        why = why_left_out(self.experiment, table, self.planned)
+        for group in (self.groups[name] for name in table.groups):
+            if not why and group.phase in self.bad:
+                why = f"{group.phase} is {self.bad[group.phase]}"
+            elif not why and group.verb and not isinstance(self.instance, BackedUp):
+                why = "there is no way to back it up"
+        if why and self.set_number == 0:
+            self.note(f"the stretch '{table.name}' is left out: {why}")
+        return not why
+
+    def open(self, connections: Mapping[str, int]) -> Processes:
+        """Client processes with so many connections for each group. Errors: RunnerFailure."""
+        planned, schedule = self.planned, self.schedule
+        key = key_of(planned.path)
+        if key not in schedule.fleet:
+            raise RunnerFailure("connect", f"{key[0]} is gone and did not start again")
+        log = schedule.log_of(planned)
+        processes = Processes(planned, self.instance, connections, log=log, timeout_s=schedule.timeout_s)
+        try:
+            for told in processes.open(schedule.fleet.way_to(planned.path)):
+                self.write("invocation", started_ns=schedule.now_ns(), **told)
+        except BaseException:
+            processes.close()
+            raise
+        return processes
+
+    def open_one(self) -> Processes:
+        """One process with one connection, to look at what is there. Errors: RunnerFailure."""
+        return self.open({next(iter(self.groups)): 1})
+
+    def note(self, text: str) -> None:
+        """Journal and show what a reader should know."""
+        self.schedule.journal.write("note", text=f"{self.planned.name}: {text}")
+        self.schedule.progress.note(f"{self.planned.name}: {text}")
+
+    def write(self, record: str, **fields: Any) -> None:
+        """Journal a record of this path in this set."""
+        self.schedule.journal.write(record, set=self.set_number, path_id=self.planned.path.id, **fields)

@@ -1,0 +1,46 @@
+"""The search for the highest rate at which the 99th percentile of a group's latency stays under a bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from rowpath.analysis.mixed_load.model import RateTry
+from rowpath.model.mixed_load import RateSweepTable
+
+CLOSE_ENOUGH = 1.05  # a rate that fails over one that holds
+
+
+def held(tried: RateTry, bound_ns: int) -> bool:
+    """Whether that rate was reached with its 99th percentile under the bound."""
+    return tried.reached and tried.p99_ns is not None and tried.p99_ns <= bound_ns
+
+
+def search(table: RateSweepTable, attempt: Callable[[float], RateTry]) -> tuple[float | None, tuple[RateTry, ...]]:
+    """The highest rate that held, and every try in order; None when not even the lowest did.
+
+    Doubling (or halving, when the first fails) until one holds and one fails, then the geometric middle between them
+    until they are within 5 % or the tries are used up. A rate is tried once: a machine that is not quiet makes the
+    answer lower, never higher than what held.
+    """
+    bound_ns = round(table.p99_ms * 1e6)
+    tries: list[RateTry] = []
+    holds: float | None = None
+    fails: float | None = None
+    rate = table.begin_per_s
+    while len(tries) < table.tries:
+        tried = attempt(rate)
+        tries.append(tried)
+        if held(tried, bound_ns):
+            holds = rate
+        else:
+            fails = rate
+        if holds is None:
+            rate /= 2
+        elif fails is None:
+            rate *= 2
+        elif fails / holds <= CLOSE_ENOUGH:
+            break
+        else:
+            rate = math.sqrt(holds * fails)
+    return holds, tuple(tries)

@@ -1,0 +1,75 @@
+"""What processes used within each second of a time line: CPU, memory, disk; and the bytes of our connections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from rowpath.machine.counters import cpu, disk, memory
+from rowpath.machine.counters.connections import Growth
+
+Used = dict[str, int | None]
+Pids = Callable[[], list[int]]
+
+
+class ProcessUse:
+    """What some processes used since it was last asked; they may be others by then."""
+
+    def __init__(self, pids: Pids) -> None:
+        self._pids = pids
+        self._cpu_ns = 0
+        self._disk: disk.Bytes | None = None
+        self.since()
+
+    def since(self) -> Used | None:
+        """`cpu_ns`, `read_bytes` and `written_bytes` of the time since, and what is resident now; None: none is alive.
+
+        `memory_bytes` is the processes' own; what they map of files and share is beside it.
+        """
+        pids = self._pids()
+        last_cpu_ns, last = self._cpu_ns, self._disk
+        self._cpu_ns, self._disk = self._used(pids)
+        held = memory.resident(pids)
+        if held is None:
+            return None
+        now = self._disk
+        # What ended in between without its parent's being among them would make a sum fall.
+        return {
+            "cpu_ns": max(0, self._cpu_ns - last_cpu_ns),
+            "memory_bytes": held.anonymous,
+            "file_bytes": held.file,
+            "shared_bytes": held.shared,
+            "read_bytes": max(0, now.read_bytes - last.read_bytes) if now and last else None,
+            "written_bytes": max(0, now.write_bytes - last.write_bytes) if now and last else None,
+        }
+
+    def _used(self, pids: list[int]) -> tuple[int, disk.Bytes | None]:
+        return cpu.total_ns(pids), disk.total(pids)
+
+
+class OwnUse(ProcessUse):
+    """What this process used, without those that it started and has seen end."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: [os.getpid()])
+
+    def _used(self, pids: list[int]) -> tuple[int, disk.Bytes | None]:
+        return cpu.process_ns(pids[0]) or 0, disk.of(pids[0], alone=True)
+
+
+class Usage:
+    """The processes of one path with the connections between them."""
+
+    def __init__(self, client_pids: Pids, server_pids: Pids, backup_pids: Pids, port: int) -> None:
+        """`backup_pids`: of programs that make backups; `port`: of the server on 127.0.0.1, 0: no TCP."""
+        sides = {"client": client_pids, "server": server_pids, "backup": backup_pids}
+        self._sides = {name: ProcessUse(pids) for name, pids in sides.items()} | {"controller": OwnUse()}
+        self._growth = Growth(port) if port else None
+
+    def since(self) -> dict[str, Any]:
+        """The fields `processes` and `connections` of a `second` record."""
+        used = {name: found for name, side in self._sides.items() if (found := side.since())}
+        bytes_ = self._growth.since() if self._growth else None
+        connections = {"sent_bytes": bytes_[0], "received_bytes": bytes_[1]} if bytes_ else None
+        return {"processes": used, "connections": connections}

@@ -1,0 +1,124 @@
+"""Whether a backup can be restored, and holds what it must: a backup that cannot is a failed backup."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from rowpath.engines.base import BackedUp, Backup, Instance
+from rowpath.errors import RowpathError
+from rowpath.execution.mixed_load.acknowledged_writes import Ledger, check_between
+from rowpath.execution.prepared_phases import EngineWork
+from rowpath.execution.worker import Invocation, Work
+from rowpath.model.workload import Phase, Table
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads.expected_scan import whole_table
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What came of a restored backup: whole tables whose digest was compared, and the ledger's writes."""
+
+    ok: bool
+    reason: str = ""
+    tables: int = 0  # loaded ones, the ledger included
+    rows: int = 0
+    writes: int = 0  # acknowledged when the backup began
+    lost: int = 0
+    doubled: int = 0
+
+    def checked(self) -> dict[str, int]:
+        """The journal's `checked`."""
+        return {name: getattr(self, name) for name in ("tables", "rows", "writes", "lost", "doubled")}
+
+
+def counting(planned: PlannedPath, works: dict[str, EngineWork]) -> tuple[EngineWork, Work] | None:
+    """The path's phase that counts its writes in a table, and its workload; None when it has none."""
+    for name in planned.phases:
+        engine_work = works[name.partition(".")[0]]
+        if engine_work.phases[name].phase.counted:
+            return engine_work, engine_work.phases[name]
+    return None
+
+
+def restore_check(
+    backup: Backup,
+    instance: Instance,
+    planned: PlannedPath,
+    works: dict[str, EngineWork],
+    before: Ledger,
+    after: Ledger,
+    folder: FilePath,
+    log: Callable[[str], None],
+    timeout_s: float,
+) -> Restored:
+    """Restore the backup into `folder` (made, and removed afterwards) and read every loaded table through a runner.
+
+    A table that nobody writes has the digest of what was loaded; the ledger has at least what was acknowledged when
+    the backup began, at most what was acknowledged or in doubt when it ended. Never raises for what the backup, the
+    engine or the runner did wrong: that is the answer.
+    """
+    if not isinstance(instance, BackedUp):
+        return Restored(False, f"{planned.path.get('engine')} has no way back from a backup")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with contextlib.ExitStack() as cleanup:
+            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+            restored = instance.restored(backup, folder)
+            cleanup.callback(restored.stop)
+            invocation = Invocation(planned, restored, log=log, timeout_s=timeout_s)
+            cleanup.callback(invocation.close)
+            invocation.open()
+            return _read(invocation, planned, works, before, after, folder)
+    except RowpathError as error:
+        return Restored(False, f"it could not be restored: {error.message}")
+    except RunnerFailure as failure:
+        return Restored(False, f"what was restored could not be read: {failure}")
+
+
+def _read(
+    invocation: Invocation,
+    planned: PlannedPath,
+    works: dict[str, EngineWork],
+    before: Ledger,
+    after: Ledger,
+    folder: FilePath,
+) -> Restored:
+    found = counting(planned, works)
+    ledger = found[1].phase.after if found else ""
+    tables = rows = 0
+    for name, table in _unwritten(planned, works):
+        tables, rows = tables + 1, rows + table.rows
+        digest, expected = digest_of(invocation, name, table), whole_table(table, table.columns).digest(1, table.rows)
+        if digest != expected:
+            return Restored(False, f"{name} has the digest {digest}, not {expected}", tables, rows)
+    if found is None:
+        return Restored(True, "", tables, rows)
+    seen = check_between(invocation, *found, before, after, folder)
+    reason = f"{ledger}: {seen.reason}" if seen.reason else ""
+    return Restored(seen.ok, reason, tables + 1, rows + seen.rows, seen.writes, seen.lost, seen.doubled)
+
+
+def _unwritten(planned: PlannedPath, works: dict[str, EngineWork]) -> Iterator[tuple[str, Table]]:
+    phases = [works[name.partition(".")[0]].phases[name].phase for name in planned.phases]
+    written = {phase.after or phase.table for phase in phases if phase.writes}
+    for engine_work in works.values():
+        yield from ((name, table) for name, table in engine_work.loaded_tables().items() if name not in written)
+
+
+def whole(name: str, table: Table) -> Work:
+    """A select of every row and column of a loaded table, for a check outside every measurement."""
+    query = f"SELECT {', '.join(column.name for column in table.columns)} FROM {name}"
+    phase = Phase(f"whole.{name}", "query", query, table=name, scan=True)
+    return Work(phase.name, phase, query, table.columns, (), None, 0, (), table.columns, table.primary_key)
+
+
+def digest_of(invocation: Invocation, name: str, table: Table) -> str:
+    """The digest of a whole table, read through the runner. Errors: RunnerFailure."""
+    work = whole(name, table)
+    invocation.prepare(work)
+    return invocation.verify(work, 0, 1, max_rows=table.rows + 1).digest

@@ -1,0 +1,159 @@
+"""The board: shared memory in which every client of every group writes down each operation before the next.
+
+The layout is part of the runner protocol (runners/PROTOCOL.md, `groups`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rowpath.model.histogram import COUNTS, Counts
+
+WORD = 8
+CONTROL_BYTES = 64  # two words used: a cache line of its own
+HEAD_WORDS = 16
+SLOT_BYTES = WORD * (HEAD_WORDS + 3 * COUNTS)
+PAGE = 4096
+WAITS, WORKS, DONE, GAVE_UP = 1, 2, 3, 4
+SERVICE, LATENCY, LATENESS = range(3)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one group is on the board; offsets in bytes."""
+
+    name: str
+    clients: int
+    control: int
+    slots: int
+    slot_bytes: int
+    acknowledged: int  # within a slot; 0: not kept
+    rows: int  # parameter rows whose acknowledged operations are counted
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One group at one instant: sums over its clients since its begin."""
+
+    at_ns: int  # CLOCK_MONOTONIC
+    operations: int
+    failed: int
+    service_ns: int
+    latency_ns: int
+    rows: int
+    arrivals: int
+    working: int  # clients
+    done: int  # clients, those that gave up included
+    gave_up: int
+    under_way_ns: int  # how long the oldest operation under way has lasted; 0: none is
+    service: Counts
+    latency: Counts
+    lateness: Counts
+
+
+class Board:
+    """Memory shared with the runners of one stretch; gone when closed. It has no name in any file system."""
+
+    def __init__(self, groups: Sequence[tuple[str, int, int]]) -> None:
+        """`groups`: (name, clients, parameter rows whose acknowledged operations are counted or 0)."""
+        self.places: dict[str, Place] = {}
+        end = _up(CONTROL_BYTES * len(groups))
+        for number, (name, clients, rows) in enumerate(groups):
+            slot_bytes = _up(SLOT_BYTES + 8 * rows)
+            acknowledged = SLOT_BYTES if rows else 0
+            self.places[name] = Place(name, clients, CONTROL_BYTES * number, end, slot_bytes, acknowledged, rows)
+            end += clients * slot_bytes
+        self._file = os.memfd_create("rowpath-board")
+        os.ftruncate(self._file, end)
+        self._memory = mmap.mmap(self._file, end)
+        self._words: NDArray[np.uint64] = np.frombuffer(self._memory, dtype="<u8")
+
+    @property
+    def file(self) -> str:
+        """What a runner maps; there while this process lives and the board is open."""
+        return f"/proc/{os.getpid()}/fd/{self._file}"
+
+    def begin(self, name: str, at_ns: int) -> None:
+        """Let a group's clients begin at that instant of CLOCK_MONOTONIC."""
+        self._words[self.places[name].control // WORD] = at_ns
+
+    def end(self, name: str, at_ns: int) -> None:
+        """No operation of the group begins from that instant on."""
+        self._words[self.places[name].control // WORD + 1] = at_ns
+
+    def states(self, name: str) -> list[int]:
+        """The clients' states: cheap enough to be asked often."""
+        return [int(self._slot(self.places[name], client)[0]) for client in range(self.places[name].clients)]
+
+    def spans(self, name: str) -> list[tuple[int, int]]:
+        """Of each client when the operation under way began (0: none is) and when its last ended (0: none has)."""
+        slots = (self._slot(self.places[name], client) for client in range(self.places[name].clients))
+        return [(int(slot[4]), int(slot[11])) for slot in slots]
+
+    def snapshot(self, name: str, now_ns: int) -> Snapshot:
+        """The group now."""
+        place = self.places[name]
+        slots = [self._slot(place, client) for client in range(place.clients)]
+        head = np.array([slot[:HEAD_WORDS] for slot in slots], dtype=np.uint64)
+        sums = head.sum(axis=0)
+        begun = [int(value) for value in head[:, 4] if value]
+        states = head[:, 0]
+        histograms = [
+            np.sum([slot[HEAD_WORDS + kind * COUNTS : HEAD_WORDS + (kind + 1) * COUNTS] for slot in slots], axis=0)
+            for kind in (SERVICE, LATENCY, LATENESS)
+        ]
+        return Snapshot(
+            at_ns=now_ns,
+            operations=int(sums[1]),
+            failed=int(sums[2]),
+            rows=int(sums[9]),
+            service_ns=int(sums[6]),
+            latency_ns=int(sums[7]),
+            arrivals=int(sums[10]),
+            working=int((states == WORKS).sum()),
+            done=int((states >= DONE).sum()),
+            gave_up=int((states == GAVE_UP).sum()),
+            under_way_ns=max(0, now_ns - min(begun)) if begun else 0,
+            service=histograms[SERVICE],
+            latency=histograms[LATENCY],
+            lateness=histograms[LATENESS],
+        )
+
+    def acknowledged(self, name: str) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """By parameter row: operations acknowledged, and operations whose outcome nobody knows (failed, under way).
+
+        Of clients at work an operation that ends meanwhile may be in both, none that began before is in neither.
+        """
+        place = self.places[name]
+        known, doubtful = (np.zeros(place.rows, dtype=np.uint32) for _ in range(2))
+        for client in range(place.clients):
+            slot = self._slot(place, client)
+            if slot[4]:  # before the counts: it may be acknowledged while they are read
+                doubtful[int(slot[3])] += 1
+            begin = place.slots + client * place.slot_bytes
+            counts = np.frombuffer(self._memory, "<u4", 2 * place.rows, begin + place.acknowledged)
+            known += counts[: place.rows]
+            doubtful += counts[place.rows :]
+        return known, doubtful
+
+    def close(self) -> None:
+        """Give the memory back; a runner that still has it mapped keeps it."""
+        del self._words
+        with contextlib.suppress(BufferError):  # a view of it is still held: it goes with the view
+            self._memory.close()
+        os.close(self._file)
+
+    def _slot(self, place: Place, client: int) -> NDArray[np.uint64]:
+        begin = (place.slots + client * place.slot_bytes) // WORD
+        return self._words[begin : begin + HEAD_WORDS + 3 * COUNTS]
+
+
+def _up(size: int) -> int:
+    return (size + PAGE - 1) // PAGE * PAGE

@@ -1,0 +1,53 @@
+"""When groups at work have been warmed up: the time of an operation of each no longer changes."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from rowpath.engines import ENGINES
+from rowpath.execution.mixed_load.shared_counters import Snapshot
+from rowpath.execution.warm_up import FLAT_BLOCKS, WARM_LEAST_OTHERS_S, WARM_LEAST_S, is_flat
+
+if TYPE_CHECKING:
+    from rowpath.planning.plan import PlannedPath
+
+LOOK_NS = 100_000_000
+LEAD_IN_CAP_S = 1.5  # before each stretch, where only its own groups are at work
+
+
+def least_s(planned: PlannedPath, cap_s: float) -> float:
+    """So long at least a path's groups are warmed up."""
+    least = min(cap_s, WARM_LEAST_S.get(planned.adapter.language, WARM_LEAST_OTHERS_S)[0])
+    return least if planned.embedded else max(least, ENGINES[planned.path.get("engine")].server_warm_s)
+
+
+def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
+    """So long at least, and at most, the groups of a stretch are at work before it: compilers look at them anew."""
+    cap_s = min(cap_s, LEAD_IN_CAP_S)
+    return min(cap_s, WARM_LEAST_S.get(planned.adapter.language, WARM_LEAST_OTHERS_S)[1]), cap_s
+
+
+class Warming:
+    """Asked at every look of a warm-up whether it is enough."""
+
+    def __init__(self, at_least_s: float) -> None:
+        self._least_ns = time.monotonic_ns() + round(at_least_s * 1e9)
+        self._last: dict[str, Snapshot] = {}
+        self._ns: dict[str, list[float]] = {}  # of an operation, by group, for each look
+
+    def __call__(self, now: dict[str, Snapshot]) -> bool:
+        """Whether every group has kept one level for some looks; one that did nothing since the last has not."""
+        for name, snapshot in now.items():
+            last = self._last.get(name)
+            operations = snapshot.operations - (last.operations if last else 0)
+            spent_ns = snapshot.service_ns - (last.service_ns if last else 0)
+            self._ns.setdefault(name, []).append(spent_ns / operations if operations else float("inf"))
+        self._last = now
+        if time.monotonic_ns() < self._least_ns:
+            return False
+        return all(_level(blocks[-FLAT_BLOCKS:]) for blocks in self._ns.values())
+
+
+def _level(blocks: list[float]) -> bool:
+    return len(blocks) == FLAT_BLOCKS and max(blocks) < float("inf") and is_flat(blocks)

@@ -1,0 +1,118 @@
+"""Phases made ready for an engine: SQL in its dialect, columns it has, parameter files, and what the rows must be."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance
+from rowpath.execution.worker import Work
+from rowpath.model.workload import Column, Path, Phase, Table, Workload
+from rowpath.workloads import generators, partitions
+from rowpath.workloads.codec import write_rows
+from rowpath.workloads.expected import Truth
+from rowpath.workloads.workload_file import after_sql, for_engine, reset_for, result_columns, sql_for
+
+
+@dataclass(frozen=True)
+class EngineWork:
+    """One workload for one engine: its phases ready, its truth, its tables, and the columns the engine lacks.
+
+    A union phase is ready only for a path: in how many parts it is done is the path's.
+    """
+
+    workload: Workload
+    truth: Truth
+    phases: dict[str, Work]
+    left_out: dict[str, str]
+
+    def loaded_tables(self) -> dict[str, Table]:
+        """The tables that are filled before anything is measured."""
+        return {name: table for name, table in self.workload.tables.items() if table.rows}
+
+
+class Workshop:
+    """Makes phases ready once per workload and engine; parameter files are written once per content."""
+
+    def __init__(self, directory: FilePath) -> None:
+        self._directory = directory
+        self._made: dict[tuple[str, str], EngineWork] = {}
+        self._parted: dict[tuple[str, ...], EngineWork] = {}
+
+    def engine_work(self, workload: Workload, engine_name: str) -> EngineWork:
+        """The workload ready for that engine."""
+        key = (workload.name, engine_name)
+        if key not in self._made:
+            self._made[key] = self._make(workload, engine_name)
+        return self._made[key]
+
+    def path_work(self, workload: Workload, path: Path, instance: Instance) -> EngineWork:
+        """The workload ready for that path on its loaded instance, union phases included."""
+        common = self.engine_work(workload, path.get("engine"))
+        if path.get("ranges") == "none":
+            return common
+        key = (workload.name, *(path.get(each) for each in ("engine", "clients", "ranges")))
+        if key not in self._parted:
+            folder = instance.options(path).get("path")
+            phases = dict(common.phases)
+            for phase in common.workload.phases:
+                if phase.union:
+                    parted = partitions.parameters(common.workload, phase, path, FilePath(folder) if folder else None)
+                    name = f"{workload.name}.{phase.name}"
+                    phases[name] = self._phase(common.workload, phase, name, path.get("engine"), *parted)
+            self._parted[key] = replace(common, phases=phases)
+        return self._parted[key]
+
+    def _make(self, workload: Workload, engine_name: str) -> EngineWork:
+        engine = ENGINES[engine_name]
+        narrowed, left_out = for_engine(workload, engine.supports)
+        phases = {}
+        for phase in narrowed.phases:
+            if not phase.union:
+                name = f"{workload.name}.{phase.name}"
+                phases[name] = self._phase(
+                    narrowed, phase, name, engine_name, *generators.parameter_rows(narrowed, phase)
+                )
+        return EngineWork(narrowed, Truth(narrowed), phases, left_out)
+
+    def _phase(
+        self,
+        workload: Workload,
+        phase: Phase,
+        name: str,
+        engine_name: str,
+        columns: tuple[Column, ...],
+        rows: Iterable[generators.Row],
+    ) -> Work:
+        engine = ENGINES[engine_name]
+        file: FilePath | None = None
+        count = 0
+        if phase.parameters is not None:
+            # The ranges of a retrieval in parts are few and follow from more than the workload: they tell files apart.
+            parted = tuple(rows) if phase.union else ()
+            rows = parted or rows
+            content = (columns, phase.parameters, workload.tables, parted)
+            kind = hashlib.sha256(repr(content).encode()).hexdigest()[:10]
+            file = self._directory / f"{name}.{kind}.rows"
+            count = len(parted) or phase.parameters.count
+            if not file.exists():
+                file.parent.mkdir(parents=True, exist_ok=True)
+                partial = file.with_suffix(".partial")
+                write_rows(partial, rows, columns)
+                partial.rename(file)
+        after = None
+        if phase.after:
+            table = workload.tables[phase.after]
+            query = after_sql(workload, phase)
+            select = Phase(f"{phase.name}.after", "query", query, table=phase.after, scan=True)
+            layout = (table.columns, table.primary_key)
+            after = Work(f"{name}.after", select, query, table.columns, (), None, 0, (), *layout)
+        sql = sql_for(workload, phase, engine) if phase.sql else ""
+        reset = reset_for(workload, phase, engine)
+        worked = workload.tables.get(phase.table or phase.after)
+        whole, key = (worked.columns, worked.primary_key) if worked else ((), ())
+        results = result_columns(workload, phase)
+        return Work(name, phase, sql, results, columns, file, count, reset, whole, key, after)

@@ -1,0 +1,371 @@
+"""One invocation: a fresh runner process on one path, asked for samples, with the collectors read around each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+import msgspec
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Given, Instance, Settled
+from rowpath.errors import RowpathError
+from rowpath.machine import cpus, processes
+from rowpath.machine.counters import cpu, disk, memory, noise, run_queue
+from rowpath.model.workload import Column, Phase
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import command
+from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.protocol import (
+    VERIFIED_ROWS,
+    Close,
+    CloseReply,
+    ColumnSpec,
+    Facts,
+    FactsReply,
+    Groups,
+    GroupsEnd,
+    GroupsEndReply,
+    GroupSpec,
+    GroupsReply,
+    GroupTotal,
+    Open,
+    OpenReply,
+    ParameterSlice,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    RunReply,
+    RunStatements,
+    Sample,
+    SampleReply,
+    Verify,
+    VerifyReply,
+)
+
+ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
+WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
+FOREIGN_MOST = 0.05  # of the cores' time in a window, had by others, where client and server may use every core
+
+
+@dataclass(frozen=True)
+class Work:
+    """A phase made ready for one engine: its texts in the dialect, its columns, its parameter file."""
+
+    name: str  # workload.phase
+    phase: Phase
+    sql: str
+    columns: tuple[Column, ...]
+    parameter_columns: tuple[Column, ...]
+    parameter_file: FilePath | None
+    parameter_count: int
+    reset: tuple[str, ...] = ()
+    table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
+    key_columns: tuple[str, ...] = ()  # its primary key
+    after: Work | None = None  # the select whose digest proves what a write phase wrote
+
+
+@dataclass
+class Measured:
+    """A sample's reply with what the collectors saw around it."""
+
+    reply: SampleReply
+    client_cpu_ns: int | None
+    server_cpu_ns: int | None
+    wait_ns: int | None
+    truth: float | None
+    disturbed: str
+
+    def record(self) -> dict[str, Any]:
+        """The fields of the journal's `sample` record."""
+        fields: dict[str, Any] = msgspec.to_builtins(self.reply)
+        fields.pop("id", None)
+        fields.pop("error", None)
+        own = ("client_cpu_ns", "server_cpu_ns", "wait_ns", "truth", "disturbed")
+        return fields | {name: getattr(self, name) for name in own}
+
+
+def column_specs(columns: tuple[Column, ...]) -> list[ColumnSpec]:
+    """Columns as the protocol spells them."""
+    return [ColumnSpec(**msgspec.structs.asdict(column)) for column in columns]
+
+
+class Invocation:
+    """A living runner on its path, connected; every method that fails raises RunnerFailure."""
+
+    def __init__(
+        self,
+        planned: PlannedPath,
+        instance: Instance,
+        *,
+        log: Callable[[str], None],
+        timeout_s: float,
+        environment: dict[str, str] | None = None,
+        clients: int = 0,
+    ) -> None:
+        """`clients`: connections for groups at work at once; 0: as many as the path's coordinate says."""
+        self.planned = planned
+        self.instance = instance
+        self.timeout_s = timeout_s
+        self.cpus = cpus.client_cpus(planned.path.get("placement"), _number(planned.path.get("threads")))
+        self.clients = clients or _number(planned.path.get("clients"))
+        self.grouped = bool(clients)
+        self.free = planned.path.get("placement") == "free"
+        self.alone = planned.path.get("deployment") in ("embedded", "file", "none")
+        start = command(planned.adapter, planned.path.get("version"), planned.path)
+        # Starting may use every core; what is measured is pinned once connected.
+        self.runner = Runner.start(start, cpus.usable(), log, environment)
+        self._server_pids: list[int] = []
+        self._client_pids = [self.runner.pid]
+        self.connect_ns = 0
+        self.warmed = False  # whether a phase of this process has been warmed up already
+
+    def open(self, **overrides: Any) -> dict[str, Any]:
+        """Shake hands and connect; the fields of the journal's `invocation` record, facts excepted."""
+        requires = (*(("clients",) if self.clients > 1 else ()), *(("groups",) if self.grouped else ()))
+        hello = self.runner.hello(self.planned.adapter.driver, self.timeout_s, requires)
+        options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
+        if self.grouped:
+            options["clients"] = str(self.clients)
+        reply = self.runner.request(Open, self.timeout_s, options=options, expect=OpenReply)
+        self.connect_ns = reply.connect_ns
+        if self.clients > 1:  # each of them may be a process
+            self._client_pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
+        self.free_helpers()
+        shown = msgspec.to_builtins(hello)
+        shown.pop("id", None)
+        shown.pop("error", None)
+        return {"pid": self.runner.pid, "hello": shown, "connect_ns": reply.connect_ns}
+
+    @property
+    def pids(self) -> list[int]:
+        """The runner's processes."""
+        return self._client_pids
+
+    def free_helpers(self) -> None:
+        """Pin the loop's thread; the runtime's others (compiler, collector) may use every core for now."""
+        for pid in self._client_pids:
+            processes.pin(pid, cpus.usable())
+        processes.pin_thread(self.runner.loop_tid, self.cpus)
+
+    def pin_all(self) -> None:
+        """Pin every thread: from here on what the runtime does is the path's own cost."""
+        for pid in self._client_pids:
+            processes.pin(pid, self.cpus)
+
+    def helpers_cpu_ns(self) -> int:
+        """CPU time so far of the runtime's own threads and of the server: what may still be compiling."""
+        others = run_queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid) or 0
+        return others + cpu.total_ns(self._server_pids)
+
+    def notice_server(self) -> None:
+        """Learn which server processes exist now; between blocks, after connecting."""
+        self._server_pids = self.instance.pids()
+
+    def prepare(self, work: Work) -> int:
+        """Prepare a phase; what it took, in ns."""
+        spec = PhaseSpec(
+            name=work.name,
+            kind=work.phase.kind,
+            sql=work.sql,
+            table=work.phase.table or work.phase.after,
+            scan=work.phase.scan,
+            columns=column_specs(work.columns),
+            parameter_columns=column_specs(work.parameter_columns),
+            transaction=work.phase.transaction,
+            stamps=work.phase.stamps,
+            rows_per_operation=work.phase.rows_per_operation,
+            way=work.phase.way,
+            access="scan" if work.phase.scan else "segment" if work.phase.union else work.phase.access,
+            table_columns=column_specs(work.table_columns),
+            key_columns=list(work.key_columns),
+        )
+        parameters = None
+        if work.parameter_file is not None:
+            parameters = ParameterSlice(file=str(work.parameter_file), first=0, count=work.parameter_count)
+        reply = self.runner.request(Prepare, self.timeout_s, phase=spec, parameters=parameters, expect=PrepareReply)
+        return reply.prepare_ns
+
+    def sample(
+        self,
+        work: Work,
+        regime: str,
+        *,
+        lead_in_ns: int = 0,
+        duration_ns: int = 0,
+        operations: int = 0,
+        first: int = -1,
+    ) -> Measured:
+        """One sample with the collectors read right before and after it.
+
+        Of a union phase always one retrieval, all its parts at once, booked as one operation.
+        """
+        if work.phase.union:
+            lead_in_ns, operations, first = 0, work.parameter_count, 0
+        busy_before = noise.busy_ns(self.cpus) if self.free else 0
+        server_before = cpu.total_ns(self._server_pids)
+        others_before = self._beside_the_window_cpu_ns()
+        wait_before = self._foreign_wait_ns()
+        reply = self.runner.request(
+            Sample,
+            self.timeout_s,
+            phase=work.name,
+            regime=regime,
+            lead_in_ns=lead_in_ns,
+            duration_ns=duration_ns,
+            operations=operations,
+            first=first,
+            expect=SampleReply,
+        )
+        if work.phase.union:
+            book_as_one(reply, operations)
+        others = _difference(self._beside_the_window_cpu_ns(), others_before)
+        server = _difference(cpu.total_ns(self._server_pids), server_before)
+        busy = noise.busy_ns(self.cpus) - busy_before if self.free else 0
+        wait = _difference(self._foreign_wait_ns(), wait_before)
+        # A backend that has ended takes its clock with it; a server that was given to us shows none.
+        counted_server = work.phase.kind != "connect" and not isinstance(self.instance, Given)
+        # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
+        # every other thread of the process (compiler, collector) from outside; several clients are threads too, so
+        # that then all is seen from outside.
+        # Pinned to its CPUs, the process cannot have had more than the window: what exceeds it ran before or after.
+        inside = reply.window_cpu_ns if self.clients == 1 else 0
+        client = None if others is None else min(reply.window_ns * len(self.cpus), inside + max(0, others))
+        return self._judged(work, reply, client, server if counted_server else None, wait, busy)
+
+    def _beside_the_window_cpu_ns(self) -> int | None:
+        """CPU time so far of the runner's threads that `window_cpu_ns` does not hold."""
+        if self.clients > 1:
+            return cpu.total_ns(self._client_pids)
+        return run_queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid)
+
+    def _foreign_wait_ns(self) -> int | None:
+        return run_queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
+
+    def _judged(
+        self, work: Work, reply: SampleReply, client: int | None, server: int | None, wait: int | None, busy: int
+    ) -> Measured:
+        one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.get("placement") == "same")
+        truth = None
+        disturbed = ""
+        window = max(reply.window_ns, 1)
+        # Over a link the client waits, so that no CPU accounts for its window.
+        told = self.planned.path.get("link") == "none" and not work.phase.writes and work.phase.kind != "connect"
+        if self.free:
+            # Client and server wait for each other's threads there; what counts is whether others had the cores.
+            foreign = busy - (client or 0) - (server or 0)
+            limit = FOREIGN_MOST * window + 2 * noise.NS_PER_TICK
+            if (self.alone or server is not None) and foreign > limit * len(self.cpus):
+                disturbed = f"others had {foreign / window / len(self.cpus):.0%} of the cores' time"
+        elif one_core and told and client is not None:
+            served = 0 if self.alone else server
+            if served is not None:
+                truth = (reply.window_cpu_ns + served) / window
+                accounted = (client + served) / window
+                if accounted < ACCOUNTED_LEAST:
+                    disturbed = f"client and server had {accounted:.0%} of the window on their core"
+        elif wait is not None and wait / window > WAIT_MOST:
+            disturbed = f"ready but not running for {wait / window:.0%} of the window"
+        return Measured(reply, client, None if self.alone else server, wait, truth, disturbed)
+
+    def verify(self, work: Work, first: int, count: int, max_rows: int = VERIFIED_ROWS, keep: str = "") -> VerifyReply:
+        """The digest of operations `[first, first + count)`; `keep`: a file to make of the digest's rows."""
+        asked = {"phase": work.name, "first": first, "count": count, "max_rows": max_rows, "keep": keep}
+        return self.runner.request(Verify, self.timeout_s, **asked, expect=VerifyReply)
+
+    def groups(self, board: str, groups: list[GroupSpec]) -> None:
+        """Make these groups ready: their clients wait for the word to begin on the board."""
+        self.runner.request(Groups, self.timeout_s, board=board, groups=groups, expect=GroupsReply)
+
+    def groups_end(self, timeout_s: float) -> list[GroupTotal]:
+        """What the groups did, in the order in which they were asked for, once all their clients are done."""
+        return self.runner.request(GroupsEnd, timeout_s, expect=GroupsEndReply).groups
+
+    def run(self, statements: list[str], ignore_errors: bool = False) -> list[int]:
+        """Execute statements untimed; ns of each."""
+        if not statements:
+            return []
+        reply = self.runner.request(
+            RunStatements, self.timeout_s, statements=statements, ignore_errors=ignore_errors, expect=RunReply
+        )
+        return reply.ns
+
+    def reset(self, work: Work) -> None:
+        """Bring a write phase's tables to their starting state, outside the clock."""
+        for statement in work.reset:
+            self.run([statement], ignore_errors=statement.lstrip().upper().startswith("DROP"))
+
+    def settle(self) -> Settled:
+        """Checkpoint and sync what writes left behind (deferred cost)."""
+        settled = Settled(0)
+        if self.alone:
+            statements = ENGINES[self.planned.path.get("engine")].settle_statements()
+            settled = Settled(sum(self.run(statements)), means="the engine's own checkpoint, executed by the runner; ")
+        with _the_engine_may_be_gone():
+            rest = self.instance.settle(self.planned.path)
+        return Settled(settled.ns + rest.ns, None, settled.means + rest.means)
+
+    def commits(self) -> int | None:
+        """The engine's own counter of committed transactions; None where it has none."""
+        with _the_engine_may_be_gone():
+            return self.instance.commits()
+
+    def written_bytes(self) -> int | None:
+        """Bytes that the side which keeps the rows has handed to the disk so far."""
+        return disk.written_bytes([self.runner.pid] if self.alone else self._server_pids)
+
+    @contextlib.contextmanager
+    def peak_memory(self) -> Iterator[dict[str, Any]]:
+        """Fills in the peak of the runner and of the server while the body ran."""
+        record: dict[str, Any] = {}
+        for pid in self._client_pids:
+            memory.reset_peak(pid)
+        yield record
+        record["client_peak_bytes"] = memory.sum_of_peaks_bytes(self._client_pids)
+        record["server_peak_bytes"] = None if self.alone else memory.anonymous_bytes(self._server_pids)
+        record["means"] = memory.MEANS
+
+    def facts(self) -> dict[str, Any]:
+        """What the live connection says of itself."""
+        reply = self.runner.request(Facts, self.timeout_s, expect=FactsReply)
+        shown: dict[str, Any] = msgspec.to_builtins(reply)
+        shown.pop("id", None)
+        shown.pop("error", None)
+        return shown
+
+    def close(self) -> None:
+        """Close the connection and end the process; never raises."""
+        if self.runner.alive():
+            with contextlib.suppress(RunnerFailure):
+                self.runner.request(Close, min(10.0, self.timeout_s), expect=CloseReply)
+        self.runner.stop()
+
+
+def book_as_one(reply: SampleReply, parts: int) -> None:
+    """Count the parts of one retrieval as one operation: done when all were, failed when one failed."""
+    whole = reply.operations == parts and not reply.failed
+    reply.operations, reply.failed = (1, 0) if whole else (0, 1)
+    reply.lead_in_operations = 0
+    reply.min_ns = reply.max_ns = reply.ns
+    reply.execute_ns //= parts  # a part's own, on average
+    reply.first_row_ns //= parts
+
+
+@contextlib.contextmanager
+def _the_engine_may_be_gone() -> Iterator[None]:
+    """An engine that does not answer is a failure of the paths that need it, not of the run."""
+    try:
+        yield
+    except RowpathError as error:
+        raise RunnerFailure("connect", error.message) from error
+
+
+def _number(coordinate: str) -> int:
+    return int(coordinate) if coordinate.isdigit() else 1
+
+
+def _difference(after: int | None, before: int | None) -> int | None:
+    return None if after is None or before is None else after - before

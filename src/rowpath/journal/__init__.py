@@ -1,0 +1,1 @@
+"""`samples.jsonl`: the record types, the writer, the reader and the run directory."""

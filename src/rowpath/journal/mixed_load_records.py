@@ -1,0 +1,205 @@
+"""The journal's records of groups at work at once; docs/journal.md is the format."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from rowpath.journal.record_base import InStretch
+
+
+class AtWork(msgspec.Struct):
+    """One group of a stretch as it was asked to work."""
+
+    group: str
+    phase: str = ""
+    verb: str = ""
+    clients: int = 1
+    pacing: Literal["closed", "fixed", "poisson"] = "closed"
+    rate_per_s: float | None = None
+    process: str | int | None = None
+
+
+class StretchRecord(InStretch, tag="stretch"):
+    """A stretch begins."""
+
+    at_ns: int = 0
+    seconds: float = 0.0
+    groups: list[AtWork] = []
+
+
+class GroupSecond(msgspec.Struct):
+    """What a group did in one interval; durations are latencies in open loop, service times in closed loop."""
+
+    operations: int = 0
+    failed: int = 0
+    rows: int = 0
+    arrivals: int = 0
+    mean_ns: float | None = None
+    p50_ns: int | None = None
+    p99_ns: int | None = None
+    most_ns: int | None = None
+    under_way_ns: int = 0
+
+
+class ProcessSecond(msgspec.Struct):
+    """What a process used in one interval; memory (its own, of files, shared) is what it held at its end."""
+
+    cpu_ns: float | None = None
+    memory_bytes: float | None = None
+    file_bytes: float | None = None
+    shared_bytes: float | None = None
+    read_bytes: float | None = None
+    written_bytes: float | None = None
+
+
+class ConnectionsSecond(msgspec.Struct):
+    """What our connections carried in one interval, payload alone."""
+
+    sent_bytes: float = 0
+    received_bytes: float = 0
+
+
+class SecondRecord(InStretch, tag="second"):
+    """One interval of a stretch, usually a second."""
+
+    at_ns: int = 0  # its end
+    ns: int = 0
+    groups: dict[str, GroupSecond] = {}
+    processes: dict[str, ProcessSecond] = {}
+    connections: ConnectionsSecond | None = None
+
+
+class GroupRecord(InStretch, tag="group"):
+    """The totals of one group in one stretch."""
+
+    group: str = ""
+    phase: str = ""  # workload.phase
+    clients: int = 1
+    pacing: Literal["closed", "fixed", "poisson"] = "closed"
+    asked_per_s: float = 0.0
+    begun_ns: int = 0
+    ended_ns: int = 0
+    operations: int = 0
+    failed: int = 0
+    failures: list[dict[str, Any]] = []
+    rows: int = 0
+    values: int = 0
+    touch_ok: bool | None = None
+    service: dict[str, int] = {}
+    latency: dict[str, int] = {}
+    lateness: dict[str, int] = {}
+    arrivals: int = 0
+    not_begun: int = 0
+    reached: bool = True
+    cpu_ns: float | None = None
+    longest_stall_ns: int = 0
+    cut: bool = False
+
+    @property
+    def where(self) -> tuple[str, str, str]:
+        """(path id, workload, phase)."""
+        workload, _, phase = self.phase.rpartition(".")
+        return self.path_id, workload, phase
+
+    @property
+    def rate_per_s(self) -> float | None:
+        """Successful operations per second of its own time; None when it did nothing."""
+        elapsed = self.ended_ns - self.begun_ns
+        return self.operations * 1e9 / elapsed if self.operations and elapsed > 0 else None
+
+
+class Inside(msgspec.Struct):
+    """What a group did within a backup's span."""
+
+    ns: int = 0
+    operations: int = 0
+
+
+class BackupCheck(msgspec.Struct):
+    """What the restored backup held."""
+
+    tables: int = 0
+    rows: int = 0
+    writes: int = 0
+    lost: int = 0
+    doubled: int = 0
+
+
+class BackupRecord(InStretch, tag="backup"):
+    """One backup, and what became of restoring it."""
+
+    group: str = ""
+    number: int = 0
+    way: str = ""
+    begun_ns: int = 0
+    ended_ns: int = 0
+    ok: bool = False
+    stopped: bool = False  # ended with its engine, killed on purpose, or with the run: neither made nor failed
+    reason: str = ""
+    kept_bytes: int | None = None
+    inside: dict[str, Inside] = {}
+    restored: bool | None = None
+    checked: BackupCheck | None = None
+
+
+class KillRecord(InStretch, tag="kill"):
+    """The engine's process killed in the middle of a stretch."""
+
+    at_ns: int = 0
+    pids: list[int] = []
+    recovery_ns: int | None = None
+    reason: str = ""
+
+
+class AcknowledgedRecord(InStretch, tag="acknowledged"):
+    """Whether the acknowledged writes were there."""
+
+    when: Literal["end", "kill", "backup"] = "end"
+    rows: int = 0
+    writes: int = 0
+    lost: int = 0
+    doubled: int = 0
+    in_doubt: int = 0
+    digest: str = ""
+    ok: bool = True
+    reason: str = ""
+
+
+class MoveRecord(InStretch, tag="move"):
+    """A database directory copied, and what was found in the copy."""
+
+    source: str = ""
+    target: str = ""
+    bytes: int = 0
+    ns: int = 0
+    digest: str = ""
+    expected: str = ""
+    ok: bool = False
+    reason: str = ""
+
+
+class RateTryRecord(InStretch, tag="rate-try"):
+    """One rate of a rate sweep."""
+
+    group: str = ""
+    rate_per_s: float = 0.0
+    seconds: float = 0.0
+    reached: bool = False
+    p50_ns: int | None = None
+    p99_ns: int | None = None
+    p999_ns: int | None = None
+    bound_ns: int = 0
+
+
+AnyGroupsRecord = (
+    StretchRecord
+    | SecondRecord
+    | GroupRecord
+    | BackupRecord
+    | KillRecord
+    | AcknowledgedRecord
+    | MoveRecord
+    | RateTryRecord
+)

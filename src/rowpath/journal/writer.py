@@ -1,0 +1,133 @@
+"""The run directory: its layout, its lock, and the journal, whose one write point removes every known secret."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import urllib.parse
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rowpath.errors import EnvironmentMissing, UsageError
+from rowpath.machine import disk_space
+
+RUNS = Path("rowpath-runs")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Scrubber:
+    """Removes every known secret, also percent-encoded or JSON-escaped, and control characters from text."""
+
+    def __init__(self) -> None:
+        self._forms: set[str] = set()
+
+    def add(self, secret: str) -> None:
+        """Learn a secret; an empty one is ignored."""
+        if secret:
+            escaped = {json.dumps(secret, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+            self._forms |= {secret, urllib.parse.quote(secret, safe=""), urllib.parse.quote_plus(secret), *escaped}
+
+    def clean(self, text: str) -> str:
+        """The text without secrets."""
+        for form in sorted(self._forms, key=len, reverse=True):
+            text = text.replace(form, "***")
+        return text
+
+
+def printable(text: str) -> str:
+    """Foreign text (of a driver or a server) without control characters."""
+    return _CONTROL.sub("", text)
+
+
+class RunDirectory:
+    """A run's directory, private to the user: `samples.jsonl`, `logs/`, `work/`, `report.html`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self.samples = self.path / "samples.jsonl"
+        self.logs = self.path / "logs"
+        self.work = self.path / "work"
+        self.report = self.path / "report.html"
+
+    def create(self) -> None:
+        """Make it; UsageError when something else is there, EnvironmentMissing when it cannot be written."""
+        if self.samples.exists():
+            raise UsageError(
+                f"{self.path} already holds a run", f"rowpath run --resume {self.path}, or choose another -o DIR"
+            )
+        if self.path.is_dir() and any(self.path.iterdir()):
+            raise UsageError(f"{self.path} is not empty", "choose another -o DIR")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.chmod(0o700)
+            for folder in (self.logs, self.work):
+                folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise EnvironmentMissing(
+                f"cannot write the run directory {self.path}: {error.strerror}", "choose a writable one with -o DIR"
+            ) from error
+
+
+def new_name(name: str) -> Path:
+    """A run directory of its own for a run of that name."""
+    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    path = RUNS / f"{Path(name).stem}-{stamp}"
+    number = 1
+    while path.exists():
+        number += 1
+        path = RUNS / f"{Path(name).stem}-{stamp}-{number}"
+    return path
+
+
+class Journal:
+    """Appends records to `samples.jsonl`: one write per line, scrubbed; a lock keeps two runs out of one directory."""
+
+    def __init__(self, directory: RunDirectory, scrubber: Scrubber) -> None:
+        self._scrubber = scrubber
+        self._directory = directory
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        try:
+            self._descriptor = os.open(directory.samples, flags, 0o600)
+        except OSError as error:
+            raise EnvironmentMissing(
+                f"cannot write {directory.samples}: {error.strerror}", "choose another -o DIR"
+            ) from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._descriptor)
+            raise UsageError(
+                f"{directory.path} is in use by another run", "wait for it to end, or choose another -o DIR"
+            ) from error
+        self._end_torn_line(directory.samples)
+
+    def _end_torn_line(self, file: Path) -> None:
+        size = file.stat().st_size
+        if size:
+            with file.open("rb") as stream:
+                stream.seek(size - 1)
+                if stream.read(1) != b"\n":
+                    os.write(self._descriptor, b"\n")
+
+    def write(self, record: str, **fields: Any) -> None:
+        """Append one record, whole or not at all. Errors: EnvironmentMissing when the disk is full."""
+        text = json.dumps({"record": record, **fields}, ensure_ascii=False, separators=(",", ":"))
+        line = self._scrubber.clean(text).encode() + b"\n"
+        begin = os.fstat(self._descriptor).st_size
+        try:
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+        except OSError as error:
+            os.ftruncate(self._descriptor, begin)
+            if disk_space.is_full(error):
+                raise disk_space.error(self._directory.path) from error
+            raise
+
+    def close(self) -> None:
+        """Close it; the lock goes with it."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

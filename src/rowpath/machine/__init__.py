@@ -1,0 +1,1 @@
+"""The computer: processes, CPUs, directories, downloads, disk space, noise, and counters of what is used."""

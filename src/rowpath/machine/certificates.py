@@ -1,0 +1,37 @@
+"""A self-signed certificate for a server on this machine's loopback, made by the openssl program."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path as FilePath
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import private_directories, processes
+
+INSTALL = "apt-get install openssl"
+WHAT = "self-signed, ECDSA P-256, for localhost and 127.0.0.1"
+DAYS = 30  # a server of ours lives as long as its run
+
+
+def problem() -> str:
+    """Why none can be made here; empty when one can."""
+    return "" if shutil.which("openssl") else "openssl, which makes the server's certificate, is missing"
+
+
+def make(folder: FilePath, user: str | None) -> tuple[FilePath, FilePath]:
+    """A new certificate and its key in that folder, both 0600 and the user's own. Errors: EnvironmentMissing."""
+    missing = problem()
+    if missing:
+        raise EnvironmentMissing(missing, INSTALL)
+    certificate, key = folder / "server.crt", folder / "server.key"
+    for file in (certificate, key):
+        private_directories.write_private(file, "")  # 0600 before openssl writes into it
+    asked = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-days", str(DAYS)]
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    done = processes.run(["openssl", "req", "-x509", *asked, *names, "-keyout", key, "-out", certificate])
+    if done.returncode != 0:
+        raise EnvironmentMissing(f"openssl made no certificate: {done.stderr.strip()[-300:]}", "openssl version")
+    for file in (certificate, key):
+        file.chmod(0o600)
+        private_directories.give(file, user)
+    return certificate, key

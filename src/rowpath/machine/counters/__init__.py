@@ -1,0 +1,32 @@
+"""The collectors, one file per resource; each says by which means a figure was obtained, or why there is none."""
+
+from __future__ import annotations
+
+
+def probe() -> dict[str, str]:
+    """By resource: the means that works here, or a text beginning with `unavailable`. Written down once per run."""
+    from rowpath.machine.counters import (
+        connections,
+        counting_proxy,
+        cpu,
+        disk,
+        memory,
+        noise,
+        run_queue,
+        sync_cost,
+        syncs,
+        system_calls,
+    )
+
+    return {
+        "cpu": cpu.probe(),
+        "memory": memory.probe(),
+        "queue": run_queue.probe(),
+        "disk": disk.probe(),
+        "noise": noise.probe(),
+        "bytes and round trips": counting_proxy.MEANS,
+        "bytes of our connections": connections.probe(),
+        "syncs": syncs.probe(),
+        "sync cost": sync_cost.MEANS,
+        "system calls": system_calls.probe(),
+    }

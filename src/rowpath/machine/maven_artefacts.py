@@ -1,0 +1,46 @@
+"""Maven artefacts that come on request alone, as `rowpath engine fetch NAME` takes them."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+
+from rowpath.engines.base import Availability
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import maven
+from rowpath.machine.directories import downloads_dir
+
+
+@dataclass(frozen=True)
+class Artefacts:
+    """Maven artefacts that come on request alone (`engines.base.Fetchable`)."""
+
+    name: str  # as `rowpath engine fetch` takes it
+    title: str
+    licence: str
+    size_text: str
+    coordinates: tuple[str, ...]
+
+    def fetched(self) -> bool:
+        """Whether they are there."""
+        return not maven.missing(self.coordinates)
+
+    def fetch(self) -> str:
+        """Fetch them, pinned by checksum; what was fetched and where it is. Errors: EnvironmentMissing."""
+        maven.fetch(self.coordinates)
+        return f"{self.title}, {self.licence}, in {downloads_dir() / 'java'}"
+
+    def availability(self) -> Availability:
+        """Whether they are there; fetches nothing."""
+        if self.fetched():
+            return Availability(True, self.title)
+        if shutil.which("mvn") is None:
+            return Availability(False, self.title, "Maven, which fetches it, is missing", maven.INSTALL)
+        reason = f"not fetched: {self.title}, {self.licence}, {self.size_text}"
+        return Availability(False, self.title, reason, f"rowpath engine fetch {self.name}")
+
+    def require(self) -> None:
+        """EnvironmentMissing when they are not there."""
+        here = self.availability()
+        if not here.ok:
+            raise EnvironmentMissing(here.reason, here.remedy)

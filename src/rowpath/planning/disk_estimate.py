@@ -1,0 +1,132 @@
+"""What making and loading a plan's tables would take of disk and time: said before it starts, refused without room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rowpath import text as fmt
+from rowpath.engines.base import BY_URL
+from rowpath.execution.instances import Key, key_of
+from rowpath.machine import disk_space
+from rowpath.machine.directories import cache_dir
+from rowpath.model.workload import Table
+from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.workloads import generators, tpch
+
+WORTH_SAYING_BYTES = 5e6  # of text in all tables together; less is loaded in a moment
+SAMPLED_ROWS = 100
+OWN_COPY_BYTES_PER_S = 200e6
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What an engine's loader was seen to take: bytes on disk (whatever is loaded, and per byte of text), speed."""
+
+    fixed_bytes: float
+    bytes_per_byte: float
+    text_bytes_per_s: float
+
+
+# Seen at scales 0.1 and 1 on two slow cores.
+LOADINGS = {
+    "file": Loading(0, 1.0, 500e6),
+    "parquet": Loading(0, 0.5, 20e6),
+    "arrow": Loading(0, 1.1, 40e6),
+    "sqlite": Loading(0, 1.05, 13e6),
+    "duckdb": Loading(0, 0.6, 50e6),
+    "postgresql": Loading(50e6, 3.5, 40e6),
+    "mariadb": Loading(350e6, 4.5, 20e6),
+    "mysql": Loading(350e6, 4.5, 15e6),
+    "derby": Loading(10e6, 2.0, 8e6),
+    "h2": Loading(0, 2.4, 6e6),
+    "hsqldb": Loading(0, 2.0, 3e6),
+}
+UNKNOWN = Loading(0, 3.0, 3e6)
+
+
+@dataclass(frozen=True)
+class DataEstimate:
+    """Rows of all tables, loaded into so many engines; bytes in the run's directory and in the cache; seconds."""
+
+    rows: int
+    text_bytes: float
+    engines: int
+    disk_bytes: float
+    made_bytes: float  # of tables that are not in the cache yet
+    seconds: float
+
+    def text(self) -> str:
+        """One line for the user; empty where the tables are so small that nobody need know."""
+        if self.text_bytes < WORTH_SAYING_BYTES:
+            return ""
+        instances = f"{self.engines} engine{'s' if self.engines != 1 else ''}"
+        made = f", {self.made_bytes / 1e6:,.0f} MB more in {cache_dir()}" if self.made_bytes else ""
+        return (
+            f"tables: {self.rows:,} rows, {self.text_bytes / 1e6:,.0f} MB as text, into {instances}: "
+            f"about {self.disk_bytes / 1e6:,.0f} MB of disk{made}, {fmt.clock(self.seconds)} to load"
+        )
+
+
+def text_bytes(table: Table) -> float:
+    """About how many bytes the table's rows are as text."""
+    if table.generator in tpch.SOURCES:
+        return tpch.text_bytes(table)
+    sample = [sum(map(len, map(generators.delimited_value, row))) for row in generators.rows(table, SAMPLED_ROWS)]
+    return table.rows * (sum(sample) / SAMPLED_ROWS + len(table.columns))
+
+
+def estimate(plan: Plan) -> DataEstimate:
+    """What the plan's tables take; engines that others run take nothing of ours."""
+    texts = {table: text_bytes(table) for table in _tables(plan, plan.workloads)}
+    unmade = [table for table in texts if table.generator in tpch.SOURCES and not tpch.path_of(table).is_file()]
+    made_bytes = sum(map(tpch.text_bytes, unmade))
+    seconds = made_bytes / tpch.MADE_BYTES_PER_S + tpch.START_S * len(unmade)
+    disk_bytes = 0.0
+    keys: dict[Key, list[PlannedPath]] = {}
+    for planned in plan.paths:
+        if planned.path.get("engine_version") != BY_URL and planned.path.get("engine") != "null":
+            keys.setdefault(key_of(planned.path), []).append(planned)
+    for (engine, deployment, *_), members in keys.items():
+        names = {name.partition(".")[0] for planned in members for name in planned.phases}
+        text = sum(texts[table] for table in _tables(plan, names))
+        seen = LOADINGS.get(engine, UNKNOWN)
+        copies = len(members) if deployment == "embedded" else 0
+        size = seen.fixed_bytes + text * seen.bytes_per_byte
+        disk_bytes += size * (1 + copies)
+        seconds += text / seen.text_bytes_per_s + size * copies / OWN_COPY_BYTES_PER_S
+    rows = sum(table.rows for table in texts)
+    return DataEstimate(rows, sum(texts.values()), len(keys), disk_bytes, made_bytes, seconds)
+
+
+def announce(plan: Plan, directory: Path, note: Callable[[str], None]) -> None:
+    """Say what the plan's tables take, before anything is made.
+
+    Errors: EnvironmentMissing, in plain words, when the disk of the run's directory or of the cache is too small.
+    """
+    found = estimate(plan)
+    if not found.text():
+        return
+    _require_room(found, directory)
+    note(found.text())
+
+
+def _require_room(found: DataEstimate, directory: Path) -> None:
+    what = f"loading {found.rows:,} rows into {found.engines} engine{'s' if found.engines != 1 else ''}"
+    if _disk(directory) == _disk(cache_dir()):
+        disk_space.require(directory, found.disk_bytes + found.made_bytes, what)
+        return
+    disk_space.require(directory, found.disk_bytes, what)
+    if found.made_bytes:
+        disk_space.require(cache_dir(), found.made_bytes, f"making {found.rows:,} rows")
+
+
+def _tables(plan: Plan, names: Iterable[str]) -> list[Table]:
+    """The tables that are filled for these workloads, each once."""
+    found = (table for name in sorted(names) for table in plan.workloads[name].tables.values() if table.rows)
+    return list(dict.fromkeys(found))
+
+
+def _disk(directory: Path) -> int:
+    return disk_space.existing(directory).stat().st_dev

@@ -1,0 +1,1 @@
+"""Planning client groups at work at once."""

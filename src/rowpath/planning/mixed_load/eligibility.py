@@ -1,0 +1,54 @@
+"""What a path cannot take part in where groups of clients are at work at once, and why, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rowpath.model.mixed_load import StretchTable
+    from rowpath.planning.experiment_file import Experiment
+    from rowpath.planning.plan import Plan, PlannedPath
+    from rowpath.runners.manifest import Adapter
+
+WITHOUT_GROUPS = {"csharp": "C#"}  # languages whose runner does not know the request `groups`
+
+
+def only_alone(adapter: Adapter, experiment: Experiment) -> str:
+    """Why an adapter has no place in an experiment of groups at all; empty when it has one, or there are no groups."""
+    if not experiment.groups:
+        return ""
+    if adapter.language in WITHOUT_GROUPS:
+        return f"the runner of {WITHOUT_GROUPS[adapter.language]} does not know groups of clients"
+    several = adapter.phases == ("null",) or len(adapter.coordinates.get("clients", ())) > 1
+    if not several:
+        return f"{adapter.driver} has one connection alone, and each client of a group needs one of its own"
+    return ""
+
+
+def stretches_left_out(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """(paths' names, the stretches that they cannot run, why), as far as it is known before anything is started."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for planned in plan.paths:
+        mine: dict[str, list[str]] = {}
+        for stretch in plan.experiment.stretches:
+            if (plan.extended or not stretch.extended) and (why := why_left_out(plan.experiment, stretch, planned)):
+                mine.setdefault(why, []).append(f"'{stretch.name}'")
+        for why, left in mine.items():
+            found.setdefault((", ".join(left), why), []).append(planned.name)
+    for (stretches, why), names in found.items():
+        yield "every path" if len(names) == len(plan.paths) > 1 else ", ".join(names), stretches, why
+
+
+def why_left_out(experiment: Experiment, stretch: StretchTable, planned: PlannedPath) -> str:
+    """Why the path cannot run that stretch; empty when it can."""
+    for group in (group for group in experiment.groups if group.name in stretch.groups):
+        if group.verb and planned.path.get("backup") == "none":
+            return (
+                "there is no way to back it up"
+                if "backup" in planned.path.as_dict()
+                else "its selection names no way to back it up (backup = '*')"
+            )
+        if group.phase and group.phase not in planned.phases:
+            return f"{group.phase} is not served"
+    return ""

@@ -1,0 +1,361 @@
+"""What will run: paths with their names and comparisons, dropped ones with reasons, sets, seeded order."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from rowpath.engines import ENGINES
+from rowpath.errors import UsageError
+from rowpath.model.workload import TOGETHER, Dropped, Path, Phase, Workload
+from rowpath.planning.experiment_file import Experiment
+from rowpath.planning.lattice import (
+    applies,
+    check_coordinates,
+    matches,
+    pruned,
+    select,
+    stated_ns,
+    unavailable,
+    unmatched,
+    unnumbered_reason,
+    unserved_reason,
+)
+from rowpath.planning.mixed_load.eligibility import only_alone
+from rowpath.planning.mixed_load.estimate import moves_s, rate_sweep_s, stretches_s
+from rowpath.runners.manifest import Adapter
+from rowpath.toml_file import suggest
+from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import load_workload
+
+SET_LIMIT = 14  # live runners in one set: twelve and two anchors
+ROUGH_MEMORY_MIB = {"c": 16, "csharp": 40, "python": 64, "java": 400}
+ROUGH_START_S = {"c": 0.05, "csharp": 0.3, "python": 0.3, "java": 0.9}
+ROUGH_SYNC_S, ROUGH_TURN_S, ROUGH_SPLIT_S = 0.0008, 0.00003, 0.00012  # a write that waits for the disk; that does not
+ROUGH_ROW_S = {"c": 6e-7, "java": 1e-6, "csharp": 2e-6, "python": 2.5e-6}  # taken out with all its values
+ROUGH_COLUMNS_S, ROUGH_SUMMED_S = 3e-7, 1e-7  # of a row in columns; of one that only an aggregate sees
+ROUGH_WARM_BLOCKS = 9  # the least that can be judged
+ROUGH_PROOF_OPERATIONS = 10  # of a whole table: verified, settled, counted
+ROUGH_WARM_S = {"c": 0.3, "csharp": 0.3, "python": 0.3, "java": 1.5}
+
+
+@dataclass(frozen=True)
+class PlannedPath:
+    """A path that will run: its adapter, the phases it serves, its short name and the comparison it belongs to."""
+
+    path: Path
+    adapter: Adapter
+    phases: tuple[str, ...]
+    name: str
+    comparison: str = ""
+
+    @property
+    def embedded(self) -> bool:
+        """Whether no other process takes part."""
+        return self.path.get("deployment") != "server"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will run, in which sets, and what will not, with the reasons."""
+
+    experiment: Experiment
+    workloads: dict[str, Workload]
+    paths: tuple[PlannedPath, ...]
+    dropped: tuple[Dropped, ...]
+    groups: tuple[tuple[PlannedPath, ...], ...]  # each group fits in one set; more than one share anchors
+    anchors: tuple[str, ...]
+    seed: int
+    filters: dict[str, tuple[str, ...]]
+    extended: bool
+    unserved: tuple[tuple[str, str, str], ...] = field(default=())  # (path id, phase, reason)
+
+    def phase(self, name: str) -> Phase:
+        """The phase called `workload.phase`."""
+        workload, _, phase = name.partition(".")
+        return self.workloads[workload].phase(phase)
+
+
+def make_plan(
+    experiment: Experiment,
+    workloads: dict[str, Workload],
+    filters: dict[str, tuple[str, ...]],
+    *,
+    seed: int,
+    extended: bool = False,
+) -> Plan:
+    """Expand the experiment's selections, keep what the filters name, drop with reasons what cannot run here."""
+    check_coordinates(filters)
+    chosen: dict[str, tuple[Adapter, Path, str, tuple[str, ...]]] = {}
+    dropped: list[Dropped] = []
+    for selection in experiment.paths:
+        if selection.extended and not extended:
+            continue
+        if not select(selection):
+            raise unmatched(selection)
+        pairs = select(selection, filters)
+        varying = [key for key, _ in pairs[0][1].coordinates if len({path.get(key) for _, path in pairs}) > 1]
+        for adapter, path in pairs:
+            if path.id in chosen or not matches(path, filters):
+                continue
+            reason = pruned(adapter, path)
+            if reason:
+                if len(pairs) == 1:
+                    dropped.append(Dropped(path=path, reason=reason))
+                continue
+            name = (
+                " ".join([selection.name, *(_spelt(key, path.get(key)) for key in varying)])
+                if selection.name and (len(pairs) == 1 or varying)
+                else ""
+            )
+            chosen[path.id] = (adapter, path, name, selection.phases)
+    runnable: list[PlannedPath] = []
+    unserved: list[tuple[str, str, str]] = []
+    short = short_names([(path, name) for _, path, name, _phases in chosen.values()])
+    for adapter, path, _name, only in chosen.values():
+        reason, remedy = unavailable(adapter, path)
+        if reason:
+            dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
+            continue
+        if alone := only_alone(adapter, experiment):
+            dropped.append(Dropped(path=path, reason=alone))
+            continue
+        served = []
+        for phase_name in experiment.phases:
+            if only and phase_name not in only:
+                continue
+            workload, _, phase = phase_name.partition(".")
+            asked = workloads[workload].phase(phase)
+            why = unserved_reason(adapter, path, phase_name, asked)
+            why = why or unnumbered_reason(path, workloads[workload], phase_name, asked)
+            if not why:
+                served.append(phase_name)
+            elif why.strip():
+                unserved.append((path.id, phase_name, why))
+        if served:
+            runnable.append(PlannedPath(path, adapter, tuple(served), short[path.id]))
+    writing = any(workloads[name.partition(".")[0]].phase(name.partition(".")[2]).writes for name in experiment.phases)
+    runnable = _with_comparisons(runnable, writing)
+    # Where groups of clients are at work a set is every path once, one after another: nothing has to fit at once.
+    groups, anchors = ((tuple(runnable),), ()) if experiment.groups and runnable else _groups(runnable, seed)
+    return Plan(
+        experiment,
+        workloads,
+        tuple(runnable),
+        tuple(dropped),
+        groups,
+        anchors,
+        seed,
+        filters,
+        extended,
+        tuple(unserved),
+    )
+
+
+def workloads_of(experiment: Experiment) -> dict[str, Workload]:
+    """The workloads that the experiment's phases name; UsageError for a phase that does not exist."""
+    loaded = {file.name: at_scale(file, experiment.scale) for file in map(load_workload, experiment.workload_files)}
+    for name in experiment.phases:
+        workload, dot, phase = name.partition(".")
+        if not dot:
+            raise UsageError(f"'{name}' is not WORKLOAD.PHASE", "for example: scan.read (rowpath list workloads)")
+        if workload not in loaded:
+            loaded[workload] = at_scale(load_workload(workload), experiment.scale)
+        try:
+            loaded[workload].phase(phase)
+        except KeyError:
+            right = tuple(f"{workload}.{known.name}" for known in loaded[workload].phases)
+            raise UsageError(f"workload '{workload}' has no phase '{phase}'", suggest(name, right)) from None
+    return loaded
+
+
+def _spelt(key: str, value: str) -> str:
+    """A coordinate's value as part of a name; a bare number says what it counts."""
+    if key == "clients":
+        return f"{value} client{'s' if value != '1' else ''}"
+    if key == "tls":
+        return f"TLS {value}"
+    if key == "link":
+        return f"link {value}" if value != "none" else "no link"
+    return f"{key} {value}" if value.isdigit() else value
+
+
+def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
+    """A short, unique name per path: the given one, else engine, language, driver and the coordinates that vary."""
+    names: dict[str, str] = {}
+    for path, name in paths:
+        if name:
+            names[path.id] = name
+            continue
+        base = ("engine", "deployment", "language", "driver")
+        alike = [other for other, _ in paths if all(other.get(key) == path.get(key) for key in base)]
+        keys = [key for key, _ in path.coordinates if key not in base and len({o.get(key) for o in alike}) > 1]
+        parts = [path.get("engine"), path.get("language"), path.get("driver")]
+        if path.get("deployment") not in ("none", path.get("engine")) and _both_deployments(paths, path):
+            parts.insert(1, path.get("deployment"))
+        parts += [_spelt(key, path.get(key)) for key in keys]
+        names[path.id] = " ".join([*parts, *([path.label] if path.label else [])])
+    taken: dict[str, int] = {}
+    for path_id, name in names.items():
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1:
+            names[path_id] = f"{name} #{taken[name]}"
+    return names
+
+
+def _both_deployments(paths: list[tuple[Path, str]], path: Path) -> bool:
+    same = [o for o, _ in paths if o.get("engine") == path.get("engine") and o.get("driver") == path.get("driver")]
+    return len({other.get("deployment") for other in same}) > 1
+
+
+def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPath]:
+    """Paths are ranked together when placement, durability and fetch form agree and no engine build is confounded."""
+
+    def means(planned: PlannedPath, key: str) -> bool:
+        # An engine that has no durability but `none` stands apart where something is written, and only there.
+        writes = not {"execute", "records"}.isdisjoint(planned.adapter.phases)
+        if key == "link":
+            return True  # without one is a way as well: nothing that crosses a link is ranked with what does not
+        only_none = key == "durability" and writing and writes
+        return only_none or applies(planned.path, key)
+
+    keys = ("placement", "durability", *(key for key in TOGETHER if key != "placement"))
+    applicable = {key: [p.path.get(key) for p in paths if means(p, key)] for key in keys}
+    varying = [key for key in keys if len(set(applicable[key])) > 1]
+    result = []
+    for planned in paths:
+        parts = []
+        for key in varying:
+            value = planned.path.get(key)
+            if key == "fetch":
+                value = value.partition(":")[0]
+            parts.append(f"{key}={value if means(planned, key) else applicable[key][0]}")
+        if planned.adapter.confounded:
+            parts.append(planned.adapter.confounded)
+        result.append(
+            PlannedPath(planned.path, planned.adapter, planned.phases, planned.name, ", ".join(parts) or "all paths")
+        )
+    return result
+
+
+def set_limit(paths: list[PlannedPath]) -> int:
+    """How many runners may live at once: SET_LIMIT, or what fits in half of the memory that is free now."""
+    try:
+        available = next(line for line in FilePath("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line)
+    except (OSError, StopIteration):
+        return SET_LIMIT
+    half_mib = int(available.split()[1]) // 2048
+    each_mib = max((ROUGH_MEMORY_MIB.get(p.adapter.language, 100) for p in paths), default=1)
+    return max(3, min(SET_LIMIT, half_mib // each_mib))
+
+
+def _groups(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPath, ...], ...], tuple[str, ...]]:
+    """Split into sets of at most SET_LIMIT live runners; several of them share two anchors: null and one C path."""
+    limit = set_limit(paths)
+    if len(paths) <= limit:
+        return ((tuple(paths),) if paths else ()), ()
+    null = next((p for p in paths if p.path.get("engine") == "null" and p.path.get("language") == "c"), None)
+    real = max(
+        (p for p in paths if p.path.get("engine") != "null"),
+        key=lambda p: (len(p.phases), p.path.get("language") == "c"),
+        default=None,
+    )
+    anchors = tuple(p for p in (null, real) if p is not None)
+    rest = [p for p in paths if p not in anchors]
+    # Paths on one kind of table and of one comparison stay together as far as they fit, so that most ratios are direct.
+    rest.sort(key=lambda p: (p.path.get("storage"), p.comparison, p.phases))
+    room = max(1, limit - len(anchors))
+    count = -(-len(rest) // room)
+    groups: list[list[PlannedPath]] = [[]]
+    for unit in _units(rest):
+        # A speed-up is a ratio of paths that share sets: a family is parted only where it fits in no group.
+        if groups[-1] and (len(groups[-1]) >= -(-len(rest) // count) or len(groups[-1]) + len(unit) > room):
+            groups.append([])
+        groups[-1] += unit
+    parted = [group[i : i + room] for group in groups for i in range(0, len(group), room)]
+    return tuple(anchors + tuple(group) for group in parted), tuple(anchor.path.id for anchor in anchors)
+
+
+def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
+    """The paths in their order, those together that retrieve in parts and differ in their number of clients alone."""
+    units: dict[str, list[PlannedPath]] = {}
+    for planned in paths:
+        alike = {key: value for key, value in planned.path.coordinates if key != "clients"}
+        key = Path.of(alike).id if planned.path.get("ranges") != "none" else planned.path.id
+        units.setdefault(key, []).append(planned)
+    return list(units.values())
+
+
+def block_order(seed: int, where: str, count: int) -> list[int]:
+    """A random order, the same for the same seed and place (set, group, phase, round)."""
+    order = list(range(count))
+    random.Random(f"{seed}/{where}").shuffle(order)
+    return order
+
+
+def _rough_write_s(planned: PlannedPath) -> float:
+    """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
+    link = planned.path.get("link")
+    waiting = float(link.removesuffix("ms")) / 1000 if link != "none" else 0.0
+    if planned.path.get("durability") == "full":
+        return waiting + ROUGH_SYNC_S
+    return waiting + (
+        ROUGH_SPLIT_S if planned.path.get("placement") == "split" and not planned.embedded else ROUGH_TURN_S
+    )
+
+
+def _rough_operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
+    """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
+    phase = plan.phase(name)
+    table = plan.workloads[name.partition(".")[0]].tables.get(phase.table)
+    if phase.truth == "aggregate":
+        return ROUGH_SUMMED_S * (phase.range_rows or (table.rows if table else 0))
+    rows = table.rows if table and phase.truth == "whole-table" else phase.rows_per_operation
+    if planned.path.get("fetch") == "columnar":
+        return rows * ROUGH_COLUMNS_S
+    return rows * ROUGH_ROW_S.get(planned.adapter.language, 1e-6)
+
+
+def estimate_s(plan: Plan) -> float:
+    """How long the plan would take, roughly: starting, warming up, blocks and the proof pass; no engine is asked."""
+    measure = plan.experiment.measure
+    block_s = (measure.block_ms + measure.lead_in_ms) / 1000 + 0.002
+    per_set = 1.0
+    for group in plan.groups:
+        for planned in group:
+            tongue = planned.adapter.language
+            served = planned.path.get("deployment") == "server"
+            slow_server = 3.0 if served and ENGINES[planned.path.get("engine")].server_warm_s > 0 else 1.0
+            per_set += ROUGH_START_S.get(tongue, 0.5)
+            per_set += _crossing_s(plan, planned)
+            if plan.experiment.groups:
+                per_set += stretches_s(plan, planned) + rate_sweep_s(plan) / measure.sets
+                continue
+            for name in planned.phases:
+                phase = plan.phase(name)
+                if phase.writes:
+                    passes = len(set(measure.regimes) & set(measure.write_regimes))
+                    per_set += passes * max(0.1, phase.operations * _rough_write_s(planned))
+                    continue
+                operation_s = _rough_operation_s(plan, planned, name)
+                per_set += operation_s * ("cold" in measure.regimes)
+                if "steady" in measure.regimes:
+                    warm_s = ROUGH_WARM_S.get(tongue, 1.0) * slow_server / len(planned.phases) + 0.2
+                    warm_s = min(measure.warm_cap_s, max(warm_s, ROUGH_WARM_BLOCKS * operation_s))
+                    per_set += max(warm_s, operation_s) + measure.rounds * max(block_s, operation_s)
+    proof = sum(
+        ROUGH_START_S.get(planned.adapter.language, 0.5)
+        + 0.3
+        + _crossing_s(plan, planned)
+        + sum(ROUGH_PROOF_OPERATIONS * _rough_operation_s(plan, planned, name) for name in planned.phases)
+        for planned in plan.paths
+    )
+    return 6.0 + moves_s(plan) + proof + per_set * measure.sets
+
+
+def _crossing_s(plan: Plan, planned: PlannedPath) -> float:
+    """What one pass of each phase spends on its path's link: at least a round trip per operation."""
+    trip_s = stated_ns(planned.path.get("link")) / 1e9
+    phases = [plan.phase(name) for name in planned.phases] if trip_s else []
+    return trip_s * sum(phase.operations or (phase.parameters.count if phase.parameters else 1) for phase in phases)

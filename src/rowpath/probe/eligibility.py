@@ -1,0 +1,20 @@
+"""Which adapters can keep what a probe promises of a target; the others are left out, with the reason."""
+
+from __future__ import annotations
+
+from rowpath.probe.target import Target
+from rowpath.runners.manifest import Adapter
+
+
+def read_only(target: Target, in_place: bool) -> bool:
+    """Whether the target's file must be opened read only: it is the user's own, or several have to share it."""
+    return target.deployment == "embedded" and (in_place or target.engine == "duckdb")
+
+
+def unsuited(adapter: Adapter, tls: str, must_read_only: bool) -> tuple[str, str]:
+    """Why the adapter cannot serve such a target, and what would help; empty when it can."""
+    if must_read_only and not adapter.opens_read_only and not adapter.floor:
+        return f"{adapter.driver} is not told to open a file read only", "leave --in-place out"
+    if tls == "on" and "on" not in adapter.coordinates.get("tls", ()):
+        return f"the URL asks for TLS, and {adapter.driver} speaks none here", "sslmode=disable, if that is acceptable"
+    return "", ""

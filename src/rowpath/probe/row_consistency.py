@@ -1,0 +1,43 @@
+"""What every operation of a probe must deliver: nobody knows the rows, but they must be the same each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rowpath.runners.protocol import SampleReply
+from rowpath.workloads.codec import MASK64
+
+
+@dataclass
+class Sameness:
+    """The touch sums of one execution, as the paths that agree deliver it; stands where a workload's truth does."""
+
+    touches_seen: set[int] = field(default_factory=set)  # of one execution, each in its language's own unit
+    changed: bool = False  # rows change while the probe runs, so that nothing can be expected
+
+    def learn(self, touch: int) -> None:
+        """One execution of a path that agrees gives this sum."""
+        self.touches_seen.add(touch & MASK64)
+
+    def touches(self, _phase: object) -> Sameness:
+        """Itself: there is one phase."""
+        return self
+
+    def expected_of(self, spans: Iterable[tuple[int, int]]) -> frozenset[int] | None:
+        """The sums that so many operations may have; None where nothing is expected."""
+        if self.changed or not self.touches_seen:
+            return None
+        operations = sum(count for _first, count in spans)
+        return frozenset(operations * touch & MASK64 for touch in self.touches_seen)
+
+    def fits(self, reply: SampleReply) -> bool:
+        """Whether a block delivered what all the executions before it did."""
+        expected = self.expected_of([(0, reply.operations)])
+        return expected is None or reply.failed > 0 or int(reply.touch, 16) in expected
+
+    def rows(self, *_where: object) -> None:
+        """Not known."""
+
+    def payload_bytes(self, *_where: object) -> None:
+        """Not known."""

@@ -1,0 +1,56 @@
+"""In which column two paths differ that delivered different rows of one query."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from rowpath.execution.worker import Work
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe.worker_pool import Programs
+from rowpath.runners.process import RunnerFailure
+
+QUOTES = {"mysql": "`", "mariadb": "`"}
+UNKNOWN = "not known"
+
+
+def first_difference(programs: Programs, pair: tuple[PlannedPath, PlannedPath], work: Work, engine: str) -> str:
+    """The name of the first column in which the two paths' rows differ, by digests of the query's first columns alone.
+
+    A sentence where that cannot be told: duplicate names, files, or rows that agree once they are asked for so.
+    """
+    names = [column.name for column in work.columns]
+    if work.phase.scan or len(set(names)) < len(names) or not all(names):
+        return UNKNOWN
+    low, high = 0, len(names)  # the first `low` columns agree, the first `high` do not
+    try:
+        if _agree(programs, pair, first_columns(work, high, engine)):
+            return "none: asked for column by column they agree"
+        while high - low > 1:
+            middle = (low + high) // 2
+            if _agree(programs, pair, first_columns(work, middle, engine)):
+                low = middle
+            else:
+                high = middle
+    except RunnerFailure as failure:
+        return f"{UNKNOWN}: {failure.text}"
+    return names[high - 1]
+
+
+def first_columns(work: Work, count: int, engine: str) -> Work:
+    """The query narrowed to its first columns."""
+    quote = QUOTES.get(engine, '"')
+    names = (quote + column.name.replace(quote, 2 * quote) + quote for column in work.columns[:count])
+    sql = f"SELECT {', '.join(names)} FROM ({work.sql}) AS probed"
+    phase = msgspec.structs.replace(work.phase, sql=sql, columns=work.columns[:count])
+    return replace(work, sql=sql, columns=work.columns[:count], phase=phase)
+
+
+def _agree(programs: Programs, pair: tuple[PlannedPath, PlannedPath], work: Work) -> bool:
+    digests = []
+    for planned in pair:
+        with programs.turned_to(planned) as invocation:
+            invocation.prepare(work)
+            digests.append(invocation.verify(work, 0, 1).digest)
+    return digests[0] == digests[1]

@@ -1,0 +1,367 @@
+"""One probe on an open access: describe, search, measure the best in full, count round trips, and journal it all."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rowpath.analysis.analyse import analyse
+from rowpath.errors import RowpathError, TimedOut, UsageError
+from rowpath.execution.run import write_head, write_paths
+from rowpath.execution.worker import Work
+from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.model.probe import Group, Snippet, TriedPath
+from rowpath.model.progress import Progress
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe import caveats, round_trips, snippets
+from rowpath.probe.access import Access
+from rowpath.probe.budget import Budget, plan_finals
+from rowpath.probe.candidates import Candidates
+from rowpath.probe.full_sets import Finals, OneWork, experiment_of, plan_of
+from rowpath.probe.row_consistency import Sameness
+from rowpath.probe.row_diff import first_difference
+from rowpath.probe.search import BLOCK_NS, Search, Tried
+from rowpath.probe.successive_halving import finalists, groups
+from rowpath.probe.throttled_worker import PHASE, WORKLOAD, Probed, work_of
+from rowpath.probe.worker_pool import Programs
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import DescribedColumn
+
+if TYPE_CHECKING:
+    from rowpath.probe.command import Asked
+
+SETS = 6
+LEAST_WITH_FLOOR = 2  # with so many connections paths alone take turns
+REDACTED = "(left out)"
+GRACE_S = 5.0  # so that a runner can answer late
+LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
+
+
+class Probing:
+    """What one probe has: the access, what can be tried, the budget, and where to write what it finds."""
+
+    def __init__(
+        self,
+        access: Access,
+        sql: str,
+        found: Candidates,
+        budget: Budget,
+        asked: Asked,
+        *,
+        directory: RunDirectory,
+        journal: Journal,
+        scrubber: Scrubber,
+        progress: Progress,
+        seed: int,
+    ) -> None:
+        self.access = access
+        self.sql = sql
+        self.found = found
+        self.budget = budget
+        self.asked = asked
+        self.directory = directory
+        self.journal = journal
+        self.scrubber = scrubber
+        self.progress = progress
+        self.seed = seed
+        self.sameness = Sameness()
+        self.search: Search | None = None
+        self._limits: list[str] = []
+        self._named: set[str] = set()
+
+    def run(self, command: list[str]) -> bool:
+        """The whole probe; whether it was interrupted. Errors: RowpathError before anything could be measured."""
+        columns = self.described()
+        scan = bool(self.access.table)
+        work = work_of(self.sql, columns, table=self.access.table, scan=scan)
+        floor_work = work_of(self.sql, columns, table=self.access.table, scan=True)
+        self._head(work, command)
+        self.progress.begin(self.budget.left_s, [planned.name for planned in self.found.paths])
+        programs = Programs(self._start)
+        self.search = Search(
+            work, programs, self.budget, self.sameness, self.asked.connections, self.seed, self.progress.note,
+            self.found.paths,
+        )  # fmt: skip
+        interrupted = False
+        try:
+            self.go_through(self.search, work, floor_work, programs)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            programs.stop()
+            self._tell(self.search)
+        if not any(each.execution_ns for each in self.search.tried.values()) and not interrupted:
+            raise self._nothing(self.search)
+        self._snippets(columns)
+        return interrupted
+
+    def described(self) -> tuple[DescribedColumn, ...]:
+        """The columns of the result. Errors: UsageError for a type that no adapter can take."""
+        columns = self.access.describe(self.sql or self.access.table)
+        for column in columns:
+            if column.unsupported:
+                raise UsageError(
+                    f"the column {column.name} has the type {column.engine_type}: {column.unsupported}",
+                    f"leave it out, or cast it: CAST({column.name} AS …)",
+                )
+        return columns
+
+    def _start(self, planned: PlannedPath, log: Callable[[str], None] | None = None) -> Probed:
+        changed = self.search.changed if self.search else lambda _invocation, _work: None
+        return Probed(
+            planned,
+            self.access.instance,
+            log=log or self._log,
+            timeout_s=self._timeout_s(),
+            before=self.access.before,
+            busy_share=self.budget.busy_share,
+            sameness=self.sameness,
+            changed=changed,
+        )
+
+    def _timeout_s(self) -> float:
+        """One path that hangs must not take the whole budget, once another has shown that the query ends."""
+        search = self.search
+        known = search is not None and not search.slow and any(each.execution_ns for each in search.tried.values())
+        longest_s = max(LEAST_REQUEST_S, self.budget.total_s * LONGEST_REQUEST) if known else self.budget.left_s
+        return min(longest_s, self.budget.left_s) + GRACE_S
+
+    def _log(self, line: str) -> None:
+        with (self.directory.logs / "search.log").open("a", encoding="utf-8") as stream:
+            stream.write(self.scrubber.clean(line) + "\n")
+
+    def _head(self, work: Work, command: list[str]) -> None:
+        if self.asked.redact_query:
+            work = redacted(work)
+        experiment = experiment_of(f"the fastest path to {self.access.target.shown}", 0, SETS, 0.0, ("steady",))
+        plan = plan_of(experiment, work, (), dropped=self.found.dropped, seed=self.seed)
+        options = {
+            "budget_s": self.budget.total_s,
+            "connections": self.asked.connections,
+            "url": self.access.target.shown,
+            "in_place": self.asked.in_place,
+            "engine_version": self.access.engine_version,
+        }
+        write_head(self.journal, plan, options, command)
+        for note in self.access.notes:
+            self.progress.note(note)
+            self.journal.write("note", text=note)
+
+    def go_through(self, search: Search, work: Work, floor_work: Work, programs: Programs) -> None:
+        """Tries, rounds, full sets; or single executions where no more fits."""
+        self.progress.note(f"trying {len(self.found.paths)} settings")
+        search.try_all()
+        if search.slow:
+            self._single(search, work, floor_work)
+            return
+        search.halve()
+        self.tell_groups(search, work, programs)
+        programs.stop()
+        going = search.alive()
+        if going:
+            self._finals(search, going, work, floor_work)
+
+    def _finals(self, search: Search, going: list[str], work: Work, floor_work: Work) -> None:
+        chosen = finalists(going, [search.language, search.form])
+        tried = [search.tried[path_id] for path_id in chosen]
+        counting_s = sum(round_trips.OPERATIONS * self.budget.wall_s(each.execution_ns / 1e9) for each in tried[:1])
+        blocks_s = [max(BLOCK_NS, each.execution_ns) / 1e9 for each in tried]
+        starts_s = [search.programs.start_s(each.planned) + each.start_s for each in tried]
+        final = plan_finals(blocks_s, starts_s, max(0.0, self.budget.left_s - counting_s), self.budget.busy_share)
+        for each in tried[final.finalists :]:
+            each.left = "no time for full sets"
+        members = chosen[: final.finalists]
+        for path_id in going:
+            if path_id not in chosen:
+                search.tried[path_id].left = "no room among those that got full sets"
+        self.progress.note(f"full sets of {len(members)}: {final.sets} sets of {final.rounds} rounds")
+        planned = {path_id: search.tried[path_id].planned for path_id in members}
+        # The floor is one of the connections that are open at once.
+        floors = self.found.floors[:1] if self.asked.connections > LEAST_WITH_FLOOR else ()
+        room = self.asked.connections - len(floors)
+        sets = [tuple(planned[path_id] for path_id in each) for each in groups(members, room)]
+        if floors:
+            sets[0] = (*sets[0], floors[0])
+        schedule = self.schedule(work, floor_work, tuple(sets), final.rounds, final.sets, final.warm_s, ("steady",))
+        done = schedule.run_sets(final.sets, self.budget)
+        if done < SETS:
+            self._limits.append(caveats.few_sets(done, SETS))
+        for path_id in members:
+            if search.tried[path_id].failure is None:
+                search.tried[path_id].stage = "full sets"
+        self._count(search, members, work)
+
+    def _single(self, search: Search, work: Work, floor_work: Work) -> None:
+        """Cold executions alone, each path's one after the other, as far as the budget goes."""
+        first = next(each for each in search.tried.values() if each.execution_ns)
+        execution_s = first.execution_ns / 1e9
+        self._limits.append(caveats.too_long(execution_s, self.budget.total_s))
+        room = max(1, int(self.budget.left_s / self.budget.wall_s(execution_s)))
+        best = [each.planned for each in search.defaults()][:room]
+        schedule = self.schedule(work, floor_work, tuple((planned,) for planned in best), 1, 1, 0.0, ("cold",))
+        for number, planned in enumerate(best):
+            if number and self.budget.left_s < self.budget.wall_s(execution_s):
+                break
+            schedule.one_by_one(0, number, planned)
+            search.tried[planned.path.id].left = ""
+            search.tried[planned.path.id].stage = "one cold execution"
+
+    def schedule(
+        self,
+        work: Work,
+        floor_work: Work,
+        sets: tuple[tuple[PlannedPath, ...], ...],
+        rounds: int,
+        count: int,
+        warm_s: float,
+        regimes: tuple[str, ...],
+    ) -> Finals:
+        """What measures these sets, each of paths that are open at once; several share the first path of the first."""
+        experiment = experiment_of("", rounds, count, warm_s, regimes)
+        members = tuple({planned.path.id: planned for group in sets for planned in group}.values())
+        anchors = (sets[0][0].path.id,) if len(sets) > 1 and regimes != ("cold",) else ()
+        self._name(members)
+        plan = plan_of(experiment, work, members, groups=sets, anchors=anchors, seed=self.seed)
+        workshop = OneWork(self.directory.work, plan.workloads[WORKLOAD], work, floor_work, self.sameness)
+        return Finals(
+            plan,
+            self.directory,
+            self.journal,
+            self.scrubber,
+            self.progress,
+            timeout_s=self._timeout_s(),
+            workshop=workshop,
+            instance=self.access.instance,
+            start=self._start,
+        )
+
+    def _name(self, paths: Iterable[PlannedPath]) -> None:
+        """Journal the paths of which more will be said; an engine that a driver carries parts no ranking."""
+        new = [planned for planned in paths if planned.path.id not in self._named]
+        self._named |= {planned.path.id for planned in new}
+        bare = [replace(planned, adapter=msgspec.structs.replace(planned.adapter, confounded="")) for planned in new]
+        write_paths(self.journal, bare)
+
+    def _count(self, search: Search, members: list[str], work: Work) -> None:
+        for path_id in members:
+            tried = search.tried[path_id]
+            if tried.failure is None:
+                with contextlib.suppress(RunnerFailure, OSError, RowpathError):
+                    found = round_trips.counted(tried.planned, self._start, work, self.directory.work)
+                    if found:
+                        self.journal.write("proof", path_id=path_id, workload=WORKLOAD, phase=PHASE, **found)
+
+    def tell_groups(self, search: Search, work: Work, programs: Programs) -> None:
+        """Who delivered what: right as far as others deliver the same. Nothing is said of rows that change."""
+        if self.sameness.changed:
+            return
+        ordered = sorted(search.digests().items(), key=lambda item: -len(item[1]))
+        for digest, members in ordered:
+            difference = ""
+            if digest != ordered[0][0]:
+                pair = ordered[0][1][0].planned, members[0].planned
+                difference = first_difference(programs, pair, work, self.access.target.engine)
+                names = [column.name for column in work.columns]
+                if self.asked.redact_query and difference in names:
+                    difference = f"column {names.index(difference) + 1}"
+            told = tuple(each.planned.name for each in members)
+            self._write("group", Group(digest, members[0].rows, told, difference))
+        if ordered and len(ordered[0][1]) == 1:
+            self._limits.append(caveats.ONE_DELIVERY)
+        for digest, members in ordered[:1]:
+            agreed = len(members) > 1
+            for each in members:
+                self.journal.write(
+                    "verify", set=-1, path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
+                    expected=digest if agreed else None, ok=True if agreed else None, rows=each.rows,
+                )  # fmt: skip
+
+    def _tell(self, search: Search) -> None:
+        for each in search.tried.values():
+            self._write("tried", _tried(each, search))
+        told: set[tuple[str, str]] = set()
+        for each in search.tried.values():
+            failure = each.failure
+            other = each.digest and each.left.startswith("delivered other rows")
+            if failure is None and not other:
+                continue
+            kind = failure.kind if failure else "verify"
+            reason = (each.planned.adapter.driver, kind)
+            if kind == "unsupported" and (reason in told or _delivered(search, each)):
+                continue  # one word for a driver suffices
+            told.add(reason)
+            status = "unsupported" if kind == "unsupported" else "wrong" if other else "failed"
+            self._name([each.planned])
+            self.journal.write(
+                "failure", set=-1, path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, status=status,
+                kind=kind, code=failure.code if failure else "", text=failure.text if failure else each.left,
+            )  # fmt: skip
+        if self.sameness.changed:
+            self._limits.append(caveats.CHANGED)
+        for text in self._limits:
+            self.journal.write("probe", what="limit", body={"text": text})
+
+    def _write(self, what: str, body: TriedPath | Group | Snippet) -> None:
+        self.journal.write("probe", what=what, body=msgspec.to_builtins(body))
+
+    def _nothing(self, search: Search) -> RowpathError:
+        failures = [each for each in search.tried.values() if each.failure is not None]
+        first = failures[0] if failures else None
+        text = first.left if first else "no candidate was tried"
+        if first and first.failure and first.failure.kind == "timeout":
+            return TimedOut(
+                f"one execution takes longer than the budget of {self.budget.total_s:g} s", "--budget 10min"
+            )
+        return UsageError(f"no path delivered the query's rows: {text}", "rowpath doctor; or another query")
+
+    def _snippets(self, columns: tuple[DescribedColumn, ...]) -> None:
+        """A program for the fastest path of each language, in the run directory too."""
+        probe = analyse(self.directory.path).probe
+        for best in probe.languages if probe else ():
+            path = next(each.path for each in probe.tried if each.name == best.name) if probe else {}
+            sql = REDACTED if self.asked.redact_query else self.sql  # with its limit: what was found holds for that
+            made = snippets.snippet(best.name, path, self.access.target, sql, columns)
+            if made is not None:
+                self._write("snippet", made)
+                (self.directory.path / made.file).write_text(self.scrubber.clean(made.text), encoding="utf-8")
+
+
+def _delivered(search: Search, tried: Tried) -> bool:
+    """Whether another setting of the same driver did deliver."""
+    return any(each.execution_ns and each.planned.adapter == tried.planned.adapter for each in search.tried.values())
+
+
+def _tried(each: Tried, search: Search) -> TriedPath:
+    failure = each.failure
+    status = "ok" if failure is None else "unsupported" if failure.kind == "unsupported" else "failed"
+    if each.left.startswith("delivered other rows"):
+        status = "wrong"
+    estimate = each.estimate if failure is None else None
+    low, high = estimate.ends if estimate else (None, None)
+    return TriedPath(
+        name=each.planned.name,
+        path=each.planned.path.as_dict(),
+        stage=each.stage,
+        left=each.left,
+        status=status,
+        execution_ns=each.execution_ns or None,
+        rows=each.rows if each.rows >= 0 else None,
+        digest=each.digest,
+        ratio=estimate.ratio if estimate else None,
+        low=low,
+        high=high,
+        anchor=search.tried[each.anchor].planned.name if each.anchor else "",
+    )
+
+
+def redacted(work: Work) -> Work:
+    """The work without its query's text, for the journal; its columns have numbers in place of names."""
+    columns = tuple(
+        msgspec.structs.replace(column, name=f"column {number}") for number, column in enumerate(work.columns, 1)
+    )
+    phase = msgspec.structs.replace(work.phase, sql=REDACTED, columns=columns)
+    return replace(work, sql=REDACTED, columns=columns, phase=phase)

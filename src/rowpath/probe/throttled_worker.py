@@ -1,0 +1,114 @@
+"""An invocation on a user's database: read only, at most half of the time busy, watching whether rows change."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rowpath.engines.base import Instance
+from rowpath.execution.worker import Invocation, Measured, Work
+from rowpath.machine import cpus
+from rowpath.model.workload import Column, Phase
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe.candidates import NAME, form
+from rowpath.probe.row_consistency import Sameness
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import Close, CloseReply, DescribedColumn, VerifyReply
+
+WHOLE = 1 << 40  # rows of a digest: all of them, for different paths may deliver them in different orders
+WORKLOAD, _, PHASE = NAME.partition(".")
+
+
+def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", scan: bool = False) -> Work:
+    """The query as a phase: nobody knows what it delivers but the engine, which described its columns."""
+    kept = tuple(
+        Column(
+            name=column.name,
+            type=column.type,  # type: ignore[arg-type]
+            length=column.length,
+            precision=column.precision,
+            scale=column.scale,
+            bits=column.bits,
+            nullable=column.nullable,
+        )
+        for column in columns
+    )
+    phase = Phase(PHASE, "query", sql, table=table, scan=scan, columns=kept, stamps=True)
+    return Work(NAME, phase, sql, kept, (), None, 0, table_columns=kept if scan else ())
+
+
+class Probed(Invocation):
+    """A living runner that takes one path of its adapter after another, and rests as long as it was busy.
+
+    `before`: what every connection executes right after it was opened. `changed` is called with a block that delivered
+    other rows than the executions before it, and says whether it counts all the same.
+    """
+
+    def __init__(
+        self,
+        planned: PlannedPath,
+        instance: Instance,
+        *,
+        log: Callable[[str], None],
+        timeout_s: float,
+        before: tuple[str, ...],
+        busy_share: float,
+        sameness: Sameness,
+        changed: Callable[[Probed, Work], None] = lambda _invocation, _work: None,
+    ) -> None:
+        super().__init__(planned, instance, log=log, timeout_s=timeout_s)
+        self.connected = False
+        self.execution_s = 0.0  # the last one that took a sample or a digest
+        self.fresh = True  # started for this path: its runtime has compiled nothing yet
+        self._before = list(before)
+        self._rest = 1 / busy_share - 1
+        self._sameness = sameness
+        self._changed = changed
+
+    def greet(self) -> None:
+        """Wait until the process is up, so that starting it can be told from connecting."""
+        self.runner.hello(self.planned.adapter.driver, self.timeout_s)
+
+    def open(self, **overrides: Any) -> dict[str, Any]:
+        """Connect, and make the connection harmless before anything else."""
+        record = super().open(**overrides)
+        self.connected = True
+        self.run(self._before)
+        return record
+
+    def disconnect(self) -> None:
+        """Close the connection, keep the process."""
+        if self.connected and self.runner.alive():
+            self.connected = False
+            with contextlib.suppress(RunnerFailure):
+                self.runner.request(Close, min(10.0, self.timeout_s), expect=CloseReply)
+
+    def turn_to(self, planned: PlannedPath) -> None:
+        """Go on with another path of the same program; connects anew."""
+        self.disconnect()
+        self.planned = planned
+        threads = planned.path.get("threads")
+        self.cpus = cpus.client_cpus(planned.path.get("placement"), int(threads) if threads.isdigit() else 1)
+        self.open()
+
+    def sample(self, work: Work, regime: str, **how: int) -> Measured:
+        """One sample, then a rest."""
+        measured = super().sample(work, regime, **how)
+        self._rest_after(measured.reply.window_ns / 1e9)
+        if form(self.planned.path) != "drain" and not self._sameness.fits(measured.reply):
+            self._changed(self, work)
+        return measured
+
+    def verify(self, work: Work, first: int, count: int, max_rows: int = WHOLE, keep: str = "") -> VerifyReply:
+        """The digest of whole executions, then a rest."""
+        began = time.monotonic()
+        reply = super().verify(work, first, count, max_rows, keep)
+        self.execution_s = time.monotonic() - began
+        self._rest_after(self.execution_s)
+        return reply
+
+    def _rest_after(self, busy_s: float) -> None:
+        if self._rest > 0:
+            time.sleep(busy_s * self._rest)

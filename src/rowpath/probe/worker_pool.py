@@ -1,0 +1,75 @@
+"""The runner processes of a search: started once each, lent to one path after another, stopped at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe.throttled_worker import Probed
+from rowpath.runners.manifest import command
+
+Key = tuple[str, ...]
+KEPT = 12  # idle processes; a runtime's takes memory
+
+
+class Programs:
+    """Lends processes; `start` makes a new one. None of them is connected while it is not lent."""
+
+    def __init__(self, start: Callable[[PlannedPath], Probed]) -> None:
+        self._start = start
+        self._idle: dict[Key, list[Probed]] = {}
+        self._start_s: dict[tuple[str, str], float] = {}
+
+    @contextmanager
+    def turned_to(self, planned: PlannedPath) -> Iterator[Probed]:
+        """A process that is connected on that path. Errors: RunnerFailure."""
+        with self.several([planned]) as (invocation,):
+            invocation.turn_to(planned)
+            yield invocation
+
+    @contextmanager
+    def several(self, paths: list[PlannedPath]) -> Iterator[list[Probed]]:
+        """A process for each of these paths, not yet connected, all to be disconnected again. Errors: RunnerFailure."""
+        lent: list[tuple[Key, Probed]] = []
+        try:
+            for planned in paths:
+                key = _key(planned)
+                idle = self._idle.get(key, [])
+                lent.append((key, idle.pop() if idle else self._started(planned)))
+            yield [invocation for _key, invocation in lent]
+        finally:
+            for key, invocation in lent:
+                self._take_back(key, invocation)
+
+    def start_s(self, planned: PlannedPath) -> float:
+        """What starting a process for such a path took; 0 when none was started."""
+        return self._start_s.get((planned.adapter.language, planned.adapter.driver), 0.0)
+
+    def _started(self, planned: PlannedPath) -> Probed:
+        began_s = time.monotonic()
+        invocation = self._start(planned)
+        invocation.greet()
+        self._start_s[planned.adapter.language, planned.adapter.driver] = time.monotonic() - began_s
+        return invocation
+
+    def _take_back(self, key: Key, invocation: Probed) -> None:
+        invocation.disconnect()
+        invocation.fresh = False
+        if invocation.runner.alive() and sum(map(len, self._idle.values())) < KEPT:
+            self._idle.setdefault(key, []).append(invocation)
+        else:
+            invocation.close()
+
+    def stop(self) -> None:
+        """End all of them; harmless when done already."""
+        for idle in self._idle.values():
+            while idle:
+                idle.pop().close()
+
+
+def _key(planned: PlannedPath) -> Key:
+    """Paths that the same process can take one after the other."""
+    start = command(planned.adapter, planned.path.get("version"), planned.path)
+    return *start.arguments, *(f"{name}={value}" for name, value in sorted(start.environment.items()))

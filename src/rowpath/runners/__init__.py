@@ -1,0 +1,1 @@
+"""Our side of runners/PROTOCOL.md: manifests, toolchains that build a runner, messages, one process."""

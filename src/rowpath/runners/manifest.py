@@ -1,0 +1,221 @@
+"""The languages that host adapters, one module each (`c`, `csharp`, `java`, `python`), and their manifests read."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path as FilePath
+from typing import Any, Protocol
+
+import msgspec
+
+from rowpath.engines.base import Availability
+from rowpath.errors import UsageError
+from rowpath.machine.directories import data_dir
+from rowpath.model.workload import Frozen, Path
+
+LANGUAGES = ("c", "csharp", "java", "python")
+
+
+class Unsupported(Frozen, frozen=True):
+    """A point of the lattice that does not exist, with its reason."""
+
+    when: dict[str, str]
+    reason: str
+
+
+class Adapter(Frozen, frozen=True):
+    """One entry of an `adapters.toml`: runners/PROTOCOL.md explains each field."""
+
+    driver: str
+    source: str
+    engines: tuple[str, ...]
+    deployments: tuple[str, ...]
+    versions: tuple[str, ...]
+    phases: tuple[str, ...]
+    coordinates: dict[str, tuple[str, ...]]
+    confounded: str = ""
+    build: dict[str, Any] = {}
+    shipped: dict[str, str] = {}
+    unsupported: tuple[Unsupported, ...] = ()
+    language: str = ""
+    serves: tuple[str, ...] = ()  # patterns of `workload.phase`: what a program written for it can do; empty: all
+    opens_read_only: bool = False  # an embedded engine's file, truly, when `open` says `read_only`
+    floor: bool = False  # takes the bytes and parses nothing: a reference, never ranked, nothing to verify
+    folder: str = ""  # of the manifest, to which `source` is relative
+
+
+class Manifest(Frozen, frozen=True):
+    """An `adapters.toml`."""
+
+    schema_version: int
+    language: str
+    adapter: tuple[Adapter, ...]
+
+
+class Command(Frozen, frozen=True):
+    """How to start a runner: the program, its arguments and what to add to its environment."""
+
+    arguments: tuple[str, ...]
+    environment: dict[str, str] = {}
+
+
+class Language(Protocol):
+    """What the module of a language offers."""
+
+    def availability(self, adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+        """Whether this adapter can be built and run here, with what `path` alone needs; quick, builds nothing."""
+
+    def build(self, adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
+        """Bring runner, adapters and drivers up to date in the cache, with what these paths alone need; silent when
+        nothing is to do.
+        """
+
+    def command(self, adapter: Adapter, version: str, path: Path) -> Command:
+        """How to start the runner for this path (a JVM's heap, collector and processors included)."""
+
+
+_external: list[Adapter] = []
+
+
+@functools.cache
+def load_manifest(language: str) -> Manifest:
+    """The adapters of a language; UsageError naming the file when it does not fit."""
+    return read_manifest(data_dir() / "runners" / language / "adapters.toml")
+
+
+def add_external(file: FilePath) -> None:
+    """Take the adapters of a manifest named on the command line.
+
+    An entry whose `build` holds `command = [program, argument, …]` is a runner of its own, which speaks
+    runners/PROTOCOL.md; any other is built and hosted by our runner of its language. UsageError for an entry that is
+    neither, or that takes the name of another adapter. It runs as the user: this is no sandbox.
+    """
+    taken = {(adapter.language, adapter.driver) for adapter in every_adapter()}
+    for adapter in read_manifest(file).adapter:
+        if (adapter.language, adapter.driver) in taken:
+            raise UsageError(
+                f"{file}: there is a {adapter.language} adapter '{adapter.driver}' already", "give it another name"
+            )
+        if "command" in adapter.build:
+            _check_command(file, adapter)
+        else:
+            _check_source(file, adapter)
+        add(adapter)
+
+
+def add(adapter: Adapter) -> None:
+    """Take one more adapter beside ours."""
+    _external.append(adapter)
+
+
+def _check_command(file: FilePath, adapter: Adapter) -> None:
+    command = adapter.build["command"]
+    if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
+        raise UsageError(
+            f"{file}: the command of '{adapter.driver}' is no list of words: {command!r}",
+            'write build = { command = ["PROGRAM", "ARGUMENT"] }',
+        )
+
+
+def _check_source(file: FilePath, adapter: Adapter) -> None:
+    if adapter.language not in LANGUAGES:
+        raise UsageError(
+            f"{file}: there is no runner of ours for the language '{adapter.language}'",
+            f'one of {", ".join(LANGUAGES)}, or your own runner: build = {{ command = ["…"] }}',
+        )
+    if not source_file(adapter).is_file():
+        raise UsageError(
+            f"{file}: the adapter '{adapter.driver}' has no source {source_file(adapter)}",
+            f"rowpath adapter new {adapter.language} {adapter.driver}",
+        )
+
+
+def is_external(adapter: Adapter) -> bool:
+    """Whether it came from a manifest named on the command line."""
+    return adapter in _external
+
+
+def source_file(adapter: Adapter, source: str = "") -> FilePath:
+    """The adapter's source file, or another one named in its manifest: beside the manifest."""
+    folder = FilePath(adapter.folder) if adapter.folder else data_dir() / "runners" / adapter.language
+    return folder / (source or adapter.source)
+
+
+def external(like: Adapter, driver: str, command: list[str]) -> Adapter:
+    """An adapter like another one whose runner is a command of its own."""
+    return msgspec.structs.replace(like, driver=driver, build={"command": command})
+
+
+def every_adapter() -> Iterator[Adapter]:
+    """All adapters: those of our languages and the external ones."""
+    for name in LANGUAGES:
+        yield from load_manifest(name).adapter
+    yield from _external
+
+
+def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+    """Whether this adapter can be built and run here, with what `path` alone needs when one is given."""
+    if "command" in adapter.build:
+        program = adapter.build["command"][0]
+        there = shutil.which(program) is not None
+        return Availability(there, program, "" if there else f"there is no program {program}", "mend the manifest")
+    return language(adapter.language).availability(adapter, version, path)
+
+
+def build(
+    adapters: list[tuple[Adapter, str]],
+    note: Callable[[str], None] = lambda _text: None,
+    paths: Iterable[Path] = (),
+) -> None:
+    """Bring runners, adapters and drivers up to date, language by language, with what these paths alone need."""
+    every_path = list(paths)
+    wanted: dict[str, list[tuple[Adapter, str]]] = {}
+    for adapter, version in adapters:
+        if "command" not in adapter.build:
+            wanted.setdefault(adapter.language, []).append((adapter, version))
+    for name, mine in wanted.items():
+        note(f"building the {name} runner")
+        language(name).build(mine, [path for path in every_path if path.get("language") == name])
+
+
+def command(adapter: Adapter, version: str, path: Path) -> Command:
+    """How to start the runner of this path."""
+    if "command" in adapter.build:
+        return Command((*adapter.build["command"], "--adapter", adapter.driver))
+    return language(adapter.language).command(adapter, version, path)
+
+
+def read_manifest(file: FilePath) -> Manifest:
+    """A manifest from its file; UsageError naming the file when it does not fit."""
+    try:
+        manifest = msgspec.toml.decode(file.read_bytes(), type=Manifest)
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}", "give an adapters.toml") from error
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise UsageError(f"{file}: {error}", "see runners/PROTOCOL.md, section adapters.toml") from error
+    where = {"language": manifest.language, "folder": str(file.absolute().parent)}
+    adapters = tuple(msgspec.structs.replace(adapter, **where) for adapter in manifest.adapter)
+    return msgspec.structs.replace(manifest, adapter=adapters)
+
+
+def language(name: str) -> Language:
+    """The module of a language."""
+    module: Any = importlib.import_module(f"rowpath.runners.toolchains.{name}")
+    return module  # type: ignore[no-any-return]
+
+
+def lines_of_code(adapter: Adapter) -> int:
+    """Lines of the adapter's own sources that are neither blank nor comment; 0 for an external one."""
+    if "command" in adapter.build:
+        return 0
+    marks = ("#",) if adapter.language == "python" else ("//", "/*", "*")
+    sources = [adapter.source, *adapter.build.get("more_sources", ())]
+    lines = (
+        line.strip()
+        for source in sources
+        for line in source_file(adapter, source).read_text(encoding="utf-8").splitlines()
+    )
+    return sum(1 for line in lines if line and not line.startswith(marks))

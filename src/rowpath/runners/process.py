@@ -1,0 +1,261 @@
+"""Runner processes: start, speak the protocol with deadlines, stop. One request under way at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from rowpath.journal.writer import printable
+from rowpath.machine import processes
+from rowpath.runners.manifest import Command
+from rowpath.runners.protocol import (
+    CODEC,
+    MESSAGE_LIMIT_BYTES,
+    PROTOCOL,
+    REQUIREMENTS,
+    Bye,
+    Hello,
+    HelloReply,
+    Reply,
+)
+
+AnyReply = TypeVar("AnyReply", bound=Reply)
+NOISE_LINES_KEPT = 20
+READ_BYTES = 4096  # holds any reply to a sample; a large buffer costs page faults
+
+
+class RunnerFailure(Exception):
+    """A request failed: `kind` is the protocol's; `crashed`, `timeout`, `protocol` when the runner is lost."""
+
+    def __init__(self, kind: str, text: str, code: str = "") -> None:
+        super().__init__(f"{kind}: {text}")
+        self.kind = kind
+        self.code = code
+        self.text = text
+
+    @property
+    def fatal(self) -> bool:
+        """Whether the runner is gone."""
+        return self.kind in ("crashed", "timeout", "protocol")
+
+
+class Runner:
+    """One living runner process on one path."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Callable[[str], None]) -> None:
+        self.process = process
+        self.pid = process.pid
+        self.loop_tid = process.pid
+        self.noise: list[str] = []
+        self._log = log
+        self._id = 0
+        self._buffer = bytearray()
+        self._lines: list[bytes] = []
+        assert process.stdin and process.stdout and process.stderr
+        self._in, self._out, self._err = process.stdin, process.stdout, process.stderr
+        self._poll = select.poll()
+        for stream in (self._out, self._err):
+            os.set_blocking(stream.fileno(), False)
+            self._poll.register(stream.fileno(), select.POLLIN)
+
+    @classmethod
+    def start(
+        cls,
+        command: Command,
+        cpus: tuple[int, ...],
+        log: Callable[[str], None] = lambda _line: None,
+        environment: dict[str, str] | None = None,
+    ) -> Runner:
+        """Start the program; it dies with us. RunnerFailure `crashed` when it cannot be started."""
+        try:
+            process = processes.start(
+                list(command.arguments),
+                environment={**command.environment, **(environment or {})},
+                cpus=cpus,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                death_signal=signal.SIGKILL,
+            )
+        except OSError as error:
+            raise RunnerFailure("crashed", f"{command.arguments[0]} did not start: {error.strerror}") from error
+        return cls(process, log)
+
+    def hello(self, adapter: str, timeout_s: float = 60.0, requires: tuple[str, ...] = ()) -> HelloReply:
+        """Shake hands, requiring more than the least when asked; RunnerFailure `protocol` when versions do not fit."""
+        reply = self.request(
+            Hello,
+            timeout_s,
+            protocol=PROTOCOL,
+            codec=CODEC,
+            requires=[*REQUIREMENTS, *requires],
+            adapter=adapter,
+            expect=HelloReply,
+        )
+        if reply.protocol[0] != PROTOCOL[0] or reply.codec != CODEC:
+            self.kill()
+            raise RunnerFailure(
+                "protocol",
+                f"the runner speaks protocol {'.'.join(map(str, reply.protocol))} with codec {reply.codec}, "
+                f"this Rowpath speaks {'.'.join(map(str, PROTOCOL))} with codec {CODEC}",
+            )
+        self.loop_tid = reply.loop_tid
+        return reply
+
+    def request(self, message: type, timeout_s: float, *, expect: type[AnyReply], **fields: Any) -> AnyReply:
+        """Send one request and wait for its reply; RunnerFailure otherwise."""
+        self.send(message, timeout_s, **fields)
+        return self.receive(timeout_s, expect)
+
+    def send(self, message: type, timeout_s: float, **fields: Any) -> None:
+        """Send one request."""
+        self._id += 1
+        line = msgspec.json.encode(message(id=self._id, deadline_ms=int(timeout_s * 1000), **fields)) + b"\n"
+        if len(line) > MESSAGE_LIMIT_BYTES:
+            raise RunnerFailure(
+                "internal", f"a request of {len(line)} bytes is over the limit of {MESSAGE_LIMIT_BYTES}"
+            )
+        if self._in.closed:
+            raise RunnerFailure("crashed", "the runner was stopped before")
+        try:
+            self._in.write(line)
+            self._in.flush()
+        except OSError as error:
+            raise self.lost() from error
+
+    def receive(self, timeout_s: float, expect: type[AnyReply]) -> AnyReply:
+        """Wait for the reply to the last request, asleep; the runner is killed when the deadline passes."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            while self._lines:
+                reply = self._parse(self._lines.pop(0), expect)
+                if reply is not None:
+                    return reply
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                self.kill()
+                raise RunnerFailure("timeout", f"no answer within {timeout_s:g} s; the runner was stopped")
+            for descriptor, _event in self._poll.poll(left_s * 1000):
+                if descriptor == self._err.fileno():
+                    self._read_errors()
+                elif not self._read_replies():
+                    raise self.lost()
+
+    def listen(self) -> None:
+        """Take what it has said beside its replies; not asked for long, it would wait for us to read that."""
+        if not self._err.closed:
+            self._read_errors()
+
+    def _read_replies(self) -> bool:
+        try:
+            data = os.read(self._out.fileno(), READ_BYTES)
+        except BlockingIOError:
+            return True
+        if not data:
+            return False
+        self._buffer += data
+        *lines, rest = self._buffer.split(b"\n")
+        self._lines += [bytes(line) for line in lines]
+        self._buffer = bytearray(rest)
+        if len(rest) > MESSAGE_LIMIT_BYTES:
+            self.kill()
+            raise RunnerFailure("protocol", f"a reply is longer than {MESSAGE_LIMIT_BYTES} bytes")
+        return True
+
+    def _read_errors(self) -> None:
+        try:
+            data = os.read(self._err.fileno(), 1 << 16)
+        except BlockingIOError:
+            return
+        if not data:
+            with contextlib.suppress(KeyError):  # the last words of a lost runner may be read twice
+                self._poll.unregister(self._err.fileno())
+            return
+        for line in data.decode(errors="replace").splitlines():
+            self._log(printable(line))
+            self._keep_noise(line)
+
+    def _keep_noise(self, line: str) -> None:
+        if len(self.noise) < NOISE_LINES_KEPT:
+            self.noise.append(printable(line)[:300])
+
+    def _parse(self, line: bytes, expect: type[AnyReply]) -> AnyReply | None:
+        # The usual case in one step: a core that has slept through a block is slow at everything.
+        with contextlib.suppress(msgspec.MsgspecError):
+            reply = msgspec.json.decode(line, type=expect)
+            if reply.id == self._id and reply.error is None:
+                return reply
+        return self._parse_unusual(line, expect)
+
+    def _parse_unusual(self, line: bytes, expect: type[AnyReply]) -> AnyReply | None:
+        try:
+            raw = json.loads(line)
+        except ValueError:
+            raw = None
+        if not isinstance(raw, dict):
+            text = line.decode(errors="replace")
+            self._log(f"noise on the reply stream: {printable(text)}")
+            self._keep_noise(text)
+            return None
+        if raw.get("id") != self._id:
+            self.kill()
+            raise RunnerFailure(
+                "protocol", f"answered request {raw.get('id')!r} while {self._id} was under way; the runner was stopped"
+            )
+        if raw.get("error") is not None:
+            error = raw["error"]
+            raise RunnerFailure(
+                str(error.get("kind", "internal")),
+                printable(str(error.get("text", ""))),
+                printable(str(error.get("code", ""))),
+            )
+        try:
+            return msgspec.convert(raw, expect)
+        except msgspec.ValidationError as error:
+            self.kill()
+            raise RunnerFailure("protocol", f"{expect.__name__}: {error}; the runner was stopped") from error
+
+    def lost(self) -> RunnerFailure:
+        """What to say of a process that has ended."""
+        try:
+            status = self.process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return RunnerFailure("protocol", "the runner closed its reply stream; it was stopped")
+        self._read_errors()
+        last = f"; its last words: {self.noise[-1]}" if self.noise else ""
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        return RunnerFailure("crashed", f"the runner {how}{last}")
+
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self.process.poll() is None
+
+    def kill(self) -> None:
+        """Stop it at once."""
+        processes.stop(self.process, ((signal.SIGKILL, 5.0),))
+
+    def stop(self) -> None:
+        """End it in good order where it still answers, by signal otherwise; harmless when it is gone."""
+        if self.alive():
+            try:
+                self.request(Bye, 5.0, expect=Reply)
+                self._in.close()
+                self.process.wait(timeout=5.0)
+            except (RunnerFailure, OSError, subprocess.TimeoutExpired):
+                pass
+        processes.stop(self.process, ((signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0)))
+        for stream in (self._in, self._out, self._err):
+            try:
+                stream.close()
+            except OSError:
+                continue

@@ -1,0 +1,301 @@
+"""The C runner: one executable per adapter over one static core, compiled with the system's C compiler."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path as FilePath
+
+from msgspec import structs
+
+from rowpath.engines.base import Availability
+from rowpath.errors import EnvironmentMissing, InternalError
+from rowpath.machine import postgresql_programs, processes
+from rowpath.machine.directories import build_dir, data_dir
+from rowpath.model.workload import Path
+from rowpath.runners.manifest import Adapter, Command, source_file
+from rowpath.runners.toolchains import c_compiler, cobol, ecpg, odbc
+from rowpath.runners.toolchains.c_compiler import has_header, library_file
+
+# A newer compiler's new warnings must not stop a user: `make check` is where they are errors.
+FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
+REMEDY = "apt-get install gcc libc6-dev"
+COMPILE_TIMEOUT_S = 300
+_compiler = c_compiler.words
+
+
+def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+    """Whether this adapter can be built and run here; quick, builds nothing."""
+    each = [_built_here(one, version) for one in programs(adapter, path)]
+    return next((one for one in each if one.ok), each[0])
+
+
+def programs(adapter: Adapter, path: Path | None = None) -> list[Adapter]:
+    """The adapter as each of the programs that it is built as: one, or one for each client library of its engines.
+
+    `build.engine.NAME` holds what the build for that engine has instead of the adapter's own; with a path only the
+    program of the path's engine.
+    """
+    engines = adapter.build.get("engine", {})
+    if not engines:
+        return [adapter]
+    if path is not None and path.get("engine") in engines:
+        engines = {path.get("engine"): engines[path.get("engine")]}
+    common = {key: value for key, value in adapter.build.items() if key != "engine"}
+    return [
+        structs.replace(adapter, source=own.get("source", adapter.source), build=common | own)
+        for own in engines.values()
+    ]
+
+
+def _built_here(adapter: Adapter, version: str) -> Availability:
+    what = f"C adapter {adapter.driver}"
+    compiler = _compiler()
+    if shutil.which(compiler[0]) is None:
+        return Availability(False, what, f"there is no C compiler ({compiler[0]})", REMEDY)
+    if adapter.build.get("libpq") and version == postgresql_programs.VERSION_TLS:
+        fetched = postgresql_programs.availability_tls()
+        if not fetched.ok:
+            return Availability(False, what, fetched.reason, fetched.remedy)
+    for library, package in adapter.build.get("libraries", {}).items():
+        if library_file(library) is None:
+            return Availability(False, what, f"the library {library} is missing", f"apt-get install {package}")
+    for header, package in adapter.build.get("headers", {}).items():
+        if not has_header(header):
+            return Availability(False, what, f"the header {header} is missing", f"apt-get install {package}")
+    missing = odbc.problem(adapter, version) or ecpg.problem(adapter) or cobol.problem(adapter)
+    return Availability(False, what, *missing) if missing else Availability(True, what)
+
+
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
+    """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
+    for adapter, version in adapters:
+        mine = [path for path in paths if path.get("driver") == adapter.driver]
+        differing = {(path.get("engine"), path.get("statement")): path for path in mine}
+        for path in differing.values() or (Path.of({}),):
+            every = programs(adapter, path)
+            for program in every:
+                if len(every) == 1 or _built_here(program, version).ok:
+                    executable(program, version, path.get("statement"))
+
+
+def command(adapter: Adapter, version: str, path: Path) -> Command:
+    """How to start the runner for this path."""
+    thread = ("--thread", path.get("thread")) if path.get("thread") != "none" else ()
+    program = programs(adapter, path)[0]
+    return Command((str(executable(program, version, path.get("statement"))), "--adapter", adapter.driver, *thread))
+
+
+def executable(adapter: Adapter, version: str, statement: str = "") -> FilePath:
+    """The adapter's runner, built when it is not there yet; embedded SQL is built anew for each statement mode."""
+    linked = [f"-l:{library}" for library in adapter.build.get("libraries", {})]
+    included: list[str] = []
+    if adapter.build.get("libpq"):
+        included, linked = _libpq(version)
+    included += [f"-I{_source('core')}", *adapter.build.get("compile", ()), *odbc.compiling(adapter, version)]
+    included += ecpg.compiling(adapter)
+    source = source_file(adapter)
+    if adapter.build.get("ecpg"):
+        source = _precompiled(source, statement)
+    linked += [*adapter.build.get("link", ()), "-lm"]
+    return _built(adapter.driver, [source, *_cobol(adapter)], included, linked)
+
+
+def _precompiled(source: FilePath, statement: str) -> FilePath:
+    """Embedded SQL as C, made when no such is in the cache."""
+    inputs = sorted([source, *source.parent.glob("*.h")])
+    target = build_dir("c") / f"{source.stem}-{statement}-{_key(inputs, [])}.c"
+    if not target.is_file():
+        with _place_of(target) as made:
+            ecpg.precompile(source, made, statement)
+    return target
+
+
+def _cobol(adapter: Adapter) -> list[FilePath]:
+    """The objects of the adapter's COBOL subprograms, compiled when no such are in the cache."""
+    objects = []
+    for source in (source_file(adapter, name) for name in adapter.build.get("cobol", ())):
+        key = _key([source, *sorted(source.parent.glob("*.cpy"))], [*cobol.COMMAND, cobol.version()])
+        objects.append(build_dir("c") / f"{source.stem}-{key}.o")
+        if not objects[-1].is_file():
+            with _place_of(objects[-1]) as made:
+                cobol.compile_to(made, source)
+    return objects
+
+
+def echo_command(
+    *,
+    unix: FilePath | None = None,
+    tcp: int | None = 0,
+    cpu: int | None = None,
+    burn_ns: int = 0,
+    stall_ns: int = 0,
+    stall_every: int = 0,
+) -> tuple[str, ...]:
+    """How to start the ping server: it prints `ready tcp=PORT`, serves, and ends with its parent or its stdin.
+
+    `tcp` 0: any free port of 127.0.0.1; None: no TCP (then PORT is 0). It burns `burn_ns` of CPU per answer and
+    sleeps `stall_ns` before each `stall_every`-th one.
+    """
+    program = _built("echo", [_source("echo.c")], [], [], core=False)
+    arguments = [
+        str(program),
+        "--burn-ns",
+        str(burn_ns),
+        "--stall-ns",
+        str(stall_ns),
+        "--stall-every",
+        str(stall_every),
+    ]
+    if unix is not None:
+        arguments += ["--unix", str(unix)]
+    if tcp is not None:
+        arguments += ["--tcp", str(tcp)]
+    if cpu is not None:
+        arguments += ["--cpu", str(cpu)]
+    return tuple(arguments)
+
+
+def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
+    """How to start the emulated link: it prints `ready tcp=PORT`, and ends with its parent or its stdin.
+
+    Every chunk is handed on `delay_ns` after it arrived, in both directions.
+    """
+    program = _built("link", [_source("link.c")], [], [], core=False)
+    return str(program), "--to", str(to_port), "--delay-ns", str(delay_ns)
+
+
+def sync_count_library() -> FilePath:
+    """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/sync_count.c."""
+    return _built("sync_count.so", [_source("sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
+
+
+def codec_trial() -> FilePath:
+    """The program through which tests drive the codec (runners/c/tests/codec_trial.c says how)."""
+    return _built("codec_trial", [_source("tests/codec_trial.c")], [f"-I{_source('core')}"], ["-lm"])
+
+
+@functools.cache
+def _compiler_version(compiler: tuple[str, ...]) -> str:
+    """What the compiler says about itself, for the build's key. EnvironmentMissing when it cannot be started."""
+    try:
+        return subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EnvironmentMissing(f"the C compiler {shlex.join(compiler)} does not start: {error}", REMEDY) from error
+
+
+def _source(name: str) -> FilePath:
+    return data_dir() / "runners" / "c" / name
+
+
+def _libpq(version: str) -> tuple[list[str], list[str]]:
+    """Compiler and linker arguments for libpq: of the PostgreSQL in use, or (same headers) with TLS."""
+    prefix = postgresql_programs.install()
+    include, library = prefix / "include", prefix / "lib"
+    if not (include / "libpq-fe.h").is_file():  # a system's own prefix has its headers elsewhere
+        include, library = _pg_config(prefix, "--includedir"), _pg_config(prefix, "--libdir")
+    if not (include / "libpq-fe.h").is_file():
+        raise EnvironmentMissing(f"there is no libpq-fe.h in {include}", "apt-get install libpq-dev")
+    if version == postgresql_programs.VERSION_TLS:
+        library = postgresql_programs.install_tls() / "lib"
+    return [f"-I{include}"], [str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]
+
+
+def driver_libraries(adapter: Adapter, version: str) -> list[FilePath]:
+    """The shared libraries that are the driver, those that are there; fetches nothing."""
+    if "engine" in adapter.build:
+        return [file for program in programs(adapter) for file in driver_libraries(program, version)]
+    found = [library_file(name) for name in adapter.build.get("libraries", {})]
+    if "file" in adapter.build.get("odbc", {}):
+        found.insert(0, odbc.driver_file(adapter, version))
+    if adapter.build.get("libpq"):
+        tls = version == postgresql_programs.VERSION_TLS
+        prefix = postgresql_programs.tls_prefix() if tls else postgresql_programs.prefix()
+        found.append((prefix / "lib" / "libpq.so.5").resolve())
+    return [file for file in found if file is not None and file.is_file()]
+
+
+def _pg_config(prefix: FilePath, question: str) -> FilePath:
+    try:
+        said = subprocess.run(
+            [prefix / "bin" / "pg_config", question], capture_output=True, text=True, check=True, timeout=30
+        ).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EnvironmentMissing(f"{prefix}/bin/pg_config: {error}", "apt-get install libpq-dev") from error
+    return FilePath(said.strip())
+
+
+def _key(inputs: Sequence[FilePath], arguments: Sequence[str]) -> str:
+    """What a build depends on: its files' contents, its arguments, the compiler's version."""
+    digest = hashlib.sha256()
+    for file in inputs:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    digest.update(json.dumps([*arguments, *_compiler(), _compiler_version(tuple(_compiler()))]).encode())
+    return digest.hexdigest()[:16]
+
+
+def _built(
+    name: str, sources: list[FilePath], compiling: list[str], linking: list[str], *, core: bool = True
+) -> FilePath:
+    """A program or library of that name, compiled when no build of these very inputs is in the cache."""
+    inputs = sorted({*sources, *(file for source in sources for file in source.parent.glob("*.h"))})
+    cores = sorted(_source("core").glob("*.[ch]")) if core else []
+    target = build_dir("c") / f"{name}-{_key([*inputs, *cores], [*FLAGS, *compiling, *linking])}"
+    if not target.is_file():
+        archive = [str(_core())] if core else []
+        with _place_of(target) as made:
+            _compile([*compiling, *map(str, sources), *archive, *linking, "-pthread", "-o", str(made)], name)
+    return target
+
+
+def _core() -> FilePath:
+    """The core as a static library: everything but the adapters."""
+    sources = sorted(_source("core").glob("*.c"))
+    target = build_dir("c") / f"libcore-{_key(sorted(_source('core').glob('*.[ch]')), FLAGS)}.a"
+    if target.is_file():
+        return target
+    with _place_of(target) as made:
+        objects = [made.with_name(f"{source.stem}.o") for source in sources]
+        for source, compiled in zip(sources, objects, strict=True):
+            _compile(["-c", str(source), "-o", str(compiled)], source.name)
+        _run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library")
+    return target
+
+
+@contextlib.contextmanager
+def _place_of(target: FilePath) -> Iterator[FilePath]:
+    """Where to make `target`: renamed into place at the end, so that two builds at once do no harm."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(prefix=f"{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise EnvironmentMissing(
+            f"the cache {target.parent} cannot be written: {error}", "ROWPATH_CACHE=DIR"
+        ) from error
+    with folder as name:
+        made = FilePath(name) / target.name
+        yield made
+        made.chmod(0o755)
+        made.rename(target)
+
+
+def _compile(arguments: list[str], what: str) -> None:
+    flags = shlex.quote(" ".join(FLAGS))
+    _run([*_compiler(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], what)
+
+
+def _run(command: list[str], what: str) -> None:
+    try:
+        done = processes.run(command, timeout_s=COMPILE_TIMEOUT_S)
+    except OSError as error:
+        raise EnvironmentMissing(f"{command[0]} does not start: {error}", REMEDY) from error
+    if done.returncode != 0:
+        said = "\n".join(done.stderr.strip().splitlines()[:20])
+        raise InternalError(f"{what} does not compile:\n{said}", f"try: {shlex.join(command)}")

@@ -1,0 +1,257 @@
+"""Java: drivers fetched through Maven, runner and adapters compiled with javac, one JVM with fixed options per path."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.engines.base import Availability
+from rowpath.errors import EnvironmentMissing, InternalError, UsageError
+from rowpath.machine import maven, processes
+from rowpath.machine.directories import build_dir, data_dir
+from rowpath.model.workload import Path
+from rowpath.runners.manifest import Adapter, Command, source_file
+from rowpath.runners.toolchains import jvm
+
+OLDEST = 17
+LEFTOVER_AGE_S = 24 * 3600
+INSTALL = "apt-get install openjdk-17-jdk-headless maven"
+TOOLS = (
+    "org.ow2.asm:asm:9.11.1",
+    "com.fasterxml.jackson.core:jackson-core:2.18.2",
+    "com.fasterxml.jackson.jr:jackson-jr-objects:2.18.2",
+)
+COMPILE_TIMEOUT_S = 300
+COMPILER_OPTIONS = ("--release", str(OLDEST), "-g", "-nowarn", "-proc:none", "-encoding", "UTF-8")
+JVM_OPTIONS = (
+    "-XX:+UseSerialGC",
+    "-Xms256m",
+    "-Xmx256m",
+    "-XX:+AlwaysPreTouch",
+    f"-XX:ActiveProcessorCount={jvm.PROCESSORS}",
+    "-XX:-UsePerfData",
+    "-Xshare:auto",
+    "-Duser.timezone=UTC",
+    "-Duser.language=en",
+    "-Duser.country=US",
+    "-Dfile.encoding=UTF-8",
+)
+# Java cannot move its stdout aside itself: replies go to descriptor 3, whatever else writes to 1 lands on stderr.
+# Options from the user's environment would be measured without being recorded.
+SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2; exec "$@"'
+
+fetch = maven.fetch
+
+
+def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+    """Whether this adapter, on this path, can be built and run here; quick, builds nothing."""
+    what = f"{adapter.driver} {version} on Java {_java_version() or '?'}"
+    problem = _problem()
+    if problem:
+        return Availability(False, what, problem, INSTALL)
+    if "/" in version and not FilePath(version).is_file():
+        return Availability(False, what, f"there is no file {version}", f"ls {FilePath(version).parent}")
+    if adapter.build.get("jar_by_path") and "/" not in version:
+        return Availability(False, what, "no driver's jar is named", "rowpath probe jdbc:… --jar DRIVER.jar")
+    here = _on_request(adapter, version)
+    if not here.ok:
+        return Availability(False, what, here.reason, here.remedy)
+    absent = maven.missing([*TOOLS, *_coordinates(adapter, version)])
+    if absent and shutil.which("mvn") is None:
+        return Availability(False, what, f"Maven is missing, {absent[0]} cannot be fetched", maven.INSTALL)
+    if path is not None and jvm.needs_virtual(path):
+        return jvm.availability(_major())
+    return Availability(True, what)
+
+
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
+    """Fetch and compile what these adapters and paths need and what is not up to date.
+
+    Errors: EnvironmentMissing without a JDK, Maven or what comes on request alone, InternalError when a source does
+    not compile.
+    """
+    problem = _problem()
+    if problem:
+        raise EnvironmentMissing(problem, INSTALL)
+    for adapter, version in adapters:
+        here = _on_request(adapter, version)
+        if not here.ok:
+            raise EnvironmentMissing(here.reason, here.remedy)
+    fetch([*TOOLS, *(one for adapter, version in adapters for one in _coordinates(adapter, version))])
+    _make_scratch()
+    core = _compile("core", _sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
+    _compile("tools", _sources("src/main/java/rowpath/tools/*.java"), fetch(TOOLS))
+    for adapter, version in adapters:
+        _compile(*_adapter_unit(adapter, version, core))
+    if any(map(jvm.needs_virtual, paths)):
+        jvm.install(_major(), java_command())
+
+
+def command(adapter: Adapter, version: str, path: Path) -> Command:
+    """How to start the runner for this path, once it is built."""
+    core = _output("core", _sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
+    tools = _output("tools", _sources("src/main/java/rowpath/tools/*.java"), fetch(TOOLS))
+    own = _output(*_adapter_unit(adapter, version, core))
+    needed = (path.get("deployment"), path.get("transport"))
+    drivers = _driver_jars(adapter, version, needed)
+    options = [*JVM_OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={_joined([tools, *fetch(TOOLS)])}"]
+    if adapter.driver == "derby" and path.get("deployment") == "embedded" and path.get("durability") == "none":
+        options.append("-Dderby.system.durability=test")
+    java = java_command()
+    if jvm.needs_virtual(path):
+        java = jvm.install(_major(), java)
+        options += jvm.OPTIONS
+    arguments = [java, *options, "-cp", _joined([core, own, *drivers]), "rowpath.Main"]
+    arguments += ["--adapter", adapter.driver, "--class", adapter.build["class_name"]]
+    # A locale of UTF-8 decides how Java spells file names; -Dfile.encoding does not.
+    return Command(("/bin/sh", "-c", SHELL, "sh", *arguments), {"LC_ALL": "C.UTF-8"})
+
+
+def java_command() -> str:
+    """The full path of the java that runs everything; EnvironmentMissing when there is none."""
+    home = _home()
+    if home is None:
+        raise EnvironmentMissing("no Java was found", INSTALL)
+    return str(home / "bin" / "java")
+
+
+def class_path(names: Iterable[str]) -> str:
+    """The class path of pinned artefacts by name (`derbynet`, or `derbynet:10.8.2.2`), fetched where needed."""
+    coordinates = []
+    for name in names:
+        wanted = name.split(":")
+        found = [one for one in maven.pinned() if one.split(":")[1 : 1 + len(wanted)] == wanted]
+        if not found:
+            raise UsageError(f"no artefact {name!r} is pinned", "see runners/java/checksums.toml")
+        coordinates.append(found[0])
+    return _joined(fetch(coordinates))
+
+
+@functools.cache
+def _home() -> FilePath | None:
+    named = os.environ.get("JAVA_HOME")
+    if named and (FilePath(named) / "bin" / "java").is_file():
+        return FilePath(named)
+    program = shutil.which("javac") or shutil.which("java")
+    return FilePath(program).resolve().parents[1] if program else None
+
+
+@functools.cache
+def _java_version() -> str:
+    home = _home()
+    release = home / "release" if home else None
+    if release is None or not release.is_file():
+        return ""
+    found = re.search(r'^JAVA_VERSION="([^"]+)"', release.read_text(), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def _problem() -> str:
+    home = _home()
+    if home is None or not (home / "bin" / "javac").is_file():
+        return "no JDK was found (neither JAVA_HOME nor javac on the PATH)"
+    if 0 < _major() < OLDEST:
+        return f"Java {_java_version()} in {home} is older than {OLDEST}"
+    return ""
+
+
+def _on_request(adapter: Adapter, version: str) -> Availability:
+    """Whether a driver that comes on request alone (`build.on_request`) is here; any other is."""
+    name = str(adapter.build.get("on_request", ""))
+    if not name or not maven.missing(_coordinates(adapter, version)):
+        return Availability(True, adapter.driver)
+    fetchables: Any = importlib.import_module("rowpath.engines.optional_downloads")
+    found = fetchables.fetchables()[name]
+    reason = f"not fetched: {adapter.driver} {version}, {found.licence}, {found.size_text}"
+    return Availability(False, adapter.driver, reason, f"rowpath engine fetch {name}")
+
+
+def _major() -> int:
+    """The machine's own Java: 17; 0 when it does not tell."""
+    major = _java_version().removeprefix("1.").split(".")[0]
+    return int(major) if major.isdigit() else 0
+
+
+def _coordinates(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[str]:
+    """The driver's Maven coordinates: all, or those that the coordinate values `needed` ask for."""
+    jars: dict[str, list[str]] = adapter.build.get("jars", {})
+    own = jars.get(version, [])
+    by_use = {key: group for key, group in jars.items() if not key[0].isdigit()}
+    templates = [one for key, group in by_use.items() if needed is None or key in needed for one in group]
+    if own or "/" in version:
+        templates = [*own, *(one for one in templates if "{version}" not in one)]
+    return list(dict.fromkeys(one.replace("{version}", version) for one in templates))
+
+
+def artefacts(adapter: Adapter, version: str) -> list[str]:
+    """The driver's Maven coordinates, the driver itself first; without what only a transport needs."""
+    return _coordinates(adapter, version, adapter.deployments)
+
+
+def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[FilePath]:
+    own = [FilePath(version)] if "/" in version else []
+    return own + fetch(_coordinates(adapter, version, needed))
+
+
+def _adapter_unit(adapter: Adapter, version: str, core: FilePath) -> tuple[str, list[FilePath], list[FilePath]]:
+    sources = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
+    return f"adapter-{adapter.driver}", sources, [core, *_driver_jars(adapter, version)]
+
+
+def _sources(*patterns: str) -> list[FilePath]:
+    folder = data_dir() / "runners" / "java"
+    return [file for pattern in patterns for file in sorted(folder.glob(pattern))]
+
+
+def _output(name: str, sources: list[FilePath], libraries: list[FilePath]) -> FilePath:
+    """Where these sources' classes are, named by a hash over everything that they depend on."""
+    content = hashlib.sha256(" ".join([_java_version(), *COMPILER_OPTIONS, *map(str, libraries)]).encode())
+    for source in sources:
+        content.update(source.name.encode() + b"\0" + source.read_bytes())
+    return build_dir("java") / f"{name}-{content.hexdigest()[:16]}"
+
+
+def _compile(name: str, sources: list[FilePath], libraries: list[FilePath]) -> FilePath:
+    output = _output(name, sources, libraries)
+    if output.is_dir():
+        return output
+    javac = FilePath(java_command()).parent / "javac"
+    with tempfile.TemporaryDirectory(dir=build_dir("java")) as scratch:
+        classes = FilePath(scratch) / "classes"
+        arguments = [str(javac), *COMPILER_OPTIONS, "-cp", _joined(libraries), "-d", str(classes), *map(str, sources)]
+        done = processes.run(arguments, timeout_s=COMPILE_TIMEOUT_S, environment={"LC_ALL": "C.UTF-8"})
+        if done.returncode != 0:
+            raise InternalError(f"{name} does not compile: {done.stderr.strip()}", "sh runners/java/check.sh")
+        try:
+            classes.rename(output)
+        except OSError:
+            if not output.is_dir():  # else another process was faster
+                raise
+    return output
+
+
+def _scratch() -> FilePath:
+    """Where drivers unpack their native libraries: a JVM that is killed leaves them behind."""
+    return build_dir("java") / "tmp"
+
+
+def _make_scratch() -> None:
+    _scratch().mkdir(parents=True, exist_ok=True)
+    for file in _scratch().iterdir():
+        with contextlib.suppress(OSError):  # another process tidies up too
+            if time.time() - file.stat().st_mtime > LEFTOVER_AGE_S:
+                file.unlink()
+
+
+def _joined(files: Iterable[FilePath]) -> str:
+    return os.pathsep.join(map(str, files))

@@ -1,0 +1,58 @@
+"""Python drivers that have no wheel for Linux: compiled here from checksummed sources, each in its own environment."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sysconfig
+from pathlib import Path as FilePath
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import processes
+from rowpath.runners.manifest import Adapter
+
+REMEDY = "apt-get install gcc libmariadb-dev python3-dev"
+LOCK = "compiled.lock"
+
+
+def is_compiled(adapter: Adapter) -> bool:
+    """Whether its manifest says `compiled_with`: the program that knows where its C library is."""
+    return "compiled_with" in adapter.build
+
+
+def missing(adapter: Adapter) -> str:
+    """What compiling the driver lacks here, in words; empty when nothing; starts nothing."""
+    program = str(adapter.build["compiled_with"])
+    compiler = shlex.split(os.environ.get("CC", "") or str(sysconfig.get_config_var("CC") or "cc"))[0]
+    headers = FilePath(sysconfig.get_path("include")) / "Python.h"
+    lacking = [
+        f"{what} is missing"
+        for what, there in (
+            (f"the C compiler {compiler}", shutil.which(compiler)),
+            (f"{program} (with the C library's headers)", shutil.which(program)),
+            (f"Python's own header {headers}", headers.is_file()),
+        )
+        if not there
+    ]
+    return f"it has no wheel and is compiled here: {', '.join(lacking)}" if lacking else ""
+
+
+def flags(adapter: Adapter) -> dict[str, str]:
+    """The environment in which the driver's build finds this one C library and no other.
+
+    Errors: EnvironmentMissing when the library's own program does not say.
+    """
+    program = str(adapter.build["compiled_with"])
+    return {
+        "MYSQLCLIENT_CFLAGS": _said(program, "--include"),
+        "MYSQLCLIENT_LDFLAGS": _said(program, "--libs"),
+        "MARIADB_CONFIG": shutil.which(program) or program,
+    }
+
+
+def _said(program: str, question: str) -> str:
+    done = processes.run([program, question], timeout_s=30)
+    if done.returncode:
+        raise EnvironmentMissing(f"{program} {question} failed: {done.stderr.strip()[-300:]}", REMEDY)
+    return done.stdout.strip()

@@ -1,0 +1,287 @@
+"""What each phase must deliver, from the controller's generators alone: touch sums, row counts, digests, payloads.
+
+Rows, hashes and prefix sums are computed once and kept, so that asking about one more block costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rowpath.model.workload import Column, Phase, Table, Workload
+from rowpath.workloads import codec, generators
+from rowpath.workloads.codec import MASK64
+from rowpath.workloads.expected_scan import WholeTable, aggregated, variants, whole_table
+from rowpath.workloads.payload import payload_of
+from rowpath.workloads.workload_file import for_engine, result_columns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Sums = NDArray[np.uint64]
+
+
+def _prefix_sums(values: Sequence[int]) -> Sums:
+    import numpy as np
+
+    sums = np.zeros(len(values) + 1, dtype=np.uint64)
+    np.cumsum(np.array(values, dtype=np.uint64), out=sums[1:])  # wraps modulo 2^64, as the touch sum does
+    return sums
+
+
+def _between(sums: Sums, first: int, count: int) -> int:
+    """Σ over positions [first, first + count), positions wrapping around, modulo 2^64."""
+    period = len(sums) - 1
+
+    def below(position: int) -> int:
+        cycles, rest = divmod(position, period)
+        return cycles * int(sums[period]) + int(sums[rest])
+
+    return (below(first + count) - below(first)) & MASK64
+
+
+class Touches:
+    """The touch sums that a phase's operations may have: more than one where CHAR comes padded or text is not ASCII."""
+
+    def __init__(self, sums: tuple[Sums, ...]) -> None:
+        self._sums = sums
+
+    def expected(self, first: int, operations: int) -> frozenset[int] | None:
+        """The right sums for operations [first, first + operations); None when nothing is known (writes)."""
+        return self.expected_of([(first, operations)])
+
+    def expected_of(self, spans: list[tuple[int, int]]) -> frozenset[int] | None:
+        """The same for spans (first, operations) together: one for each client."""
+        if not self._sums:
+            return None
+        return frozenset(sum(_between(sums, *span) for span in spans) & MASK64 for sums in self._sums)
+
+    def expected_in_regions(self, regions: list[tuple[int, int, int]]) -> frozenset[int] | None:
+        """The same for clients that each go through rows of their own again and again: (first, rows, operations)."""
+        if not self._sums:
+            return None
+        found = []
+        for sums in self._sums:
+            total = 0
+            for first, rows, operations in regions:
+                rounds, rest = divmod(operations, rows)
+                total += rounds * _between(sums, first, rows) + _between(sums, first, rest)
+            found.append(total & MASK64)
+        return frozenset(found)
+
+
+class _Scans:
+    """What operations deliver that each take the same whole table."""
+
+    def __init__(self, whole: WholeTable) -> None:
+        self.row_sums = _prefix_sums([whole.rows])
+        self._whole = whole
+
+    def touches(self) -> Touches:
+        return Touches(tuple(_prefix_sums([touch]) for touch in self._whole.touches))
+
+    def payload(self) -> Sums:
+        return _prefix_sums([self._whole.payload_bytes])
+
+    def digest(self, first: int, count: int, max_rows: int) -> str:
+        return self._whole.digest(count, max_rows)
+
+
+class _Delivery:
+    """What the operations of one phase deliver: one group of rows per position; positions wrap."""
+
+    def __init__(self, groups: list[list[generators.Row]], columns: tuple[Column, ...]) -> None:
+        self.groups = groups
+        self.columns = columns
+        self.row_sums = _prefix_sums([len(group) for group in groups])
+        self._touches: Touches | None = None
+        self._payload: Sums | None = None
+        self._hashes: list[list[int]] | None = None
+
+    def touches(self) -> Touches:
+        if self._touches is None:
+            self._touches = Touches(
+                tuple(
+                    _prefix_sums(
+                        [
+                            sum(codec.touch_row(row, self.columns, padded, unit) for row in group) & MASK64
+                            for group in self.groups
+                        ]
+                    )
+                    for padded, unit in variants(self.columns, _ascii(self.groups))
+                )
+            )
+        return self._touches
+
+    def payload(self) -> Sums:
+        if self._payload is None:
+            self._payload = _prefix_sums([sum(sum(map(payload_of, row)) for row in group) for group in self.groups])
+        return self._payload
+
+    def digest(self, first: int, count: int, max_rows: int) -> str:
+        if self._hashes is None:
+            self._hashes = [
+                [codec.row_hash(codec.encode_row(row, self.columns)) for row in group] for group in self.groups
+            ]
+        hashes = self._hashes
+        delivered = (one for position in range(first, first + count) for one in hashes[position % len(hashes)])
+        rows = 0
+        total = 0
+        for one in islice(delivered, max_rows):
+            rows += 1
+            total += one
+        return codec.Digest(rows, total).text()
+
+
+def _ascii(groups: list[list[generators.Row]]) -> bool:
+    return all(value.isascii() for group in groups for row in group for value in row if isinstance(value, str))
+
+
+class Truth:
+    """The right answers of one workload on one engine; `engine_supports` narrows a conformance workload's columns."""
+
+    def __init__(self, workload: Workload, engine_supports: Callable[[str], str] | None = None) -> None:
+        self.workload = for_engine(workload, engine_supports)[0] if engine_supports else workload
+        self._deliveries: dict[str, _Delivery | _Scans | None] = {}
+        self._sent: dict[str, Sums] = {}
+        self._after: dict[tuple[str, int], str] = {}
+
+    def _phase(self, phase: Phase | str) -> Phase:
+        return self.workload.phase(phase) if isinstance(phase, str) else phase
+
+    def _delivery(self, phase: Phase) -> _Delivery | _Scans | None:
+        if phase.name not in self._deliveries:
+            columns = result_columns(self.workload, phase)
+            if phase.truth == "whole-table":
+                self._deliveries[phase.name] = _Scans(whole_table(self.workload.tables[phase.table], columns))
+            else:
+                groups = self._groups(phase)
+                self._deliveries[phase.name] = None if groups is None else _Delivery(groups, columns)
+        return self._deliveries[phase.name]
+
+    def _groups(self, phase: Phase) -> list[list[generators.Row]] | None:
+        if phase.truth == "one":
+            return [[(1,)]]
+        if phase.truth == "none":
+            return None
+        table = self.workload.tables[phase.table]
+        if phase.truth == "aggregate":
+            return [[row] for row in _aggregates(table, phase)]
+        names = tuple(column.name for column in result_columns(self.workload, phase))
+        make = generators.row_maker(table, names)
+        if phase.truth == "first-rows":
+            return [[make(index) for index in range(phase.rows_per_operation)]]
+        assert phase.parameters is not None
+        made: dict[int, list[generators.Row]] = {}
+        groups = []
+        many = phase.range_rows if phase.truth == "range" else 1
+        for index in generators.parameter_indexes(phase.parameters):
+            if index not in made:
+                made[index] = [make(each) for each in range(index, min(index + many, table.rows))]
+            groups.append(made[index])
+        return groups
+
+    def touches(self, phase: Phase | str) -> Touches:
+        """The touch sums of the phase; its `expected` answers None for a phase that delivers nothing known."""
+        delivery = self._delivery(self._phase(phase))
+        return delivery.touches() if delivery else Touches(())
+
+    def rows(self, phase: Phase | str, first: int, operations: int) -> int | None:
+        """Rows that operations [first, first + operations) deliver: 0 for writes, None when not known."""
+        phase = self._phase(phase)
+        delivery = self._delivery(phase)
+        if delivery:
+            return _between(delivery.row_sums, first, operations)
+        return None if phase.kind in ("query", "connect") else 0
+
+    def verify_digest(self, phase: Phase | str, first: int, count: int, max_rows: int) -> str:
+        """The digest of the first `max_rows` rows of operations [first, first + count); empty when not known."""
+        delivery = self._delivery(self._phase(phase))
+        return delivery.digest(first, count, max_rows) if delivery else ""
+
+    def after_digest(self, phase: Phase | str, operations: int) -> str:
+        """The digest of the phase's `after` table once operations [0, operations) ran; empty without such a table.
+
+        Each operation puts the rows of its parameters' indexes into that table, new or in place of what was there; or
+        counts itself in that row (`Phase.counted`).
+        """
+        phase = self._phase(phase)
+        if not phase.after:
+            return ""
+        known = self._after.get((phase.name, operations))
+        if known is None:
+            known = self._after[phase.name, operations] = self._after_digest(phase, operations)
+        return known
+
+    def _after_digest(self, phase: Phase, operations: int) -> str:
+        table = self.workload.tables[phase.after]
+        make = generators.row_maker(table)
+        result = codec.Digest()
+        if phase.counted:
+            for row in counted_rows(table, phase, operations):
+                result.add(codec.encode_row(row, table.columns))
+            return result.text()
+        touched: set[int] = set()
+        if phase.parameters is not None:
+            stored = operations * (phase.rows_per_operation if phase.kind == "load" else 1)
+            touched = set(islice(generators.parameter_indexes(phase.parameters), stored))
+        before = self._before(table)
+        if before is not None:
+            old = generators.row_maker(before)
+            for index in range(before.rows):
+                if index not in touched:
+                    result.add(codec.encode_row(old(index), before.columns))
+        for index in touched:
+            result.add(codec.encode_row(make(index), table.columns))
+        return result.text()
+
+    def _before(self, table: Table) -> Table | None:
+        """The table whose rows the write phase starts from, when it does not start empty."""
+        if table.rows:
+            return table
+        origin = generators.CHANGED_FROM.get(table.generator)
+        return next(
+            (other for other in self.workload.tables.values() if other.generator == origin and other.rows), None
+        )
+
+    def payload_bytes(self, phase: Phase | str, first: int, operations: int) -> int:
+        """A lower bound on the bytes of the delivered values, or for writes of the parameters; 0 when not known."""
+        phase = self._phase(phase)
+        delivery = self._delivery(phase)
+        if delivery:
+            return _between(delivery.payload(), first, operations)
+        if phase.parameters is None:
+            return 0
+        if phase.name not in self._sent:
+            _columns, rows = generators.parameter_rows(self.workload, phase)
+            each = [sum(map(payload_of, row)) for row in rows]
+            size = phase.rows_per_operation if phase.kind == "load" else 1
+            self._sent[phase.name] = _prefix_sums([sum(each[at : at + size]) for at in range(0, len(each), size)])
+        return _between(self._sent[phase.name], first, operations)
+
+
+def counted_rows(table: Table, phase: Phase, operations: int) -> Iterator[generators.Row]:
+    """The table's rows once operations [0, operations) of a counting phase ran, positions wrapping."""
+    assert phase.parameters is not None
+    indexes = list(generators.parameter_indexes(phase.parameters))
+    rounds, rest = divmod(operations, len(indexes))
+    times = Counter({index: rounds * often for index, often in Counter(indexes).items()}) + Counter(indexes[:rest])
+    at = [column.name for column in table.columns].index(phase.counted)
+    for index, row in enumerate(generators.rows(table)):
+        yield *row[:at], row[at] + times[index], *row[at + 1 :]
+
+
+def _aggregates(table: Table, phase: Phase) -> list[generators.Row]:
+    """The one row that each operation delivers: over the whole table, or over a range from its parameter's row on."""
+    if phase.parameters is None:
+        return [whole_table(table, table.columns).aggregate(phase.columns)]
+    rows = list(generators.rows(table))
+    names = [column.name for column in table.columns]
+    made: dict[int, generators.Row] = {}
+    for first in (indexes := list(generators.parameter_indexes(phase.parameters))):
+        if first not in made:
+            made[first] = aggregated(rows[first : first + phase.range_rows], names, phase.columns)
+    return [made[first] for first in indexes]

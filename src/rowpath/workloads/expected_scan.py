@@ -1,0 +1,162 @@
+"""What a scan of a whole table must deliver, in one pass over its rows and without keeping them.
+
+Where a table's rows are kept in a file of the cache, what was found stands beside it as JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rowpath.model.workload import CODEC_VERSION, Column, Table
+from rowpath.workloads import codec, generators, load_progress
+from rowpath.workloads.codec import MASK64
+from rowpath.workloads.payload import payload_of
+
+# Every way in which a string may be counted: CHAR stripped or padded, in the units of Python, Java and C.
+VARIANTS: tuple[tuple[bool, codec.LengthUnit], ...] = (
+    (False, "characters"),
+    (True, "characters"),
+    (False, "utf-16"),
+    (True, "utf-16"),
+    (False, "bytes"),
+    (True, "bytes"),
+)
+
+
+def variants(columns: Iterable[Column], ascii_only: bool) -> tuple[tuple[bool, codec.LengthUnit], ...]:
+    """Those that can make a difference for rows of these columns."""
+    some = VARIANTS[:2] if ascii_only else VARIANTS
+    return some if any(column.type == "char" for column in columns) else some[::2]
+
+
+class WholeTable:
+    """The sums over all rows of a table, in these columns and in the order of its generator."""
+
+    def __init__(self, table: Table, columns: tuple[Column, ...]) -> None:
+        self.rows = table.rows
+        self._table = table
+        self._columns = columns
+        kept = generators.kept_file(table)
+        self._beside = kept.with_suffix(".json") if kept else None
+
+    @cached_property
+    def touches(self) -> tuple[int, ...]:
+        """The touch sum of one scan, one for each way of counting strings."""
+        return tuple(int(each, 16) for each in self._sums["touches"])
+
+    @cached_property
+    def payload_bytes(self) -> int:
+        """A lower bound on the bytes of all values."""
+        return int(self._sums["payload_bytes"])
+
+    def digest(self, scans: int, max_rows: int) -> str:
+        """The digest of the first `max_rows` rows of so many scans one after another."""
+        wanted = min(scans * self.rows, max_rows)
+        whole, rest = divmod(wanted, self.rows) if self.rows else (0, 0)
+        total = (whole * self._hashes(self.rows) if whole else 0) + (self._hashes(rest) if rest else 0)
+        return codec.Digest(wanted, total).text()
+
+    def aggregate(self, columns: tuple[Column, ...]) -> generators.Row:
+        """The row of an aggregate over all rows, whose columns are called `count`, `sum_X`, `min_X`, `max_X`."""
+        found = self._known(f"aggregate {columns!r}", lambda: codec.encode_row(self._aggregate(columns), columns).hex())
+        return codec.decode_row(bytes.fromhex(found), columns)
+
+    @cached_property
+    def _sums(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._known("sums", self._added_up)
+        return found
+
+    def _added_up(self) -> dict[str, Any]:
+        ways = variants(self._columns, self._table.ascii)
+        touches = [0] * len(ways)
+        payload_bytes = 0
+        for row in self._made():
+            for at, way in enumerate(ways):
+                touches[at] += codec.touch_row(row, self._columns, *way)
+            payload_bytes += sum(map(payload_of, row))
+        return {"touches": [f"{touch & MASK64:016x}" for touch in touches], "payload_bytes": payload_bytes}
+
+    def _hashes(self, rows: int) -> int:
+        """The sum of the hashes of the first so many rows."""
+
+        def added_up() -> str:
+            result = codec.Digest()
+            for row in islice(self._made(), rows):
+                result.add(codec.encode_row(row, self._columns))
+            return f"{result.total & MASK64:016x}"
+
+        return int(self._known(f"hashes {rows}", added_up), 16)
+
+    def _aggregate(self, columns: tuple[Column, ...]) -> generators.Row:
+        names = [column.name for column in self._table.columns]
+        return aggregated(self._watched(generators.rows(self._table)), names, columns)
+
+    def _made(self) -> Iterable[generators.Row]:
+        names = tuple(column.name for column in self._columns)
+        if self._columns == self._table.columns:
+            return self._watched(generators.rows(self._table))
+        return self._watched(map(generators.row_maker(self._table, names), range(self.rows)))
+
+    def _watched(self, rows: Iterable[generators.Row]) -> Iterable[generators.Row]:
+        return load_progress.counted(f"adding up {self._table.generator}", rows, self.rows)
+
+    @cached_property
+    def _answers(self) -> dict[str, Any]:
+        return _read(self._beside) if self._beside else {}
+
+    def _known(self, question: str, find: Callable[[], Any]) -> Any:
+        """The answer known from before, of this process or another, else found now and kept."""
+        key = hashlib.sha256(repr((CODEC_VERSION, self._table, self._columns, question)).encode()).hexdigest()[:16]
+        if key not in self._answers:
+            self._answers[key] = find()
+            if self._beside:
+                _write(self._beside, _read(self._beside) | self._answers)
+        return self._answers[key]
+
+
+@lru_cache(maxsize=64)
+def whole_table(table: Table, columns: tuple[Column, ...]) -> WholeTable:
+    """The same object for the same table and columns: no engine's truth adds up what another's has."""
+    return WholeTable(table, columns)
+
+
+def aggregated(rows: Iterable[generators.Row], names: list[str], columns: tuple[Column, ...]) -> generators.Row:
+    """One row of `count`, `sum_X`, `min_X`, `max_X` over rows whose columns have these names; NULL of no values."""
+    asked = [column.name.partition("_") for column in columns]
+    answer: list[Any] = [0 if function == "count" else None for function, _, _ in asked]
+    work = [(at, function, names.index(of)) for at, (function, _, of) in enumerate(asked) if function != "count"]
+    choose: dict[str, Callable[[Any, Any], Any]] = {"sum": lambda a, b: a + b, "min": min, "max": max}
+    count = 0
+    for row in rows:
+        count += 1
+        for at, function, of in work:
+            if (value := row[of]) is not None:
+                old = answer[at]
+                answer[at] = value if old is None else choose[function](old, value)
+    return tuple(count if function == "count" else value for value, (function, _, _) in zip(answer, asked, strict=True))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(file.read_text())
+    except (OSError, ValueError):  # not there yet, or not whole: it is found anew
+        return {}
+    return found
+
+
+def _write(file: Path, answers: dict[str, Any]) -> None:
+    try:
+        handle, partial = tempfile.mkstemp(prefix=file.name, dir=file.parent)
+        with os.fdopen(handle, "w") as target:
+            json.dump(answers, target)
+        Path(partial).replace(file)
+    except OSError:  # a cache that cannot be written costs time, not correctness
+        return

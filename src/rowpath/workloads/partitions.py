@@ -1,0 +1,92 @@
+"""How one retrieval is parted among n clients: key ranges (low, high], or segments [begin, end) of a file."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rowpath.errors import UsageError
+from rowpath.model.workload import Column, Path, Phase, Table, Workload
+from rowpath.workloads import generators
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Range = tuple[int, int]
+# What a segment of a file is counted in; every other engine is asked for keys.
+SEGMENTED = {"file": "bytes", "parquet": "records", "arrow": "records", "spl": "records"}
+
+
+def parts(path: Path) -> int:
+    """In how many parts the path retrieves: one for each client."""
+    return int(path.get("clients"))
+
+
+def parameters(
+    workload: Workload, phase: Phase, path: Path, directory: FilePath | None
+) -> tuple[tuple[Column, ...], list[Range]]:
+    """The columns of a union phase's two placeholders and one range for each client of the path.
+
+    `directory` holds TABLE.tbl of an engine whose segments are counted in bytes. Errors: UsageError
+    for more clients than rows.
+    """
+    asked = phase.parameters
+    assert asked is not None
+    table = workload.tables[generators.parameter_table(workload, phase)]
+    n = parts(path)
+    counted = SEGMENTED.get(path.get("engine"))
+    if counted:
+        number = Column("segment", "integer", bits=64)
+        columns = (msgspec.structs.replace(number, name="begin"), msgspec.structs.replace(number, name="end"))
+        if counted == "records":
+            return columns, segments(table.rows, n)
+        assert directory is not None
+        return columns, segments((directory / f"{asked.table or phase.table}.tbl").stat().st_size, n)
+    column = next(each for each in table.columns if each.name == asked.key)
+    if path.get("ranges") == "count":
+        return (column, column), count(table.rows, n)
+    return (column, column), bounds(_keys(table, column), n, column.bits)
+
+
+@functools.lru_cache(maxsize=4)
+def _keys(table: Table, key: Column) -> NDArray[np.int64]:
+    """The column's values in ascending order."""
+    import numpy as np
+
+    alone = msgspec.structs.replace(table, columns=(key,))
+    keys = np.fromiter((row[0] for row in generators.rows(alone)), dtype=np.int64, count=table.rows)
+    keys.sort()
+    return keys
+
+
+def bounds(keys: Sequence[int] | NDArray[np.int64], n: int, bits: int) -> list[Range]:
+    """n ranges with the same number of the ascending keys in each: quantiles, as an index gives them.
+
+    The first is open below (0, or the least key − 1 where that is lower), the last above: the greatest integer of the
+    width.
+    """
+    if n > len(keys):
+        raise UsageError(f"{len(keys)} rows cannot be parted among {n} clients", "clients = 2, or more rows (--scale)")
+    inner = [int(keys[part * len(keys) // n - 1]) for part in range(1, n)]
+    edges = [min(0, int(keys[0]) - 1), *inner, 2 ** (bits - 1) - 1]
+    return list(itertools.pairwise(edges))
+
+
+def count(rows: int, n: int) -> list[Range]:
+    """The article's n ranges: the rows counted and parted as if the keys were 1, 2, …, rows.
+
+    It drops the remainder of rows ÷ n, and of sparse keys every key above the number of rows.
+    """
+    step = rows // n
+    return [(part * step, (part + 1) * step) for part in range(n)]
+
+
+def segments(size: int, n: int) -> list[Range]:
+    """n segments [begin, end) of a file, equal to one unit; together they are the whole file."""
+    return [(part * size // n, (part + 1) * size // n) for part in range(n)]

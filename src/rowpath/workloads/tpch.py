@@ -1,0 +1,214 @@
+"""TPC-H's `customer` and `orders`: made by tpchgen-cli once per number of rows, kept in the cache as TABLE.tbl.
+
+A table's number of rows is its scale (150,000 or 1,500,000 rows at scale 1), and its rows are in the order of its key.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.metadata
+import math
+import mmap
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import cache
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowpath.errors import EnvironmentMissing, InternalError
+from rowpath.machine import disk_space, processes
+from rowpath.machine.directories import cache_dir
+from rowpath.model.workload import Table
+from rowpath.workloads import load_progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PROGRAM = "tpchgen-cli"
+PIECE_BYTES = 1 << 20
+# What making text of that size took on a slow machine; for estimates alone.
+MADE_BYTES_PER_S = 30e6
+START_S = 1.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """One of TPC-H's tables: its columns and how their text becomes a natural value; rows and bytes at scale 1."""
+
+    name: str
+    columns: dict[str, Callable[[str], Any]]
+    rows: int
+    row_bytes: float  # of text, on average
+
+
+SOURCES = {
+    "tpch-customer": Source(
+        "customer",
+        {
+            "c_custkey": int,
+            "c_name": str,
+            "c_address": str,
+            "c_nationkey": int,
+            "c_phone": str,
+            "c_acctbal": Decimal,
+            "c_mktsegment": str,
+            "c_comment": str,
+        },
+        rows=150_000,
+        row_bytes=161.4,
+    ),
+    "tpch-orders": Source(
+        "orders",
+        {
+            "o_orderkey": int,
+            "o_custkey": int,
+            "o_orderstatus": str,
+            "o_totalprice": Decimal,
+            "o_orderdate": date.fromisoformat,
+            "o_orderpriority": str,
+            "o_clerk": str,
+            "o_shippriority": int,
+            "o_comment": str,
+        },
+        rows=1_500_000,
+        row_bytes=113.7,
+    ),
+}
+
+
+def text_bytes(table: Table) -> float:
+    """About how large the table's text is."""
+    return table.rows * SOURCES[table.generator].row_bytes
+
+
+def scale_of(table: Table) -> float:
+    """The scale at which tpchgen-cli makes exactly so many rows: it rounds down."""
+    whole = SOURCES[table.generator].rows
+    scale = table.rows / whole
+    return scale if int(whole * scale) == table.rows else math.nextafter(scale, math.inf)
+
+
+def path_of(table: Table) -> Path:
+    """Where the table's file is, or will be once it was made; its name says who made it."""
+    version = importlib.metadata.version(PROGRAM)
+    return cache_dir() / "tpch" / f"{scale_of(table):.15g}" / f"{SOURCES[table.generator].name}-{version}.tbl"
+
+
+def file_of(table: Table) -> Path:
+    """The table's rows as a delimited text file (runners/PROTOCOL.md), made when it is not there.
+
+    Nobody may change it. Errors: EnvironmentMissing when the cache or its disk cannot take it.
+    """
+    file = path_of(table)
+    if file.is_file():
+        return file
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # who comes second waits, then finds it made
+            if not file.is_file():
+                _make(table, file)
+    except OSError as error:
+        if disk_space.is_full(error):
+            raise EnvironmentMissing(
+                f"the disk of the cache {cache_dir()} is full", "make room, or ROWPATH_CACHE=DIR on another disk"
+            ) from error
+        raise EnvironmentMissing(f"the cache {cache_dir()} cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
+    return file
+
+
+def _make(table: Table, file: Path) -> None:
+    source = SOURCES[table.generator]
+    program = shutil.which(PROGRAM, path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
+    if program is None:
+        raise EnvironmentMissing(f"{PROGRAM}, which makes TPC-H's tables, is not there", "make setup")
+    command = [program, "tbl", "-s", repr(scale_of(table)), "-T", source.name, "--stdout", "--quiet"]
+    with tempfile.TemporaryDirectory(prefix="making-", dir=file.parent) as folder:
+        partial, said = Path(folder) / "rows", Path(folder) / "said"
+        with partial.open("wb") as target, said.open("wb") as errors:
+            process = processes.start(command, stdout=subprocess.PIPE, stderr=errors)
+            try:
+                made = _copied(process, target, table, file.name)
+                status = process.wait()
+            finally:
+                processes.stop(process, processes.AT_ONCE)
+        if status or made != table.rows:
+            words = said.read_text(errors="replace").strip()[-300:]
+            raise InternalError(
+                f"{PROGRAM} made {made} rows of {source.name}, not {table.rows} (status {status}) {words}",
+                "make room or memory, then run again",
+            )
+        file.with_suffix(".json").unlink(missing_ok=True)  # what was known of rows that are gone
+        partial.rename(file)
+
+
+def _copied(process: processes.Process, target: Any, table: Table, name: str) -> int:
+    """Copies the program's lines without the separator at their ends; how many."""
+    assert process.stdout is not None
+    lines, rest = 0, b""
+    while piece := process.stdout.read(PIECE_BYTES):
+        whole, end, rest = (rest + piece).rpartition(b"\n")
+        done = (whole + end).replace(b"|\n", b"\n")
+        lines += done.count(b"\n")
+        target.write(done)
+        load_progress.report(f"making {name}", lines, table.rows)
+    return lines
+
+
+def rows(table: Table, count: int | None = None) -> Iterator[tuple[Any, ...]]:
+    """The first `count` rows (all when not said) as natural values, one line of the file in memory at a time."""
+    take = _taker(table, tuple(column.name for column in table.columns))
+    with file_of(table).open(encoding="ascii", newline="\n") as lines:
+        for index, line in enumerate(lines):
+            if index == (table.rows if count is None else count):
+                return
+            yield take(line)
+
+
+def row_maker(table: Table, names: tuple[str, ...]) -> Callable[[int], tuple[Any, ...]]:
+    """A function from an index to these columns of that row; where each begins is found once."""
+    take = _taker(table, names)
+    file = file_of(table)
+
+    def make(index: int) -> tuple[Any, ...]:
+        data, begins = _indexed(file)
+        return take(data[begins[index] : begins[index + 1]].decode("ascii"))
+
+    return make
+
+
+def _taker(table: Table, names: tuple[str, ...]) -> Callable[[str], tuple[Any, ...]]:
+    columns = SOURCES[table.generator].columns
+    every = tuple(columns)
+    wanted = [(every.index(name), columns[name]) for name in names]
+    if len(wanted) == 1:
+        ((at, convert),) = wanted
+        return lambda line: (convert(line[:-1].split("|")[at]),)
+    pick = itemgetter(*(at for at, _ in wanted))
+    converts = [convert for _, convert in wanted]
+    return lambda line: tuple(
+        [convert(text) for convert, text in zip(converts, pick(line[:-1].split("|")), strict=True)]
+    )
+
+
+@cache
+def _indexed(file: Path) -> tuple[mmap.mmap, NDArray[np.int64]]:
+    """The file's bytes, and where each row begins, the file's size at the end."""
+    import numpy as np
+
+    with file.open("rb") as handle:
+        data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+    ends = [
+        np.flatnonzero(np.frombuffer(data[first : first + PIECE_BYTES], np.uint8) == 0x0A) + first + 1
+        for first in range(0, len(data), PIECE_BYTES)
+    ]
+    return data, np.concatenate([np.zeros(1, np.int64), *ends])
