@@ -16,7 +16,7 @@ from rowpath.analysis.statistics.intervals import student
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.worker import Work
+from rowpath.execution.prepared_phases import Work
 from rowpath.machine import cpus as cores
 from rowpath.machine import processes
 from rowpath.model.workload import Column, Parameters, Phase

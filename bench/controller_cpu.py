@@ -12,7 +12,8 @@ from typing import Any
 
 from bench.figure import Figure
 from rowpath.checks.selftest.bench import Bench
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.workloads.workload_file import load_workload
 
 BAR = 0.005

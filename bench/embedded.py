@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.figure import Figure
+from rowpath.analysis.model import Analysis, RankedPath
 from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError
-from rowpath.model.workload import Analysis, RankedPath
 
 PHASE = "keyed.read"
 SETS = 10

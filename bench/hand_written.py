@@ -20,11 +20,12 @@ from rowpath.analysis.statistics.ratios import set_log_ratio
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.instances import key_of
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.machine import processes
 from rowpath.model.workload import Workload
-from rowpath.planning.lattice import unavailable
+from rowpath.planning.availability import unavailable
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import Command
 from rowpath.workloads import generators

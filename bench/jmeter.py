@@ -20,11 +20,11 @@ from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.instances import key_of
 from rowpath.execution.mixed_load.shared_counters import Board
-from rowpath.execution.worker import Work
+from rowpath.execution.prepared_phases import Work
 from rowpath.machine import cpus as cores
 from rowpath.machine.counters import cpu
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
 from rowpath.runners.toolchains import java

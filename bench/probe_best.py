@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.figure import Figure
+from rowpath.analysis.model import Analysis, RankedPath
 from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError
-from rowpath.execution.worker import Work
-from rowpath.model.workload import Analysis, RankedPath
-from rowpath.model.workload import Path as AccessPath
+from rowpath.execution.prepared_phases import Work
+from rowpath.model.path import Path as AccessPath
 from rowpath.probe.budget import FULL_SETS, Budget
 from rowpath.probe.command import Asked, probe
 from rowpath.probe.run import Probing

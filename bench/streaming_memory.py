@@ -17,7 +17,8 @@ from bench.figure import Figure
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.machine.counters import memory
 from rowpath.model.workload import Column, Phase
 

@@ -155,3 +155,11 @@ def clean(text: str) -> str:
 def metric(name: str) -> str:
     """A metric's name as a heading: `client_peak_memory` → `client peak memory`."""
     return _METRICS.get(name, name.replace("_", " "))
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """Foreign text (of a driver or a server) without control characters."""
+    return _CONTROL.sub("", text)

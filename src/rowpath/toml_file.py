@@ -1,10 +1,16 @@
-"""Where a key stands in a TOML file, so that a mistake can be named with its line; and the nearest right key."""
+"""TOML files decoded into types: every mistake with its line, and the nearest right key."""
 
 from __future__ import annotations
 
 import difflib
 import re
 import tomllib
+from pathlib import Path as FilePath
+from typing import Any
+
+import msgspec
+
+from rowpath.errors import UsageError
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"^\s*((?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
@@ -86,3 +92,90 @@ def suggest(word: str, right: list[str] | tuple[str, ...]) -> str:
     """A hint that names the nearest right word, or all of them."""
     near = nearest(word, right)
     return f"did you mean '{near}'?" if near else f"one of: {', '.join(right)}"
+
+
+def decode_file(file: FilePath, into: type[Any]) -> Any:
+    """Decode a TOML file into a type of the model; UsageError naming every mistake's line."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {file}", "rowpath list experiments") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {file}: {error}", "give a UTF-8 TOML file") from error
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: {error}", "mend the TOML at that line") from error
+    lines = key_lines(text)
+    mistakes = unknown_keys(document, into, ())
+    if mistakes:
+        raise UsageError(
+            "\n       ".join(_describe(file, lines, mistake) for mistake in mistakes), _first_hint(mistakes)
+        )
+    try:
+        return msgspec.convert(document, into)
+    except msgspec.ValidationError as error:
+        location = _location(str(error))
+        line = line_of(lines, location)
+        where = f"{file}:{line}" if line else str(file)
+        raise UsageError(f"{where}: {_plain(str(error))}", "see docs/experiments.md for what each key takes") from error
+
+
+Mistake = tuple[Location, str, tuple[str, ...]]
+
+
+def unknown_keys(value: Any, into: Any, location: Location) -> list[Mistake]:
+    """Every key of the document that its type does not have: (location, key, the right keys)."""
+    info = msgspec.inspect.type_info(into) if not isinstance(into, msgspec.inspect.Type) else into
+    mistakes: list[Mistake] = []
+    if isinstance(info, msgspec.inspect.StructType) and isinstance(value, dict):
+        fields = {field.encode_name: field.type for field in info.fields}
+        for key, inner in value.items():
+            if key in fields:
+                mistakes += unknown_keys(inner, fields[key], (*location, key))
+            else:
+                mistakes.append(((*location, key), key, tuple(fields)))
+    elif isinstance(info, msgspec.inspect.VarTupleType | msgspec.inspect.ListType) and isinstance(value, list):
+        for position, inner in enumerate(value):
+            mistakes += unknown_keys(inner, info.item_type, (*location, position))
+    elif isinstance(info, msgspec.inspect.DictType) and isinstance(value, dict):
+        for key, inner in value.items():
+            mistakes += unknown_keys(inner, info.value_type, (*location, key))
+    elif isinstance(info, msgspec.inspect.UnionType):
+        for choice in info.types:
+            if isinstance(choice, msgspec.inspect.StructType) and isinstance(value, dict):
+                mistakes += unknown_keys(value, choice, location)
+    return mistakes
+
+
+def _describe(file: FilePath, lines: dict[Location, int], mistake: Mistake) -> str:
+    location, key, right = mistake
+    line = line_of(lines, location)
+    near = nearest(key, right)
+    where = f"{file}:{line}" if line else str(file)
+    return f"{where}: unknown key '{key}'" + (f"; the nearest right one is '{near}'" if near else "")
+
+
+def _first_hint(mistakes: list[Mistake]) -> str:
+    _, key, right = mistakes[0]
+    near = nearest(key, right)
+    return f"write '{near}' instead of '{key}'" if near else f"the keys here are: {', '.join(sorted(right))}"
+
+
+def _location(message: str) -> Location:
+    """The location in msgspec's words: `… - at `$.measure.sets``."""
+    found = re.search(r"at `\$(.*?)`$", message)
+    if not found:
+        return ()
+    parts: list[str | int] = []
+    for name, index in re.findall(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]", found.group(1)):
+        if name:
+            parts.append(name)
+        elif index != "...":
+            parts.append(int(index))
+    return tuple(parts)
+
+
+def _plain(message: str) -> str:
+    text = re.sub(r" - at `\$\.?(.*?)`$", r" (key \1)", message)
+    return text.replace("Expected", "expected").replace("Object missing required field", "missing key")

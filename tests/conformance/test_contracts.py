@@ -14,10 +14,11 @@ from rowpath.checks.conformance.paths import of_the_project, reason_against
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql.server import Server
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.machine import cpus
 from rowpath.machine.counters import syncs
-from rowpath.model.workload import Path as AccessPath
+from rowpath.model.path import Path as AccessPath
 from rowpath.planning.plan import PlannedPath
 
 OPERATIONS = 20

@@ -8,9 +8,10 @@ import pytest
 
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
 from rowpath.checks.conformance.paths import BESIDE, defaults, of_the_project, planned
-from rowpath.execution.instances import key_of
-from rowpath.model.workload import Path
-from rowpath.planning.lattice import lattice, pruned, unserved_reason
+from rowpath.model.path import Path
+from rowpath.planning.availability import pruned, unserved_reason
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.lattice import lattice
 from rowpath.runners.manifest import Adapter, every_adapter
 
 ADAPTERS = pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from types import MappingProxyType
 
 import pytest
 
+from rowpath.analysis.model import Analysis, Finding
 from rowpath.engines import ENGINES
 from rowpath.execution import run
 from rowpath.machine import processes
-from rowpath.model.workload import Analysis, Finding
-from rowpath.planning.experiment_file import Experiment, Measure, Selection
+from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.toolchains import java
 

@@ -6,18 +6,9 @@ import hashlib
 import random
 from typing import Any
 
-from rowpath.model.workload import (
-    Analysis,
-    ClaimCheck,
-    Dropped,
-    Finding,
-    Path,
-    Published,
-    RankedPath,
-    Ranking,
-    Result,
-    Status,
-)
+from rowpath.analysis.model import Analysis, ClaimCheck, Finding, Published, RankedPath, Ranking, Result
+from rowpath.model.base import Status
+from rowpath.model.path import Dropped, Path
 
 SETS = 6
 

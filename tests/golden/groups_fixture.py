@@ -21,7 +21,7 @@ from rowpath.analysis.mixed_load.model import (
     StretchFigures,
     TimeLine,
 )
-from rowpath.model.workload import Analysis
+from rowpath.analysis.model import Analysis
 
 PATHS = {"Derby embedded": 1.0, "Derby network": 0.31}
 STRETCHES = (

@@ -15,7 +15,7 @@ import pytest
 from analysis_fixture import analysis
 from rich.console import Console
 
-from rowpath.model.workload import Analysis
+from rowpath.analysis.model import Analysis
 from rowpath.report import terminal
 from rowpath.report.exports import write_markdown
 

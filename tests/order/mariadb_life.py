@@ -14,9 +14,10 @@ from rowpath.engines.mariadb import Mariadb
 from rowpath.engines.mariadb.console import Console
 from rowpath.engines.mariadb.server import Server
 from rowpath.machine import private_directories
-from rowpath.model.workload import Path as AccessPath
+from rowpath.model.path import Path as AccessPath
 from rowpath.model.workload import Table
-from rowpath.workloads.workload_file import for_engine, load_workload
+from rowpath.workloads.sql import for_engine
+from rowpath.workloads.workload_file import load_workload
 
 ANY_PATH = AccessPath.of({"engine": "mariadb"})
 

@@ -13,9 +13,9 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Settled
 from rowpath.execution import schedule
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.model.experiment import Experiment, Measure
+from rowpath.model.path import Path as AccessPath
 from rowpath.model.progress import Silent
-from rowpath.model.workload import Path as AccessPath
-from rowpath.planning.experiment_file import Experiment, Measure
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.process import RunnerFailure

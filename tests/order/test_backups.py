@@ -21,8 +21,8 @@ from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.restore_check import Restored, restore_check
 from rowpath.execution.mixed_load.shared_counters import DONE, Board
-from rowpath.execution.prepared_phases import Workshop
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work, Workshop
+from rowpath.execution.worker import Invocation
 from rowpath.machine import processes
 from rowpath.model.workload import Phase
 from rowpath.planning.lattice import lattice

@@ -9,8 +9,9 @@ from engine_life import loaded, place
 
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError
-from rowpath.model.workload import Path as AccessPath
-from rowpath.workloads.workload_file import for_engine, load_workload
+from rowpath.model.path import Path as AccessPath
+from rowpath.workloads.sql import for_engine
+from rowpath.workloads.workload_file import load_workload
 
 ANY_PATH = AccessPath.of({"engine": "any"})
 

@@ -12,7 +12,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
 from rowpath.engines.load_through_runner import run
 from rowpath.machine.counters import syncs
-from rowpath.model.workload import Path as AccessPath
+from rowpath.model.path import Path as AccessPath
 from rowpath.runners.manifest import Command, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
@@ -29,7 +29,8 @@ from rowpath.runners.protocol import (
 from rowpath.runners.toolchains import c
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.generators import rows
-from rowpath.workloads.workload_file import for_engine, load_workload
+from rowpath.workloads.sql import for_engine
+from rowpath.workloads.workload_file import load_workload
 
 ANY_PATH = AccessPath.of({"engine": "any"})
 NAMES = ("berkeleydb", "lmdb", "cobol")

@@ -14,10 +14,10 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery, restore_check
 from rowpath.execution.mixed_load.acknowledged_writes import Found
 from rowpath.execution.mixed_load.restore_check import Restored
-from rowpath.execution.schedule import Done
+from rowpath.journal.reader import Done
+from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.mixed_load import GroupTable, RateSweepTable, StretchTable
-from rowpath.model.workload import Path as AccessPath
-from rowpath.planning.experiment_file import Experiment, Measure
+from rowpath.model.path import Path as AccessPath
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.workload_file import load_workload

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from rowpath.execution.worker import Measured, Work
-from rowpath.model.workload import Path, Phase
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Measured
+from rowpath.model.path import Path
+from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import candidates

@@ -11,7 +11,8 @@ from pathlib import Path
 from rowpath.checks.conformance.paths import planned, reason_against
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest

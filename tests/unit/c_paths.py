@@ -11,17 +11,19 @@ from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine, Instance, Place
-from rowpath.execution.worker import column_specs
+from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
 from rowpath.machine.counters.counting_proxy import Proxy
-from rowpath.model.workload import Path, Phase, Workload
+from rowpath.model.path import Path
+from rowpath.model.workload import Phase, Workload
 from rowpath.runners import protocol
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.toolchains import c
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Truth
-from rowpath.workloads.workload_file import after_sql, load_workload, reset_for, result_columns, sql_for
+from rowpath.workloads.sql import after_sql, reset_for, result_columns, sql_for
+from rowpath.workloads.workload_file import load_workload
 
 TIMEOUT_S = 60.0
 ADAPTERS: dict[str, Adapter] = {adapter.driver: adapter for adapter in load_manifest("c").adapter}

@@ -15,9 +15,10 @@ from tests.unit.c_paths import started
 
 from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load.shared_counters import DONE, Board
-from rowpath.execution.worker import column_specs
+from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
-from rowpath.model.workload import Column, Path
+from rowpath.model.path import Path
+from rowpath.model.workload import Column
 from rowpath.runners import manifest, protocol
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import Runner

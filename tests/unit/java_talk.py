@@ -12,9 +12,10 @@ from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.execution.worker import column_specs
+from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
-from rowpath.model.workload import Path, Phase, Table, Workload
+from rowpath.model.path import Path
+from rowpath.model.workload import Phase, Table, Workload
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
@@ -35,7 +36,8 @@ from rowpath.runners.protocol import (
 from rowpath.runners.toolchains import java
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Truth
-from rowpath.workloads.workload_file import after_sql, for_engine, load_workload, reset_for, result_columns, sql_for
+from rowpath.workloads.sql import after_sql, for_engine, reset_for, result_columns, sql_for
+from rowpath.workloads.workload_file import load_workload
 
 TIMEOUT_S = 60.0
 WRITTEN: dict[FilePath, int] = {}  # parameter files, each written once for all paths

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rowpath.model.path import Path as AccessPath
 from rowpath.model.workload import SCHEMA_VERSION
-from rowpath.model.workload import Path as AccessPath
 
 BLOCK_NS = 10_000_000
 SCAN_ROWS = 6_071

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.model.workload import Path
+from rowpath.model.path import Path
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter, load_manifest
 

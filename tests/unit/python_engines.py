@@ -13,7 +13,7 @@ import pytest
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
-from rowpath.model.workload import Path as AccessPath
+from rowpath.model.path import Path as AccessPath
 from rowpath.workloads import workload_file
 
 LOADED = ("scan", "keyed", "tab1", "types")

@@ -12,8 +12,8 @@ import pytest
 
 from rowpath.execution.mixed_load import acknowledged_writes
 from rowpath.execution.mixed_load.acknowledged_writes import Found, Ledger
-from rowpath.execution.prepared_phases import EngineWork, Workshop
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import EngineWork, Work, Workshop
+from rowpath.execution.worker import Invocation
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec, generators, scale
 from rowpath.workloads.workload_file import load_workload

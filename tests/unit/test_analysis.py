@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.model.workload import Analysis, Ranking, Result
+from rowpath.analysis.model import Analysis, Ranking, Result
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.unit.c_paths import Talk
 
-from rowpath.execution.worker import column_specs
+from rowpath.execution.prepared_phases import column_specs
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import ParameterSlice, PhaseSpec, Prepare, PrepareReply, Verify, VerifyReply

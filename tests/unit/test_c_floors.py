@@ -16,9 +16,9 @@ from rowpath.checks.conformance.paths import planned
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.execution.verification_pass import drain_problem
-from rowpath.model.workload import Path
-from rowpath.planning.experiment_file import Selection
-from rowpath.planning.lattice import select
+from rowpath.model.experiment import Selection
+from rowpath.model.path import Path
+from rowpath.planning.selection import select
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (
@@ -184,12 +184,13 @@ def test_a_floor_is_proven_by_its_bytes() -> None:
 
 
 def test_a_floor_whose_bytes_differ_is_wrong() -> None:
-    from rowpath.journal.reader import Journal, SampleRecord
+    from rowpath.journal.reader import Records
+    from rowpath.journal.records import SampleRecord
 
     where: dict[str, Any] = {"path_id": "p", "workload": "w", "phase": "scan"}
     same = [SampleRecord(set=number, operations=number + 1, bytes=100 * (number + 1), **where) for number in range(3)]
 
-    class Records(Journal):
+    class Records(Records):
         def __init__(self, samples: list[SampleRecord]) -> None:
             self.samples = samples
 

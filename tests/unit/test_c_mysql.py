@@ -18,7 +18,8 @@ from rowpath.engines.base import CountsStatements, Instance
 from rowpath.engines.mariadb import settings as mariadb_settings
 from rowpath.machine import certificates, private_directories
 from rowpath.machine.counters import system_calls
-from rowpath.model.workload import Column, Path, Phase, Table, Workload
+from rowpath.model.path import Path
+from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements

@@ -15,9 +15,10 @@ from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.execution.worker import column_specs
+from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import processes
-from rowpath.model.workload import Column, Path
+from rowpath.model.path import Path
+from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (
     Behave,

@@ -11,15 +11,17 @@ from tests.unit.c_paths import ADAPTERS, Talk, started
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.execution.worker import column_specs
-from rowpath.model.workload import Column, LogicalType, Path
-from rowpath.planning.lattice import unserved_reason
+from rowpath.execution.prepared_phases import column_specs
+from rowpath.model.path import Path
+from rowpath.model.workload import Column, LogicalType
+from rowpath.planning.availability import unserved_reason
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c, c_compiler, cobol
 from rowpath.workloads import codec
 from rowpath.workloads.generators import rows
-from rowpath.workloads.workload_file import for_engine, load_workload
+from rowpath.workloads.sql import for_engine
+from rowpath.workloads.workload_file import load_workload
 
 DRIVERS = {"berkeleydb": "berkeleydb", "lmdb": "lmdb", "gnucobol": "cobol"}
 PATHS = [

@@ -13,7 +13,7 @@ from tests.unit.c_paths import Talk, started
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.execution.worker import column_specs
+from rowpath.execution.prepared_phases import column_specs
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (

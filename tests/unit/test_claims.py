@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.model.claims import Check, Claim, PublishedColumn
-from rowpath.model.workload import Analysis
 
 
 def answered(tmp_path: Path, check: dict[str, Any], **options: Any) -> tuple[str, str]:

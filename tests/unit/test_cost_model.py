@@ -12,7 +12,7 @@ from tests.unit.journal_factory import Record
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.cost_model import TERMS, Shape, fit, predicted_ns, shapes_of
-from rowpath.analysis.growth_model import CostModel
+from rowpath.analysis.model import CostModel
 from rowpath.workloads.workload_file import load_workload
 
 HELD_OUT = ["rows-300-mixed", "rows-30-mixed"]

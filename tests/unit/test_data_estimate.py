@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rowpath.cli.main import main
-from rowpath.execution.run import plan_for
+from rowpath.cli.plan import plan_for
 from rowpath.machine import disk_space
-from rowpath.model.workload import Path as AccessPath
+from rowpath.model.path import Path as AccessPath
 from rowpath.planning import disk_estimate
 from rowpath.planning.plan import Plan
 from rowpath.workloads.workload_file import load_workload

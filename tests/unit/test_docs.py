@@ -11,18 +11,21 @@ import msgspec
 import pytest
 
 from rowpath.analysis.findings import RULES
+from rowpath.analysis.model import Result
 from rowpath.checks.selftest import TESTS
 from rowpath.cli import arguments
 from rowpath.errors import UsageError
-from rowpath.journal.reader import AnyRecord
-from rowpath.model.claims import Claim, PublishedColumn
-from rowpath.model.consistency import Consistency
+from rowpath.journal.records import AnyRecord
+from rowpath.model.base import Status
+from rowpath.model.claims import Claim, Consistency, PublishedColumn
+from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.model.metrics import UNITS
-from rowpath.model.workload import COORDINATES, Column, Parameters, Phase, Result, Status, Table, Workload
+from rowpath.model.path import COORDINATES
+from rowpath.model.workload import Column, Parameters, Phase, Table, Workload
 from rowpath.planning import experiment_file
-from rowpath.planning.experiment_file import Experiment, Measure, Selection, read_experiment
-from rowpath.planning.lattice import coordinate_names, select
+from rowpath.planning.experiment_file import read_experiment
 from rowpath.planning.plan import workloads_of
+from rowpath.planning.selection import coordinate_names, select
 from rowpath.workloads import workload_file as workloads
 
 ROOT = Path(__file__).parents[2]

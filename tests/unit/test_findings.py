@@ -12,7 +12,7 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.findings import RULES
-from rowpath.model.workload import Finding
+from rowpath.analysis.model import Finding
 
 Bend = Callable[[list[factory.Record]], object]
 EXPECTED_OF_THE_USUAL_RUN = {

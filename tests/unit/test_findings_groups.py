@@ -10,10 +10,10 @@ import pytest
 from groups_factory import S, of
 
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.model import Finding
 from rowpath.errors import UsageError
-from rowpath.model.consistency import Consistency
+from rowpath.model.claims import Consistency
 from rowpath.model.histogram import index_of
-from rowpath.model.workload import Finding
 from rowpath.planning.experiment_file import load_experiment, read_experiment
 
 Bend = Callable[[list[factory.Record]], object]

@@ -11,8 +11,8 @@ from groups_factory import S, of
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.mixed_load.model import GroupFigures, GroupsReport
+from rowpath.analysis.model import Analysis, Result
 from rowpath.model.histogram import highest_of, index_of
-from rowpath.model.workload import Analysis, Result
 from rowpath.report.mixed_load import rate_sweep_grid
 
 Bend = Callable[[list[factory.Record]], object]

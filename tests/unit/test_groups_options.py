@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment
 from rowpath.model.mixed_load import GroupTable
-from rowpath.planning.experiment_file import Experiment, load_experiment
+from rowpath.planning.experiment_file import load_experiment
 from rowpath.planning.mixed_load.overrides import changed
 
 

@@ -3,15 +3,17 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from rowpath.cli.plan import plan_for
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp
 from rowpath.errors import UsageError
-from rowpath.execution.run import plan_for
+from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.mixed_load import GroupTable, StretchTable
-from rowpath.planning.experiment_file import Experiment, Selection, load_experiment
+from rowpath.planning.estimate import estimate_s
+from rowpath.planning.experiment_file import load_experiment
 from rowpath.planning.mixed_load.eligibility import stretches_left_out
 from rowpath.planning.mixed_load.estimate import described, stretches_of
-from rowpath.planning.plan import SET_LIMIT, Plan, estimate_s, make_plan, workloads_of
+from rowpath.planning.plan import SET_LIMIT, Plan, make_plan, workloads_of
 
 GROUPS = (
     GroupTable("readers", "keyed.read"),

@@ -4,7 +4,7 @@ import pytest
 
 from rowpath.execution.mixed_load.group_totals import Member, group_record
 from rowpath.execution.mixed_load.shared_counters import Snapshot
-from rowpath.execution.worker import Work
+from rowpath.execution.prepared_phases import Work
 from rowpath.journal.mixed_load_records import GroupRecord
 from rowpath.model import histogram
 from rowpath.model.mixed_load import GroupTable

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rowpath.analysis.claims.published_order import sentences
-from rowpath.analysis.growth_model import Coefficient, Leader, Sweep, SweepLine
-from rowpath.model.workload import Analysis, Published, Result
+from rowpath.analysis.model import Analysis, Coefficient, Leader, Published, Result, Sweep, SweepLine
 from rowpath.report.growth import leading, many_grid, sweep_grid
 from rowpath.report.lookup import Lookup
 

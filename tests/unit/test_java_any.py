@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 from rowpath.machine import maven
-from rowpath.model.workload import Column, Path
+from rowpath.model.path import Path
+from rowpath.model.workload import Column
 from rowpath.runners.manifest import Command, load_manifest
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import (

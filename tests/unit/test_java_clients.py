@@ -11,7 +11,7 @@ import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of, truth_of
 
 from rowpath.engines import ENGINES
-from rowpath.model.workload import Path
+from rowpath.model.path import Path
 from rowpath.runners.protocol import (
     Close,
     CloseReply,

@@ -11,7 +11,8 @@ import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
 
 from rowpath.engines import ENGINES
-from rowpath.model.workload import Path, Phase, Workload
+from rowpath.model.path import Path
+from rowpath.model.workload import Phase, Workload
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
 from rowpath.runners.toolchains import java

@@ -11,7 +11,8 @@ from java_talk import ADAPTERS, Instances, Talk, loaded, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.model.workload import Path, Phase
+from rowpath.model.path import Path
+from rowpath.model.workload import Phase
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.protocol import (
     Bye,
@@ -27,7 +28,7 @@ from rowpath.runners.protocol import (
 )
 from rowpath.runners.toolchains import java
 from rowpath.workloads.expected import Truth
-from rowpath.workloads.workload_file import result_columns
+from rowpath.workloads.sql import result_columns
 
 WIDTH = ("clients", "concurrency", "bulk")  # test_java_clients.py, test_java_load.py
 ALONE = ("version", "transport", "tls")

@@ -12,7 +12,7 @@ from test_java_load import OPERATIONS, ROWS, small
 
 from rowpath.machine import postgresql_programs
 from rowpath.machine.counters.counting_proxy import Counters, Proxy
-from rowpath.model.workload import Path
+from rowpath.model.path import Path
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Facts, FactsReply
 from rowpath.runners.toolchains import java

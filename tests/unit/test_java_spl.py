@@ -14,7 +14,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.engines.files import spl
 from rowpath.errors import EnvironmentMissing
-from rowpath.execution.worker import column_specs
+from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber, printable
+from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.text import printable
 
 
 def made(path: Path, scrubber: Scrubber | None = None) -> tuple[RunDirectory, Journal]:

@@ -7,7 +7,8 @@ import journal_factory as factory
 import pytest
 
 from rowpath.errors import InternalError, UsageError
-from rowpath.journal.reader import SampleRecord, read
+from rowpath.journal.reader import read
+from rowpath.journal.records import SampleRecord
 
 
 def _small() -> factory.Run:

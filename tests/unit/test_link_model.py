@@ -10,7 +10,7 @@ from tests.unit import journal_factory
 from tests.unit.journal_factory import Run
 
 from rowpath.analysis.analyse import analyse
-from rowpath.model.workload import AcrossLink, Analysis
+from rowpath.analysis.model import AcrossLink, Analysis
 from rowpath.planning.lattice import stated_ns
 from rowpath.report.view import view
 

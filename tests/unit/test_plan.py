@@ -3,9 +3,13 @@ from __future__ import annotations
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.planning.experiment_file import Experiment, Selection, load_experiment
-from rowpath.planning.lattice import check_coordinates, lattice, pruned
-from rowpath.planning.plan import SET_LIMIT, Plan, block_order, estimate_s, make_plan, workloads_of
+from rowpath.model.experiment import Experiment, Selection
+from rowpath.planning.availability import pruned
+from rowpath.planning.estimate import estimate_s
+from rowpath.planning.experiment_file import load_experiment
+from rowpath.planning.lattice import lattice
+from rowpath.planning.plan import SET_LIMIT, Plan, block_order, make_plan, workloads_of
+from rowpath.planning.selection import check_coordinates
 from rowpath.runners.manifest import every_adapter
 
 Select = dict[str, str | tuple[str, ...]]

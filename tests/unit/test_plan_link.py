@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rowpath.planning.experiment_file import Experiment, Selection
+from rowpath.model.experiment import Experiment, Selection
 from rowpath.planning.plan import make_plan, workloads_of
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.probe_results import settings, with_ratios
 from rowpath.errors import UsageError
 from rowpath.model.probe import TriedPath
-from rowpath.model.workload import Phase, RankedPath, Ranking
+from rowpath.model.workload import Phase
 from rowpath.probe import budget as budgets
 from rowpath.probe.budget import Budget, affordable, blocks_of_round, plan_finals
 from rowpath.probe.candidates import candidates, form

@@ -15,7 +15,7 @@ from tests.unit import group_cases as cases
 from tests.unit.group_talk import NOTHING, Group, Subject, subject
 
 from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS, Board
-from rowpath.model.workload import Path
+from rowpath.model.path import Path
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 

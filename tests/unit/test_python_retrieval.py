@@ -15,8 +15,8 @@ from test_python_columnar import loaded
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
+from rowpath.model.path import Path as AccessPath
 from rowpath.model.workload import Column, Phase, Workload
-from rowpath.model.workload import Path as AccessPath
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec

@@ -10,7 +10,7 @@ from tests.unit import journal_factory
 from tests.unit.journal_factory import MadePath, Run
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.growth_model import Coefficient, CostModel, Predicted
+from rowpath.analysis.model import Coefficient, CostModel, Predicted
 from rowpath.report.cross_phase import cost_model_grid
 from rowpath.report.grid import Grid
 from rowpath.report.view import view

@@ -15,8 +15,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 from analysis_fixture import analysis
 
+from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
-from rowpath.model.workload import Analysis
 from rowpath.report import html
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}

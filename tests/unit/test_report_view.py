@@ -10,7 +10,7 @@ import msgspec
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 from analysis_fixture import analysis
 
-from rowpath.model.workload import Analysis
+from rowpath.analysis.model import Analysis
 from rowpath.report.figures import BLOCKS_DRAWN, order_figure
 from rowpath.report.view import View, view
 

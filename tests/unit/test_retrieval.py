@@ -10,7 +10,7 @@ from tests.unit import journal_factory
 from tests.unit.journal_factory import SCAN_ROWS, MadePath, path
 
 from rowpath.analysis.analyse import analyse
-from rowpath.model.workload import Analysis
+from rowpath.analysis.model import Analysis
 from rowpath.report.markdown import write_markdown
 from rowpath.report.retrieval import block_sizes_grid, retrieval_grid
 from rowpath.report.view import view

@@ -6,8 +6,8 @@ from math import gcd
 
 import pytest
 
+from rowpath.cli.plan import plan_for
 from rowpath.errors import UsageError
-from rowpath.execution.run import plan_for
 from rowpath.model.workload import Workload
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Truth

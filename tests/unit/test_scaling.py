@@ -11,9 +11,8 @@ from tests.unit import journal_factory
 from tests.unit.journal_factory import SCAN_ROWS
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.scaling_model import Scaling
+from rowpath.analysis.model import Analysis, Scaling
 from rowpath.analysis.statistics.usl import Curve
-from rowpath.model.workload import Analysis
 from rowpath.report.csv import write_csv
 from rowpath.report.markdown import write_markdown
 from rowpath.report.scaling import scaling_figure, scaling_grid

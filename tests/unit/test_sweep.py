@@ -11,8 +11,8 @@ import pytest
 from tests.unit import journal_factory
 
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.model import Analysis
 from rowpath.analysis.size_sweep import fit
-from rowpath.model.workload import Analysis
 from rowpath.workloads.workload_file import load_workload
 
 SIZES = {phase.name: phase.rows_per_operation for phase in load_workload("scan-sizes").phases}

@@ -11,12 +11,13 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned, versions
 from rowpath.engines.postgresql import ENGINE
 from rowpath.errors import EnvironmentMissing
-from rowpath.execution.instances import key_of
 from rowpath.machine import certificates, postgresql_programs
 from rowpath.machine.directories import cache_dir
-from rowpath.model.workload import Path as AccessPath
-from rowpath.planning.experiment_file import Selection
-from rowpath.planning.lattice import select, unavailable
+from rowpath.model.experiment import Selection
+from rowpath.model.path import Path as AccessPath
+from rowpath.planning.availability import unavailable
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.selection import select
 
 WHEEL, WITH_TLS = postgresql_programs.VERSION, postgresql_programs.VERSION_TLS
 

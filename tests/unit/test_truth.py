@@ -8,7 +8,8 @@ from rowpath.model.workload import Workload
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Truth
 from rowpath.workloads.scale import at_scale
-from rowpath.workloads.workload_file import for_engine, load_workload
+from rowpath.workloads.sql import for_engine
+from rowpath.workloads.workload_file import load_workload
 
 MASK64 = codec.MASK64
 

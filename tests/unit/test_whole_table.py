@@ -10,9 +10,9 @@ import pytest
 
 from rowpath.model.workload import CODEC_VERSION, Workload
 from rowpath.workloads import codec, generators
+from rowpath.workloads.codec import payload_of
 from rowpath.workloads.expected import Truth
 from rowpath.workloads.expected_scan import VARIANTS, WholeTable, whole_table
-from rowpath.workloads.payload import payload_of
 from rowpath.workloads.scale import at_scale
 from rowpath.workloads.workload_file import load_workload
 

@@ -18,15 +18,17 @@ from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.long_form import results
 from rowpath.analysis.mixed_load.figures import groups_report
 from rowpath.analysis.mixed_load.verdict import sentences as group_sentences
+from rowpath.analysis.model import Analysis
 from rowpath.analysis.probe_results import probe_of, probe_sentences
 from rowpath.analysis.rankings import rankings
 from rowpath.analysis.scaling import scalings, sentences
 from rowpath.analysis.size_sweep import sweeps
 from rowpath.analysis.verdict import verdict
 from rowpath.journal import reader
-from rowpath.journal.reader import DroppedRecord
-from rowpath.model.workload import Analysis, Dropped, Status
-from rowpath.model.workload import Path as AccessPath
+from rowpath.journal.records import DroppedRecord
+from rowpath.model.base import Status
+from rowpath.model.path import Dropped
+from rowpath.model.path import Path as AccessPath
 
 
 def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:

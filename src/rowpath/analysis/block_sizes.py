@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.retrieval_model import Against, BlockSize, BlockSizes
+from rowpath.analysis.model import Against, BlockSize, BlockSizes
 from rowpath.analysis.statistics.intervals import APART
-from rowpath.model.workload import Regime
+from rowpath.model.base import Regime
 
 LEAST_SIZES = 3
 SIZED = ("fetch", "result")

@@ -10,9 +10,9 @@ from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
-from rowpath.analysis.retrieval_model import Against, Retrieval, RetrievalPath
+from rowpath.analysis.model import Against, Retrieval, RetrievalPath
 from rowpath.analysis.verdict import shares
-from rowpath.model.workload import Regime
+from rowpath.model.base import Regime
 
 DRAIN = "drain"
 FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}

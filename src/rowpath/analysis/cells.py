@@ -11,7 +11,8 @@ from typing import Any
 
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
 from rowpath.analysis.statistics.ratios import ENOUGH, log_ratios
-from rowpath.journal.reader import Journal, PathRecord, PrepareRecord, SampleRecord, SetRecord
+from rowpath.journal.reader import Records
+from rowpath.journal.records import PathRecord, PrepareRecord, SampleRecord, SetRecord
 
 CellKey = tuple[str, str, str, str]  # path id, workload, phase, regime
 Costs = dict[int, dict[int, float]]  # ns per operation by set and round
@@ -123,7 +124,7 @@ class Compared:
 class Cells:
     """Every cell of a run, and their comparisons at the confidence that the run's way of stopping asks for."""
 
-    def __init__(self, journal: Journal, confidence: float) -> None:
+    def __init__(self, journal: Records, confidence: float) -> None:
         self.confidence = confidence
         self.cells: dict[CellKey, Cell] = {}
         self._compared: dict[tuple[CellKey, CellKey], Compared | None] = {}
@@ -205,7 +206,7 @@ class Cells:
         return self._groups
 
 
-def _stored_rows(journal: Journal, workload: str, phase: str) -> int:
+def _stored_rows(journal: Records, workload: str, phase: str) -> int:
     known = journal.run.workloads.get(workload)
     phases = known.get("phases", ()) if isinstance(known, dict) else ()
     defined: dict[str, Any] = next((each for each in phases if each.get("name") == phase), {})

@@ -10,11 +10,11 @@ import msgspec
 
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.growth_model import Coefficient, CostModel, Predicted
+from rowpath.analysis.model import Coefficient, CostModel, Predicted
 from rowpath.analysis.statistics.intervals import student
 from rowpath.model.workload import Workload
 from rowpath.workloads.expected import Truth
-from rowpath.workloads.workload_file import result_columns
+from rowpath.workloads.sql import result_columns
 
 TERMS = ("operation", "row", "value", "byte")
 LEAST_SHAPES = 6

@@ -10,7 +10,7 @@ from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence, stops_on_width
 from rowpath.analysis.findings.noise import unfiltered_ratios
 from rowpath.analysis.floors import floor_name, floors
-from rowpath.journal.reader import LinkRecord, NoiseRecord, SampleRecord, VerifyRecord, WarmRecord
+from rowpath.journal.records import LinkRecord, NoiseRecord, SampleRecord, VerifyRecord, WarmRecord
 
 
 def trust(evidence: Evidence) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from rowpath.analysis.cells import Cell, Cells
 from rowpath.analysis.floors import AgainstFloor, against_floor
 from rowpath.analysis.mixed_load.model import GroupsReport
 from rowpath.analysis.mixed_load.values import GroupValues
+from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.path_status import Standings, standings
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH
-from rowpath.journal.reader import Journal, PathRecord, ProofRecord, SettleRecord
-from rowpath.model.workload import RankedPath, Ranking
+from rowpath.journal.reader import Records
+from rowpath.journal.records import PathRecord, ProofRecord, SettleRecord
 
 
 @dataclass
@@ -22,7 +23,7 @@ class Evidence:
     """A run's journal with its cells, standings and (once made) rankings and what its groups did."""
 
     directory: Path
-    journal: Journal
+    journal: Records
     cells: Cells
     standings: Standings
     proofs: dict[tuple[str, str, str], ProofRecord]
@@ -33,7 +34,7 @@ class Evidence:
     _floors: dict[tuple[str, str, str, str], AgainstFloor | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, directory: Path, journal: Journal) -> Evidence:
+    def of(cls, directory: Path, journal: Records) -> Evidence:
         """The evidence of a journal, still without rankings."""
         confidence = CONFIDENCE_STOPPED_ON_WIDTH if stops_on_width(journal) else CONFIDENCE
         proofs = {proof.where: proof for proof in journal.all(ProofRecord)}
@@ -98,13 +99,13 @@ class Evidence:
         return f"rowpath run {shlex.quote(self.experiment)} {options}".strip()
 
 
-def stops_on_width(journal: Journal) -> bool:
+def stops_on_width(journal: Records) -> bool:
     """Whether the run was allowed further sets for wide intervals (its intervals are then at 97.5 %)."""
     measure = measuring(journal)
     return int(measure.get("max_sets") or 0) > int(measure.get("sets") or 0)
 
 
-def measuring(journal: Journal) -> dict[str, Any]:
+def measuring(journal: Records) -> dict[str, Any]:
     """How the run was to measure: the experiment's `measure`, options of the command line before it."""
     measure = journal.run.experiment.get("measure")
     known = dict(measure) if isinstance(measure, dict) else {}

@@ -7,8 +7,8 @@ import statistics
 
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.model import AcrossLink
 from rowpath.analysis.statistics.intervals import student
-from rowpath.model.workload import AcrossLink
 
 
 def across_links(evidence: Evidence) -> tuple[AcrossLink, ...]:

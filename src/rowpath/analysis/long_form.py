@@ -11,11 +11,12 @@ from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.metrics import Values, Where
+from rowpath.analysis.model import Result
 from rowpath.analysis.scaling import scalings
 from rowpath.analysis.statistics.intervals import student
-from rowpath.journal.reader import InvocationRecord, MemoryRecord, PathRecord, SettleRecord
+from rowpath.journal.records import InvocationRecord, MemoryRecord, PathRecord, SettleRecord
+from rowpath.model.base import Status
 from rowpath.model.metrics import MORE_IS_BETTER, UNITS
-from rowpath.model.workload import Result, Status
 
 BEST_OF = 5
 CLOCK = "the runner's own monotonic clock"

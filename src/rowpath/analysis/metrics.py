@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.journal.reader import MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
+from rowpath.journal.records import MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
 from rowpath.model.metrics import PROVEN
 
 Values = dict[int, list[float]]  # by set

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rowpath.journal.mixed_load_records import GroupRecord
-from rowpath.journal.reader import FailureRecord, Journal, SampleRecord, VerifyRecord
-from rowpath.model.workload import Status
+from rowpath.journal.reader import Records
+from rowpath.journal.records import FailureRecord, SampleRecord, VerifyRecord
+from rowpath.model.base import Status
 
 _GRAVITY: dict[str, int] = {"ok": 0, "disturbed": 1, "unsupported": 2, "failed": 3, "wrong": 4}
 
@@ -44,7 +45,7 @@ class Standings:
         return own
 
 
-def standings(journal: Journal) -> Standings:
+def standings(journal: Records) -> Standings:
     """Judge every path from digests, touches, failed operations and failures."""
     found = Standings()
 

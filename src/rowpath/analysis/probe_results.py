@@ -10,9 +10,10 @@ import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.evidence import Evidence
-from rowpath.journal.reader import ProbeRecord
+from rowpath.analysis.model import Ranking, Result
+from rowpath.journal.records import ProbeRecord
+from rowpath.model.path import Path
 from rowpath.model.probe import AtRoundTrip, Group, LanguageBest, Probe, Setting, Snippet, TriedPath
-from rowpath.model.workload import Path, Ranking, Result
 from rowpath.probe.candidates import form as form_of
 
 ROUND_TRIP_TIMES_MS = (0.1, 0.5, 1.0, 5.0, 20.0)

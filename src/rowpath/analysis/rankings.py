@@ -8,10 +8,11 @@ import statistics
 from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence, stops_on_width
+from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.statistics.grouping import Placed, place
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
-from rowpath.journal.reader import FailureRecord, PathRecord
-from rowpath.model.workload import RankedPath, Ranking, Status
+from rowpath.journal.records import FailureRecord, PathRecord
+from rowpath.model.base import Status
 
 FLOOR = "a floor: it takes the bytes and parses nothing"
 

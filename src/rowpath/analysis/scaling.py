@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.scaling_model import Scaling, ScalingLaw, ScalingLevel
+from rowpath.analysis.model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.statistics import usl
-from rowpath.journal.reader import PathRecord
-from rowpath.model.workload import Regime
+from rowpath.journal.records import PathRecord
+from rowpath.model.base import Regime
 
 REGIMES: tuple[Regime, ...] = ("steady", "cold")
 Family = dict[int, PathRecord]  # by clients

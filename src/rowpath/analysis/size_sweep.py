@@ -10,9 +10,9 @@ from typing import Any
 
 from rowpath.analysis.cost_model import coefficient
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.growth_model import Leader, Sweep, SweepLine
+from rowpath.analysis.model import Leader, Sweep, SweepLine
 from rowpath.analysis.statistics.intervals import Interval, student
-from rowpath.journal.reader import PathRecord
+from rowpath.journal.records import PathRecord
 
 LEAST_SIZES = 3
 REGIME = "steady"

@@ -11,9 +11,9 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import ratio_text, words
+from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.rankings import FLOOR
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval
-from rowpath.model.workload import RankedPath, Ranking
 
 LONGEST = 4  # sentences of one kind
 NAMED = 6  # paths in one sentence

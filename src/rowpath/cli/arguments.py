@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from rowpath import __version__
 from rowpath.errors import UsageError
-from rowpath.model.workload import TOGETHER
+from rowpath.model.path import TOGETHER
 
 EXIT_CODES = """exit codes:
   0    fine (findings included)

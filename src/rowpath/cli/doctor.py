@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Availability
 from rowpath.machine import counters, noise_sources
+from rowpath.model.availability import Availability
 from rowpath.runners import driver_facts
 from rowpath.runners.manifest import LANGUAGES, Adapter, language, load_manifest
 

@@ -14,7 +14,7 @@ import msgspec
 
 from rowpath import text
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Availability, BacksUp, Engine, Fetchable, Stored, Versioned, versions
+from rowpath.engines.base import BacksUp, Engine, Fetchable, Stored, Versioned, versions
 from rowpath.engines.by_hand import state as engine_state
 from rowpath.engines.by_hand.supervisor import Answer, Request
 from rowpath.engines.external.base import GivenEngine
@@ -22,6 +22,7 @@ from rowpath.engines.optional_downloads import fetchables
 from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
 from rowpath.machine import directories, processes
 from rowpath.machine.counters import memory
+from rowpath.model.availability import Availability
 from rowpath.toml_file import suggest
 from rowpath.workloads.workload_file import load_workload
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from rowpath.engines import ENGINES
 from rowpath.planning import experiment_file
-from rowpath.planning.lattice import check_coordinates, matches, pruned, spread, unavailable
+from rowpath.planning.availability import pruned, unavailable
+from rowpath.planning.lattice import spread
+from rowpath.planning.selection import check_coordinates, matches
 from rowpath.runners import driver_facts
 from rowpath.runners.manifest import every_adapter
 from rowpath.workloads import workload_file

@@ -19,7 +19,7 @@ from rowpath.machine import disk_space
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rowpath.model.workload import Analysis
+    from rowpath.analysis.model import Analysis
 
 
 INTERRUPT_AGAIN_S = 0.05
@@ -75,8 +75,9 @@ def _not_raised(lost: sys.UnraisableHookArgs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`rowpath run`."""
-    from rowpath.execution import run as session
-    from rowpath.planning.plan import estimate_s
+    from rowpath.cli import plan as planning
+    from rowpath.execution import run as execution
+    from rowpath.planning.estimate import estimate_s
 
     filters = _filters(options)
     if options.resume:
@@ -84,11 +85,11 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(
                 "--resume takes everything from the run directory", f"rowpath run --resume {options.resume}"
             )
-        outcome = session.resume(options.resume, quiet=options.quiet, timeout_s=options.timeout, color=options.color)
+        outcome = execution.resume(options.resume, quiet=options.quiet, timeout_s=options.timeout, color=options.color)
     else:
         if not options.experiment:
             raise UsageError("which experiment?", "rowpath list experiments, then: rowpath run NAME")
-        plan = session.plan_for(
+        plan = planning.plan_for(
             options.experiment,
             filters,
             extended=options.all,
@@ -99,12 +100,12 @@ def run(options: argparse.Namespace) -> int:
             paced=(options.rate, options.p99, options.seconds),
         )
         if options.plan:
-            session.print_plan(plan, _console(options.color))
+            planning.print_plan(plan, _console(options.color))
             return 0
         if options.all and not options.quiet:
             print(f"{len(plan.paths)} paths, about {estimate_s(plan) / 60:.0f} minutes", file=sys.stderr)
         exports = _open_exports(options)
-        outcome = session.run_plan(
+        outcome = execution.run_plan(
             plan,
             directory=options.out,
             quiet=options.quiet,
@@ -174,9 +175,9 @@ def _words(listed: str) -> tuple[str, ...]:
 
 def verify(options: argparse.Namespace) -> int:
     """`rowpath verify`."""
-    from rowpath.execution import run as session
+    from rowpath.cli import verify as verification
 
-    return session.verify(
+    return verification.verify(
         options.experiment,
         _filters(options),
         extended=options.all,
@@ -293,9 +294,9 @@ def selftest(options: argparse.Namespace) -> int:
 
 def setup(options: argparse.Namespace) -> int:
     """`rowpath setup`."""
-    from rowpath.execution import run as session
+    from rowpath.cli import setup as building
 
-    session.build_everything(_console(options.color, to_stderr=True))
+    building.build_everything(_console(options.color, to_stderr=True))
     return 0
 
 

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any, cast
 
-from rowpath.engines.base import Availability, Backup, Instance
+from rowpath.engines.base import Backup, Instance
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import private_directories, processes
+from rowpath.model.availability import Availability
 
 TIMEOUT_S = 3600.0
 

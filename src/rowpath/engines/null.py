@@ -10,10 +10,12 @@ import time
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines.base import Availability, Place, Settled
+from rowpath.engines.base import Place, Settled
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import private_directories, processes
-from rowpath.model.workload import Path, Table
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 
 START_TIMEOUT_S = 10.0
 

@@ -20,9 +20,11 @@ from typing import Any
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.errors import InternalError
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.machine import cpus, processes
-from rowpath.model.workload import Path, Phase
+from rowpath.model.path import Path
+from rowpath.model.workload import Phase
 from rowpath.planning.lattice import stated_ns
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import Adapter, load_manifest

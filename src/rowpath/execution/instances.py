@@ -7,27 +7,15 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Given, Instance, Place, versions
+from rowpath.engines.base import Given, Instance, Place
 from rowpath.errors import UsageError
 from rowpath.execution.emulated_link import Links
 from rowpath.execution.prepared_phases import Workshop
 from rowpath.machine import cpus
-from rowpath.model.workload import Path, Table, Workload
+from rowpath.model.path import Path
+from rowpath.model.workload import Table, Workload
+from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
-
-# engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise), `free` for
-# a server that may use every core (else `none`)
-Key = tuple[str, str, str, str, str, str]
-
-
-def key_of(path: Path) -> Key:
-    """What a path's engine instance is shared by."""
-    offered = versions(ENGINES[path.get("engine")])
-    version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]
-    shown = version if len(offered) > 1 else "none"
-    served = path.get("deployment") == "server"
-    free = "free" if served and path.get("placement") == "free" else "none"
-    return path.get("engine"), path.get("deployment"), path.get("durability"), shown, path.get("storage"), free
 
 
 class Fleet:

@@ -7,14 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
+import msgspec
+
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.execution.worker import Work
-from rowpath.model.workload import Column, Path, Phase, Table, Workload
+from rowpath.model.path import Path
+from rowpath.model.workload import Column, Phase, Table, Workload
+from rowpath.runners.protocol import (
+    ColumnSpec,
+)
 from rowpath.workloads import generators, partitions
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.expected import Truth
-from rowpath.workloads.workload_file import after_sql, for_engine, reset_for, result_columns, sql_for
+from rowpath.workloads.sql import after_sql, for_engine, reset_for, result_columns, sql_for
 
 
 @dataclass(frozen=True)
@@ -116,3 +121,25 @@ class Workshop:
         whole, key = (worked.columns, worked.primary_key) if worked else ((), ())
         results = result_columns(workload, phase)
         return Work(name, phase, sql, results, columns, file, count, reset, whole, key, after)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A phase made ready for one engine: its texts in the dialect, its columns, its parameter file."""
+
+    name: str  # workload.phase
+    phase: Phase
+    sql: str
+    columns: tuple[Column, ...]
+    parameter_columns: tuple[Column, ...]
+    parameter_file: FilePath | None
+    parameter_count: int
+    reset: tuple[str, ...] = ()
+    table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
+    key_columns: tuple[str, ...] = ()  # its primary key
+    after: Work | None = None  # the select whose digest proves what a write phase wrote
+
+
+def column_specs(columns: tuple[Column, ...]) -> list[ColumnSpec]:
+    """Columns as the protocol spells them."""
+    return [ColumnSpec(**msgspec.structs.asdict(column)) for column in columns]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,29 +14,22 @@ import msgspec
 
 from rowpath import __version__
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
-from rowpath.execution.mixed_load.directory_copies import announced
-from rowpath.execution.schedule import Done, Schedule
+from rowpath.execution.schedule import Schedule
+from rowpath.journal.reader import Done, _what_is_done
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, describe
+from rowpath.model.experiment import Experiment
 from rowpath.model.progress import Progress, Silent
-from rowpath.model.workload import SCHEMA_VERSION, Analysis, Workload
-from rowpath.model.workload import Path as AccessPath
+from rowpath.model.workload import SCHEMA_VERSION, Workload
 from rowpath.planning import disk_estimate
-from rowpath.planning.experiment_file import Experiment, Measure, Selection, load_experiment
-from rowpath.planning.lattice import BESIDE
-from rowpath.planning.mixed_load.eligibility import stretches_left_out
-from rowpath.planning.mixed_load.estimate import described
-from rowpath.planning.mixed_load.overrides import changed
-from rowpath.planning.plan import Plan, PlannedPath, estimate_s, make_plan, workloads_of
-from rowpath.runners.manifest import availability, build, every_adapter, lines_of_code
-from rowpath.workloads.workload_file import load_workload
-from rowpath.workloads.workload_file import names as workload_names
+from rowpath.planning.estimate import estimate_s
+from rowpath.planning.plan import Plan, PlannedPath, make_plan
+from rowpath.runners.manifest import build, lines_of_code
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-VERIFY_SCALE = 0.001  # of workloads that have a scale: what is looked at is whether the rows are right
+    pass
 
 
 @dataclass
@@ -50,114 +41,10 @@ class Outcome:
     interrupted: bool
 
 
-def plan_for(
-    name: str,
-    filters: dict[str, tuple[str, ...]],
-    *,
-    extended: bool,
-    sets: int | None,
-    warm_cap_s: float | None,
-    seed: int | None,
-    scale: float = 0.0,
-    paced: tuple[Sequence[str], str, float] = ((), "", 0.0),
-) -> Plan:
-    """The plan of an experiment with the command line's options; UsageError when nothing is left to run.
-
-    `paced`: `-R`, `--p99`, `--seconds`, for groups of clients.
-    """
-    experiment = changed(load_experiment(name), *paced)
-    measure = experiment.measure
-    if sets is not None:
-        if sets < 1:
-            raise UsageError(f"-r {sets}: at least 1 set is needed", "rowpath run NAME -r 6")
-        measure = msgspec.structs.replace(measure, sets=sets, max_sets=sets)
-    if warm_cap_s is not None:
-        measure = msgspec.structs.replace(measure, warm_cap_s=warm_cap_s)
-    experiment = msgspec.structs.replace(experiment, measure=measure, scale=scale or experiment.scale)
-    if scale and not any(workload.scale for workload in workloads_of(experiment).values()):
-        raise UsageError(
-            f"--scale {scale:g}: no workload of '{experiment.name}' has a scale", f"rowpath run {experiment.name}"
-        )
-    return checked_plan(experiment, filters, extended=extended, seed=seed)
-
-
-def checked_plan(
-    experiment: Experiment, filters: dict[str, tuple[str, ...]], *, extended: bool, seed: int | None
-) -> Plan:
-    """The plan; UsageError when the filters leave no path that can run."""
-    chosen = seed if seed is not None else time.time_ns() % 1_000_000_007
-    plan = make_plan(experiment, workloads_of(experiment), filters, seed=chosen, extended=extended)
-    if not plan.paths:
-        if plan.dropped:
-            first = plan.dropped[0]
-            raise UsageError(
-                f"no path of '{experiment.name}' can run here: {first.reason}", first.remedy or "rowpath doctor"
-            )
-        shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
-        if not extended and make_plan(experiment, plan.workloads, filters, seed=chosen, extended=True).paths:
-            raise UsageError(
-                f"no path of '{experiment.name}' has {shown} without --all",
-                f"rowpath run {experiment.name} --all {shown}",
-            )
-        raise UsageError(f"no path of '{experiment.name}' has {shown}", f"rowpath run {experiment.name} --plan")
-    return plan
-
-
-def print_plan(plan: Plan, console: Console) -> None:
-    """What would run, what would not and why, and how long it would take."""
-    measure = plan.experiment.measure
-    more = f" (up to {measure.max_sets} for wide intervals)" if measure.max_sets > measure.sets else ""
-    console.print(plan.experiment.title, style="bold", highlight=False)
-    regimes = " and ".join(measure.regimes)
-    how = f"{measure.sets} sets{more} of {measure.rounds} rounds of {measure.block_ms:g} ms blocks, {regimes}"
-    how = described(plan) if plan.experiment.groups else how
-    console.print(f"{len(plan.paths)} paths, {how}", highlight=False)
-    for group in plan.groups:
-        for planned in group:
-            console.print(f"  {planned.name}: {', '.join(planned.phases)}", highlight=False)
-        if len(plan.groups) > 1:
-            console.print("  (end of a set)", highlight=False)
-    names = {planned.path.id: planned.name for planned in plan.paths}
-    for dropped in plan.dropped:
-        remedy = f"; enable it with: {dropped.remedy}" if dropped.remedy else ""
-        # One line each, however narrow the terminal: the command is there to be copied.
-        console.print(f"  not: {dropped.path.id}: {dropped.reason}{remedy}", highlight=False, soft_wrap=True)
-    unserved: dict[tuple[str, str], list[str]] = {}
-    for path_id, phase, reason in plan.unserved:
-        if path_id in names:
-            unserved.setdefault((names[path_id], reason.removeprefix(f"{phase}: ")), []).append(phase)
-    for (name, reason), phases in unserved.items():
-        console.print(f"  not: {name} in {', '.join(phases)}: {reason}", highlight=False)
-    for line in announced(plan):
-        console.print(f"  {line}", highlight=False, soft_wrap=True)
-    for name, stretches, reason in stretches_left_out(plan):
-        console.print(f"  not: {name} in {stretches}: {reason}", highlight=False)
-    if data := disk_estimate.estimate(plan).text():
-        console.print(data, highlight=False)
-    minutes = estimate_s(plan) / 60
-    console.print(f"about {minutes:.1f} minutes, when everything is built already", highlight=False)
-
-
 def build_for(plan: Plan, progress: Progress) -> None:
     """Bring runners and drivers of the plan's paths up to date."""
     versions = [(planned.adapter, planned.path.get("version")) for planned in plan.paths]
     build(versions, progress.note, [planned.path for planned in plan.paths])
-
-
-def build_everything(console: Console) -> None:
-    """Fetch and build all that can run here."""
-    ready, special = [], []
-    for adapter in every_adapter():
-        here = availability(adapter, adapter.versions[0])
-        if here.ok:
-            ready += [(adapter, version) for version in adapter.versions]
-        else:
-            words = f"skipped {adapter.language} {adapter.driver}: {here.reason}; enable it with: {here.remedy}"
-            console.print(words, highlight=False)
-        for one in adapter.coordinates.get("concurrency", ()):
-            path = AccessPath.of({"language": adapter.language, "concurrency": one})
-            special += [path] if availability(adapter, adapter.versions[0], path).ok else []
-    build(ready, lambda text: console.print(text, highlight=False), special)
 
 
 def run_plan(
@@ -291,91 +178,6 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             lines_of_code=lines_of_code(planned.adapter),
             confounded=planned.adapter.confounded,
         )
-
-
-def _what_is_done(samples: Path) -> tuple[dict[str, Any], Done, bool]:
-    head: dict[str, Any] = {}
-    done = Done()
-    complete = False
-    with samples.open("rb") as lines:
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue
-            kind = record.get("record")
-            if kind == "run":
-                head = record
-            elif kind == "set-end":
-                done.sets.add((record["group"], record["set"]))
-            elif kind == "proven":
-                done.proven.add(record["path_id"])
-                done.bad[record["path_id"]] = record["bad"]
-            elif kind == "end":
-                complete = record["outcome"] == "complete"
-    if not head:
-        raise UsageError(f"{samples} has no head: the run was killed before it began", "start it anew with rowpath run")
-    return head, done, complete
-
-
-def verify(
-    name: str | None,
-    filters: dict[str, tuple[str, ...]],
-    *,
-    extended: bool,
-    directory: Path | None,
-    quiet: bool,
-    timeout_s: float,
-    verbose: bool,
-    console: Console,
-) -> int:
-    """One cheap pass over every path; 1 when one is wrong or failed."""
-    if name is None:
-        plan = checked_plan(everything(), filters, extended=True, seed=1)
-    else:
-        plan = plan_for(name, filters, extended=extended, sets=None, warm_cap_s=None, seed=1)
-    run_directory = RunDirectory(directory or new_name("verify"))
-    progress = make_progress(quiet, "auto")
-    disk_estimate.announce(plan, run_directory.path, progress.note)
-    run_directory.create()
-    scrubber = Scrubber()
-    journal = Journal(run_directory, scrubber)
-    options = {"timeout_s": timeout_s, "restart_servers": False}
-    write_head(journal, plan, options)  # before building, so that a run stopped there can be resumed too
-    build_for(plan, progress)
-    outcome = _execute(plan, run_directory, journal, scrubber, progress, options, Done(), measure=False)
-    from rowpath.report import verification
-
-    wrong = verification.render(run_directory.samples, console, verbose=verbose)
-    return 130 if outcome.interrupted else 1 if wrong else 0
-
-
-def everything() -> Experiment:
-    """An experiment of every path that every adapter offers, over every phase of every workload."""
-    phases = tuple(f"{name}.{phase.name}" for name in workload_names() for phase in load_workload(name).phases)
-    stars: dict[str, str | tuple[str, ...]] = dict.fromkeys(("statement", "result", "format", "transport"), "*")
-    paths = []
-    for adapter in every_adapter():
-        if adapter.floor:  # delivers no rows that could be right
-            continue
-        driver: dict[str, str | tuple[str, ...]] = {
-            "language": adapter.language,
-            "driver": adapter.driver,
-            "deployment": "*",
-        }
-        own: dict[str, str | tuple[str, ...]] = {key: "*" for key in adapter.coordinates if key not in BESIDE}
-        paths.append(Selection(select=driver | stars | own))
-        beside = [key for key in BESIDE if key in adapter.coordinates or key in ("version", "engine_version")]
-        paths += [Selection(select=driver | {key: "*"}) for key in beside]
-    return Experiment(
-        schema_version=1,
-        name="verify",
-        title="Every path, for correctness alone",
-        phases=phases,
-        paths=tuple(paths),
-        measure=Measure(sets=1, max_sets=1),
-        scale=VERIFY_SCALE,
-    )
 
 
 def make_progress(quiet: bool, color: str) -> Progress:

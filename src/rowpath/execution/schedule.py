@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +16,25 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Given
 from rowpath.errors import RowpathError
 from rowpath.execution import emulated_link
-from rowpath.execution.instances import Fleet, Key, key_of
+from rowpath.execution.instances import Fleet
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.execution.mixed_load.schedule import Conductor
 from rowpath.execution.prepared_phases import EngineWork, Workshop
 from rowpath.execution.set_phase import SetPhase
 from rowpath.execution.verification_pass import Prover
 from rowpath.execution.worker import Invocation
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber, printable
+from rowpath.journal.reader import Done
+from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import noise, sync_cost, syncs
 from rowpath.model.progress import Progress
+from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import SET_LIMIT, Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
+from rowpath.text import printable
 from rowpath.workloads import generators, load_progress
 
 FAILED_SETS_LIMIT = 2  # a path that was lost in so many sets is not started again
-
-
-@dataclass
-class Done:
-    """What a resumed run has behind it."""
-
-    sets: set[tuple[int, int]] = field(default_factory=set)  # (group, set)
-    proven: set[str] = field(default_factory=set)  # path ids
-    bad: dict[str, dict[str, str]] = field(default_factory=dict)  # path id → phase → status
 
 
 class Schedule:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowpath.engines import ENGINES
-from rowpath.execution.prepared_phases import EngineWork
-from rowpath.execution.quiet import wait_until_quiet
+from rowpath.execution.prepared_phases import EngineWork, Work
 from rowpath.execution.warm_up import FLAT_BLOCKS, WARM_LEAST_OTHERS_S, WARM_LEAST_S, classify, is_flat
-from rowpath.execution.worker import Invocation, Measured, Work
+from rowpath.execution.worker import Invocation, Measured
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import block_order
 from rowpath.runners.process import RunnerFailure
@@ -261,3 +260,28 @@ class SetPhase:
             phase=self.phase_name,
             **fields,
         )
+
+
+WINDOW_S = 0.1
+
+
+SHARE = 0.05  # of one core, by all runtimes together
+
+
+CAP_S = 6.0
+
+
+def wait_until_quiet(invocations: Callable[[], Iterable[Invocation]]) -> float:
+    """Until no compiler's backlog is left, for it would fall on what is measured next; the seconds it took.
+
+    CAP_S at most; `invocations` is asked again at every look, for one may be lost meanwhile.
+    """
+    begun = time.monotonic()
+    before = sum(invocation.helpers_cpu_ns() for invocation in invocations())
+    while time.monotonic() - begun < CAP_S:
+        time.sleep(WINDOW_S)
+        now = sum(invocation.helpers_cpu_ns() for invocation in invocations())
+        if now - before < SHARE * WINDOW_S * 1e9:
+            break
+        before = now
+    return time.monotonic() - begun

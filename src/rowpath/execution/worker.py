@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
 from typing import Any
 
 import msgspec
@@ -13,9 +12,9 @@ import msgspec
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Given, Instance, Settled
 from rowpath.errors import RowpathError
+from rowpath.execution.prepared_phases import Work, column_specs
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import cpu, disk, memory, noise, run_queue
-from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import command
 from rowpath.runners.process import Runner, RunnerFailure
@@ -23,7 +22,6 @@ from rowpath.runners.protocol import (
     VERIFIED_ROWS,
     Close,
     CloseReply,
-    ColumnSpec,
     Facts,
     FactsReply,
     Groups,
@@ -51,23 +49,6 @@ WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
 FOREIGN_MOST = 0.05  # of the cores' time in a window, had by others, where client and server may use every core
 
 
-@dataclass(frozen=True)
-class Work:
-    """A phase made ready for one engine: its texts in the dialect, its columns, its parameter file."""
-
-    name: str  # workload.phase
-    phase: Phase
-    sql: str
-    columns: tuple[Column, ...]
-    parameter_columns: tuple[Column, ...]
-    parameter_file: FilePath | None
-    parameter_count: int
-    reset: tuple[str, ...] = ()
-    table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
-    key_columns: tuple[str, ...] = ()  # its primary key
-    after: Work | None = None  # the select whose digest proves what a write phase wrote
-
-
 @dataclass
 class Measured:
     """A sample's reply with what the collectors saw around it."""
@@ -86,11 +67,6 @@ class Measured:
         fields.pop("error", None)
         own = ("client_cpu_ns", "server_cpu_ns", "wait_ns", "truth", "disturbed")
         return fields | {name: getattr(self, name) for name in own}
-
-
-def column_specs(columns: tuple[Column, ...]) -> list[ColumnSpec]:
-    """Columns as the protocol spells them."""
-    return [ColumnSpec(**msgspec.structs.asdict(column)) for column in columns]
 
 
 class Invocation:

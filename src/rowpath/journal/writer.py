@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
 import urllib.parse
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +14,6 @@ from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import disk_space
 
 RUNS = Path("rowpath-runs")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Scrubber:
@@ -35,11 +33,6 @@ class Scrubber:
         for form in sorted(self._forms, key=len, reverse=True):
             text = text.replace(form, "***")
         return text
-
-
-def printable(text: str) -> str:
-    """Foreign text (of a driver or a server) without control characters."""
-    return _CONTROL.sub("", text)
 
 
 class RunDirectory:

@@ -21,7 +21,7 @@ from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import processes
 
 if TYPE_CHECKING:
-    from rowpath.engines.base import Availability
+    from rowpath.model.availability import Availability
 
 PIP_TIMEOUT_S = 300
 

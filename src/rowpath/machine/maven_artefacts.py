@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 
-from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import maven
 from rowpath.machine.directories import downloads_dir
+from rowpath.model.availability import Availability
 
 
 @dataclass(frozen=True)

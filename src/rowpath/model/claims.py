@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
+from rowpath.model.base import Frozen, Regime
 from rowpath.model.metrics import UNITS
-from rowpath.model.workload import Frozen, Regime
 
 # Coordinates with a value or a list of values; `workload`, `phase`, `regime` and `name` are taken too, and of metrics
 # of groups `stretch` and `group`.
@@ -88,3 +90,77 @@ class PublishedColumn(Frozen, frozen=True):
             raise ValueError(f"the column '{self.column}' has no rows")
         if self.reference and self.reference not in {row.row for row in self.rows}:
             raise ValueError(f"the reference '{self.reference}' is no row of the column '{self.column}'")
+
+
+class Cited(Frozen, frozen=True):
+    """A published figure: the row of a `[[published]]` column."""
+
+    column: str
+    row: str
+
+
+class Consistency(Frozen, frozen=True):
+    """One `[[consistency]]` entry: operations whose rates and bandwidth were published in several states.
+
+    What the connections carried, less what there was without them, is what the operations' bytes make together:
+    bandwidth − baseline = Σ rate × bytes each. Every list has one figure for each state. ValueError otherwise.
+    """
+
+    about: str
+    rates: dict[str, tuple[Cited, ...]]  # by operation
+    bandwidth: tuple[Cited, ...]
+    baseline: tuple[Cited, ...]  # the same where these operations did not cross a connection
+    bytes_per_unit: float = 1.0  # of the bandwidth's unit
+    # What one operation takes at the least: a request and an answer, each a packet with 20 bytes of IPv4's header and
+    # 20 of TCP's (RFC 791, RFC 9293).
+    least_bytes: float = 80.0
+
+    def __post_init__(self) -> None:
+        """Refuse lists of different lengths."""
+        lengths = {len(each) for each in (self.bandwidth, self.baseline, *self.rates.values())}
+        if not self.rates or len(lengths) != 1 or 0 in lengths:
+            raise ValueError(f"'{self.about}' needs one figure of every rate, of bandwidth and baseline for each state")
+
+    @property
+    def cited(self) -> list[Cited]:
+        """Every figure that it names."""
+        return [*self.bandwidth, *self.baseline, *(each for rate in self.rates.values() for each in rate)]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """One state: the traffic of the operations and what each would have had of it alone."""
+
+    bandwidth: float  # in its published unit
+    baseline: float
+    rates: dict[str, float]
+    bytes_each: dict[str, float]  # were all the traffic this operation's
+
+
+def figure(columns: Sequence[PublishedColumn], cited: Cited) -> float:
+    """The published value; ValueError when there is no such row."""
+    for column in columns:
+        for row in column.rows:
+            if (column.column, row.row) == (cited.column, cited.row):
+                return row.value
+    raise ValueError(f"there is no published row '{cited.row}' in a column '{cited.column}'")
+
+
+def states(columns: Sequence[PublishedColumn], relation: Consistency) -> list[Shared]:
+    """What each operation can have had at the most, in every state; states without traffic are left out."""
+    found = []
+    for position, (carried, without) in enumerate(zip(relation.bandwidth, relation.baseline, strict=True)):
+        bandwidth, baseline = figure(columns, carried), figure(columns, without)
+        rates = {name: figure(columns, each[position]) for name, each in relation.rates.items()}
+        own = (bandwidth - baseline) * relation.bytes_per_unit
+        found.append(Shared(bandwidth, baseline, rates, {name: own / rate for name, rate in rates.items() if rate > 0}))
+    return found
+
+
+def impossible(relation: Consistency, shared: Sequence[Shared]) -> list[str]:
+    """Operations that would have had fewer bytes than one takes, were all the traffic of some state theirs."""
+    return [
+        name
+        for name in relation.rates
+        if any(name in state.bytes_each and state.bytes_each[name] < relation.least_bytes for state in shared)
+    ]

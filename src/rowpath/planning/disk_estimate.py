@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rowpath import text as fmt
 from rowpath.engines.base import BY_URL
-from rowpath.execution.instances import Key, key_of
 from rowpath.machine import disk_space
 from rowpath.machine.directories import cache_dir
 from rowpath.model.workload import Table
+from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.workloads import generators, tpch
 

@@ -6,24 +6,15 @@ import random
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
-from rowpath.model.workload import TOGETHER, Dropped, Path, Phase, Workload
-from rowpath.planning.experiment_file import Experiment
-from rowpath.planning.lattice import (
-    applies,
-    check_coordinates,
-    matches,
-    pruned,
-    select,
-    stated_ns,
-    unavailable,
-    unmatched,
-    unnumbered_reason,
-    unserved_reason,
-)
+from rowpath.model.experiment import Experiment
+from rowpath.model.path import TOGETHER, Dropped, Path
+from rowpath.model.workload import Phase, Workload
+from rowpath.planning.availability import pruned, unavailable, unnumbered_reason, unserved_reason
+from rowpath.planning.lattice import applies
 from rowpath.planning.mixed_load.eligibility import only_alone
-from rowpath.planning.mixed_load.estimate import moves_s, rate_sweep_s, stretches_s
+from rowpath.planning.path_names import _spelt, short_names
+from rowpath.planning.selection import check_coordinates, matches, select, unmatched
 from rowpath.runners.manifest import Adapter
 from rowpath.toml_file import suggest
 from rowpath.workloads.scale import at_scale
@@ -31,13 +22,6 @@ from rowpath.workloads.workload_file import load_workload
 
 SET_LIMIT = 14  # live runners in one set: twelve and two anchors
 ROUGH_MEMORY_MIB = {"c": 16, "csharp": 40, "python": 64, "java": 400}
-ROUGH_START_S = {"c": 0.05, "csharp": 0.3, "python": 0.3, "java": 0.9}
-ROUGH_SYNC_S, ROUGH_TURN_S, ROUGH_SPLIT_S = 0.0008, 0.00003, 0.00012  # a write that waits for the disk; that does not
-ROUGH_ROW_S = {"c": 6e-7, "java": 1e-6, "csharp": 2e-6, "python": 2.5e-6}  # taken out with all its values
-ROUGH_COLUMNS_S, ROUGH_SUMMED_S = 3e-7, 1e-7  # of a row in columns; of one that only an aggregate sees
-ROUGH_WARM_BLOCKS = 9  # the least that can be judged
-ROUGH_PROOF_OPERATIONS = 10  # of a whole table: verified, settled, counted
-ROUGH_WARM_S = {"c": 0.3, "csharp": 0.3, "python": 0.3, "java": 1.5}
 
 
 @dataclass(frozen=True)
@@ -170,45 +154,6 @@ def workloads_of(experiment: Experiment) -> dict[str, Workload]:
     return loaded
 
 
-def _spelt(key: str, value: str) -> str:
-    """A coordinate's value as part of a name; a bare number says what it counts."""
-    if key == "clients":
-        return f"{value} client{'s' if value != '1' else ''}"
-    if key == "tls":
-        return f"TLS {value}"
-    if key == "link":
-        return f"link {value}" if value != "none" else "no link"
-    return f"{key} {value}" if value.isdigit() else value
-
-
-def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
-    """A short, unique name per path: the given one, else engine, language, driver and the coordinates that vary."""
-    names: dict[str, str] = {}
-    for path, name in paths:
-        if name:
-            names[path.id] = name
-            continue
-        base = ("engine", "deployment", "language", "driver")
-        alike = [other for other, _ in paths if all(other.get(key) == path.get(key) for key in base)]
-        keys = [key for key, _ in path.coordinates if key not in base and len({o.get(key) for o in alike}) > 1]
-        parts = [path.get("engine"), path.get("language"), path.get("driver")]
-        if path.get("deployment") not in ("none", path.get("engine")) and _both_deployments(paths, path):
-            parts.insert(1, path.get("deployment"))
-        parts += [_spelt(key, path.get(key)) for key in keys]
-        names[path.id] = " ".join([*parts, *([path.label] if path.label else [])])
-    taken: dict[str, int] = {}
-    for path_id, name in names.items():
-        taken[name] = taken.get(name, 0) + 1
-        if taken[name] > 1:
-            names[path_id] = f"{name} #{taken[name]}"
-    return names
-
-
-def _both_deployments(paths: list[tuple[Path, str]], path: Path) -> bool:
-    same = [o for o, _ in paths if o.get("engine") == path.get("engine") and o.get("driver") == path.get("driver")]
-    return len({other.get("deployment") for other in same}) > 1
-
-
 def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPath]:
     """Paths are ranked together when placement, durability and fetch form agree and no engine build is confounded."""
 
@@ -292,70 +237,3 @@ def block_order(seed: int, where: str, count: int) -> list[int]:
     order = list(range(count))
     random.Random(f"{seed}/{where}").shuffle(order)
     return order
-
-
-def _rough_write_s(planned: PlannedPath) -> float:
-    """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
-    link = planned.path.get("link")
-    waiting = float(link.removesuffix("ms")) / 1000 if link != "none" else 0.0
-    if planned.path.get("durability") == "full":
-        return waiting + ROUGH_SYNC_S
-    return waiting + (
-        ROUGH_SPLIT_S if planned.path.get("placement") == "split" and not planned.embedded else ROUGH_TURN_S
-    )
-
-
-def _rough_operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
-    """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
-    phase = plan.phase(name)
-    table = plan.workloads[name.partition(".")[0]].tables.get(phase.table)
-    if phase.truth == "aggregate":
-        return ROUGH_SUMMED_S * (phase.range_rows or (table.rows if table else 0))
-    rows = table.rows if table and phase.truth == "whole-table" else phase.rows_per_operation
-    if planned.path.get("fetch") == "columnar":
-        return rows * ROUGH_COLUMNS_S
-    return rows * ROUGH_ROW_S.get(planned.adapter.language, 1e-6)
-
-
-def estimate_s(plan: Plan) -> float:
-    """How long the plan would take, roughly: starting, warming up, blocks and the proof pass; no engine is asked."""
-    measure = plan.experiment.measure
-    block_s = (measure.block_ms + measure.lead_in_ms) / 1000 + 0.002
-    per_set = 1.0
-    for group in plan.groups:
-        for planned in group:
-            tongue = planned.adapter.language
-            served = planned.path.get("deployment") == "server"
-            slow_server = 3.0 if served and ENGINES[planned.path.get("engine")].server_warm_s > 0 else 1.0
-            per_set += ROUGH_START_S.get(tongue, 0.5)
-            per_set += _crossing_s(plan, planned)
-            if plan.experiment.groups:
-                per_set += stretches_s(plan, planned) + rate_sweep_s(plan) / measure.sets
-                continue
-            for name in planned.phases:
-                phase = plan.phase(name)
-                if phase.writes:
-                    passes = len(set(measure.regimes) & set(measure.write_regimes))
-                    per_set += passes * max(0.1, phase.operations * _rough_write_s(planned))
-                    continue
-                operation_s = _rough_operation_s(plan, planned, name)
-                per_set += operation_s * ("cold" in measure.regimes)
-                if "steady" in measure.regimes:
-                    warm_s = ROUGH_WARM_S.get(tongue, 1.0) * slow_server / len(planned.phases) + 0.2
-                    warm_s = min(measure.warm_cap_s, max(warm_s, ROUGH_WARM_BLOCKS * operation_s))
-                    per_set += max(warm_s, operation_s) + measure.rounds * max(block_s, operation_s)
-    proof = sum(
-        ROUGH_START_S.get(planned.adapter.language, 0.5)
-        + 0.3
-        + _crossing_s(plan, planned)
-        + sum(ROUGH_PROOF_OPERATIONS * _rough_operation_s(plan, planned, name) for name in planned.phases)
-        for planned in plan.paths
-    )
-    return 6.0 + moves_s(plan) + proof + per_set * measure.sets
-
-
-def _crossing_s(plan: Plan, planned: PlannedPath) -> float:
-    """What one pass of each phase spends on its path's link: at least a round trip per operation."""
-    trip_s = stated_ns(planned.path.get("link")) / 1e9
-    phases = [plan.phase(name) for name in planned.phases] if trip_s else []
-    return trip_s * sum(phase.operations or (phase.parameters.count if phase.parameters else 1) for phase in phases)

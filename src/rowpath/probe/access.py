@@ -13,7 +13,7 @@ from rowpath.engines.base import Instance
 from rowpath.engines.external.server import count_rows
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.journal.writer import Scrubber
-from rowpath.model.workload import Path
+from rowpath.model.path import Path
 from rowpath.probe import eligibility, file_copies, sessions
 from rowpath.probe.instances import TABLE, DatabaseFiles, GivenServer, SingleFile
 from rowpath.probe.row_limit import session_limit

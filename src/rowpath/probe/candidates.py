@@ -10,9 +10,12 @@ import msgspec
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, Stored
 from rowpath.errors import UsageError
-from rowpath.model.workload import Dropped, Path, Phase
-from rowpath.planning.lattice import lattice, pruned, unserved_reason
-from rowpath.planning.plan import PlannedPath, short_names
+from rowpath.model.path import Dropped, Path
+from rowpath.model.workload import Phase
+from rowpath.planning.availability import pruned, unserved_reason
+from rowpath.planning.lattice import lattice
+from rowpath.planning.path_names import short_names
+from rowpath.planning.plan import PlannedPath
 from rowpath.probe.eligibility import unsuited
 from rowpath.runners.manifest import Adapter, availability, every_adapter
 from rowpath.toml_file import suggest

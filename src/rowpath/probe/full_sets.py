@@ -11,12 +11,14 @@ from typing import Any, cast
 import msgspec
 
 from rowpath.engines.base import Instance
-from rowpath.execution.instances import Fleet, Key
-from rowpath.execution.prepared_phases import EngineWork, Workshop
+from rowpath.execution.instances import Fleet
+from rowpath.execution.prepared_phases import EngineWork, Work, Workshop
 from rowpath.execution.schedule import Schedule
-from rowpath.execution.worker import Invocation, Work
-from rowpath.model.workload import Path, Workload
-from rowpath.planning.experiment_file import Experiment, Measure
+from rowpath.execution.worker import Invocation
+from rowpath.model.experiment import Experiment, Measure
+from rowpath.model.path import Path
+from rowpath.model.workload import Workload
+from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.probe.budget import LEAST_BLOCKS, LEAST_WARM_S, Budget
 from rowpath.probe.candidates import NAME, form

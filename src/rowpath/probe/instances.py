@@ -8,7 +8,8 @@ from typing import Any
 
 from rowpath.engines.base import BY_URL, Settled
 from rowpath.errors import InternalError
-from rowpath.model.workload import Path, Table
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 from rowpath.probe import eligibility, file_copies
 from rowpath.probe.target import Target
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.execution.verification_pass import counting_proxy
-from rowpath.execution.worker import Work
+from rowpath.execution.counting import counting_proxy
+from rowpath.execution.prepared_phases import Work
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.throttled_worker import Probed

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from rowpath.execution.worker import Work
+from rowpath.execution.prepared_phases import Work
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.worker_pool import Programs
 from rowpath.runners.process import RunnerFailure

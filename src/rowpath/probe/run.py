@@ -11,8 +11,8 @@ import msgspec
 
 from rowpath.analysis.analyse import analyse
 from rowpath.errors import RowpathError, TimedOut, UsageError
+from rowpath.execution.prepared_phases import Work
 from rowpath.execution.run import write_head, write_paths
-from rowpath.execution.worker import Work
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.probe import Group, Snippet, TriedPath
 from rowpath.model.progress import Progress

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from rowpath.execution.worker import Work
-from rowpath.journal.writer import printable
+from rowpath.execution.prepared_phases import Work
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import ROUNDS_SHARE, TRIES_SHARE, Budget, affordable, blocks_of_round
 from rowpath.probe.candidates import form
@@ -19,6 +18,7 @@ from rowpath.probe.successive_halving import FINALISTS, Estimate, best_of_each, 
 from rowpath.probe.throttled_worker import Probed
 from rowpath.probe.worker_pool import Programs
 from rowpath.runners.process import RunnerFailure
+from rowpath.text import printable
 
 TRY_NS = 20_000_000
 BLOCK_NS = 10_000_000

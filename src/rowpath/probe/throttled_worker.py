@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rowpath.engines.base import Instance
-from rowpath.execution.worker import Invocation, Measured, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation, Measured
 from rowpath.machine import cpus
 from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath

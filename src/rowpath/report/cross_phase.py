@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
-from rowpath.analysis.growth_model import Coefficient, CostModel
-from rowpath.model.workload import AcrossLink, Analysis
+from rowpath.analysis.model import AcrossLink, Analysis, Coefficient, CostModel
 from rowpath.report.figures import Figure
 from rowpath.report.grid import Column, Grid, Row, without_empty
 from rowpath.report.lookup import Lookup, Measured

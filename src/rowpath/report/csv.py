@@ -7,7 +7,8 @@ import re
 from typing import TextIO
 
 from rowpath import text as fmt
-from rowpath.model.workload import COORDINATES, Analysis, Result
+from rowpath.analysis.model import Analysis, Result
+from rowpath.model.path import COORDINATES
 from rowpath.report.timeline import in_backup, seconds_of
 
 BEFORE = ("workload", "phase", "regime", "metric", "unit", "name")

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from rowpath import text as fmt
-from rowpath.model.workload import Frozen, Ranking
+from rowpath.analysis.model import Ranking
+from rowpath.model.base import Frozen
 from rowpath.report.grid import Column, Grid, Row
 from rowpath.report.lookup import Lookup, Measured
 from rowpath.report.ranking import is_ranked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rowpath import text as fmt
-from rowpath.analysis.growth_model import Coefficient, Sweep
+from rowpath.analysis.model import Coefficient, Sweep
 from rowpath.report.grid import Column, Grid, Row, without_empty
 from rowpath.report.lookup import Lookup, Measured
 

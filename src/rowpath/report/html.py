@@ -10,8 +10,8 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
+from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
-from rowpath.model.workload import Analysis
 from rowpath.report.figures import Figure
 from rowpath.report.view import View, view
 

@@ -6,22 +6,22 @@ from typing import Any, TextIO
 
 import msgspec
 
-from rowpath.analysis.growth_model import CostModel
 from rowpath.analysis.mixed_load.model import GroupsReport
-from rowpath.analysis.retrieval_model import BlockSizes, Retrieval
-from rowpath.analysis.scaling_model import Scaling
-from rowpath.model.probe import Probe
-from rowpath.model.workload import (
-    SCHEMA_VERSION,
+from rowpath.analysis.model import (
     Analysis,
+    BlockSizes,
     ClaimCheck,
+    CostModel,
     Finding,
-    Frozen,
     Published,
     Ranking,
     Result,
-    Status,
+    Retrieval,
+    Scaling,
 )
+from rowpath.model.base import Frozen, Status
+from rowpath.model.probe import Probe
+from rowpath.model.workload import SCHEMA_VERSION
 
 # What every record's `path` names; an adapter may add coordinates of its own.
 PATH_COORDINATES = ("engine", "deployment", "language", "driver", "version", "placement")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowpath.model.workload import Analysis, Result
+from rowpath.analysis.model import Analysis, Result
 
 _Key = tuple[str, str, str, str, str]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from rowpath.model.workload import Analysis, Finding
+from rowpath.analysis.model import Analysis, Finding
 from rowpath.report.grid import Grid, Row
 from rowpath.report.view import view
 

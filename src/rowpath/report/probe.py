@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
+from rowpath.analysis.model import Analysis
 from rowpath.analysis.probe_results import FULL, ROUND_TRIP_TIMES_MS
 from rowpath.model.probe import Probe
-from rowpath.model.workload import Analysis
 from rowpath.report.grid import Column, Grid, Row
 
 KEYS = ("languages", "settings", "round-trips", "groups", "tried")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rowpath import text as fmt
-from rowpath.model.workload import RankedPath, Ranking
+from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.report.grid import Column, Grid, Row, without_empty
 from rowpath.report.lookup import Lookup, Measured
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
-from rowpath.analysis.retrieval_model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
+from rowpath.analysis.model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
 from rowpath.report.grid import Column, Grid, Row, without_empty
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from rowpath import text as fmt
+from rowpath.analysis.model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.scaling import cores_text
-from rowpath.analysis.scaling_model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.report.figures import Figure
 from rowpath.report.grid import Column, Grid, Row, without_empty
 

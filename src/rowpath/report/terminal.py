@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.model.workload import Analysis, Finding
+from rowpath.analysis.model import Analysis, Finding
 from rowpath.report.grid import Grid, Row
 from rowpath.report.view import RankingView, Section, View, view
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.scaling_model import Scaling
+from rowpath.analysis.model import Analysis, Finding, Ranking, Scaling
+from rowpath.model.base import Frozen
 from rowpath.model.probe import Snippet
-from rowpath.model.workload import Analysis, Finding, Frozen, Ranking
 from rowpath.report import grid as tables
 from rowpath.report import mixed_load, timeline
 from rowpath.report.cross_phase import clients_figure, clients_grid, cost_model_grid, link_grid, loading_grid

@@ -18,10 +18,10 @@ from xml.etree import ElementTree
 
 from rowpath.machine import maven, processes
 from rowpath.machine.directories import data_dir
-from rowpath.model.workload import Frozen
-from rowpath.planning.experiment_file import decode_file
+from rowpath.model.base import Frozen
 from rowpath.runners.manifest import Adapter, every_adapter
 from rowpath.runners.toolchains import c, csharp, java, python
+from rowpath.toml_file import decode_file
 
 NOT_FETCHED = "not fetched yet: rowpath setup"
 OLDEST_DATE = 1995  # reproducible archives are dated 1980

@@ -11,10 +11,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from rowpath.engines.base import Availability
 from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
-from rowpath.model.workload import Frozen, Path
+from rowpath.model.availability import Availability
+from rowpath.model.base import Frozen
+from rowpath.model.path import Path
 
 LANGUAGES = ("c", "csharp", "java", "python")
 

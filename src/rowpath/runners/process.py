@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from rowpath.journal.writer import printable
 from rowpath.machine import processes
 from rowpath.runners.manifest import Command
 from rowpath.runners.protocol import (
@@ -27,6 +26,7 @@ from rowpath.runners.protocol import (
     HelloReply,
     Reply,
 )
+from rowpath.text import printable
 
 AnyReply = TypeVar("AnyReply", bound=Reply)
 NOISE_LINES_KEPT = 20

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.workloads import codec, generators
-from rowpath.workloads.codec import MASK64
+from rowpath.workloads.codec import MASK64, payload_of
 from rowpath.workloads.expected_scan import WholeTable, aggregated, variants, whole_table
-from rowpath.workloads.payload import payload_of
-from rowpath.workloads.workload_file import for_engine, result_columns
+from rowpath.workloads.sql import for_engine, result_columns
 
 if TYPE_CHECKING:
     import numpy as np

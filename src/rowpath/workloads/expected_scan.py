@@ -17,8 +17,7 @@ from typing import Any
 
 from rowpath.model.workload import CODEC_VERSION, Column, Table
 from rowpath.workloads import codec, generators, load_progress
-from rowpath.workloads.codec import MASK64
-from rowpath.workloads.payload import payload_of
+from rowpath.workloads.codec import MASK64, payload_of
 
 # Every way in which a string may be counted: CHAR stripped or padded, in the units of Python, Java and C.
 VARIANTS: tuple[tuple[bool, codec.LengthUnit], ...] = (

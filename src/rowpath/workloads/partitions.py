@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rowpath.errors import UsageError
-from rowpath.model.workload import Column, Path, Phase, Table, Workload
+from rowpath.model.path import Path
+from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.workloads import generators
 
 if TYPE_CHECKING:

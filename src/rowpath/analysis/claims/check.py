@@ -13,11 +13,11 @@ from rowpath.analysis import metrics, size_sweep
 from rowpath.analysis.claims.selector import Candidate, best_of, candidates, in_words, selected
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.long_form import BEST_OF
+from rowpath.analysis.model import ClaimCheck, Published
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
 from rowpath.errors import UsageError
 from rowpath.model.claims import Check, Claim, PublishedColumn, PublishedRow, Selector
 from rowpath.model.metrics import GROUP_METRICS, MORE_IS_BETTER
-from rowpath.model.workload import ClaimCheck, Published
 
 Outcome = Literal["holds", "does not hold", "can't be told"]
 UNTOLD: Outcome = "can't be told"

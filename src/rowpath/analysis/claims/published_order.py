@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.model.workload import Published
+from rowpath.analysis.model import Published
 
 LEAST_ROWS = 3  # of a column, for its order to be worth a sentence
 

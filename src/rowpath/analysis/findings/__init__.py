@@ -16,7 +16,7 @@ from rowpath.analysis.findings import (
     published,
     waiting,
 )
-from rowpath.model.workload import Finding
+from rowpath.analysis.model import Finding
 
 Rule = Callable[[Evidence], Iterator[Finding]]
 

@@ -8,9 +8,9 @@ from rowpath import text
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.memory import growth, rows_each
 from rowpath.analysis.findings.wording import phase_text, words
+from rowpath.analysis.model import Finding
 from rowpath.engines import ENGINES
-from rowpath.journal.reader import PathRecord, ProofRecord
-from rowpath.model.workload import Finding
+from rowpath.journal.records import PathRecord, ProofRecord
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
 ROUND_TRIPS_SLACK = 0.05

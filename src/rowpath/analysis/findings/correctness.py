@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
 from rowpath.analysis.findings.wording import phase_text, phases_text, words
+from rowpath.analysis.model import Finding
 from rowpath.analysis.path_status import failure_text, touch_text
-from rowpath.journal.reader import DroppedRecord, FailureRecord, SampleRecord, VerifyRecord
-from rowpath.model.workload import Finding
+from rowpath.journal.records import DroppedRecord, FailureRecord, SampleRecord, VerifyRecord
 
 
 def wrong_rows(evidence: Evidence) -> Iterator[Finding]:

@@ -8,9 +8,9 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import phase_text, phases_text
+from rowpath.analysis.model import Finding
 from rowpath.analysis.statistics.intervals import Interval
-from rowpath.journal.reader import InvocationRecord, ProofRecord
-from rowpath.model.workload import Finding
+from rowpath.journal.records import InvocationRecord, ProofRecord
 
 TRAVELS = 0.5  # texts per operation, from which on a statement that was prepared once is one no more
 ANEW = 0.95  # texts per operation of a statement that is prepared on each execution

@@ -6,7 +6,7 @@ import statistics
 from dataclasses import dataclass
 
 from rowpath.analysis.evidence import Evidence
-from rowpath.journal.reader import MemoryRecord, PathRecord
+from rowpath.journal.records import MemoryRecord, PathRecord
 
 PROVABLE_BYTES = 4 << 20  # a smaller result drowns in what allocators keep
 SHARE = 0.5  # of the payload

@@ -8,10 +8,10 @@ from rowpath import text
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import ratio_text, syncs_explain, syncs_text, words
 from rowpath.analysis.mixed_load.model import GroupFigures
+from rowpath.analysis.model import Finding
 from rowpath.engines import ENGINES
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, GroupRecord, KillRecord
-from rowpath.journal.reader import PathRecord
-from rowpath.model.workload import Finding
+from rowpath.journal.records import PathRecord
 
 STALL_S = 1.0
 STALL_RATIO, STALL_LEAST_S = 100, 0.1  # times the 99th percentile, and long enough to be seen

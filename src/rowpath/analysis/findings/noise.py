@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
-from rowpath.journal.reader import NoiseRecord, SampleRecord
-from rowpath.model.workload import Finding
+from rowpath.analysis.model import Finding
+from rowpath.journal.records import NoiseRecord, SampleRecord
 
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 

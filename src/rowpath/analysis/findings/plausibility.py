@@ -8,7 +8,7 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import phase_text
-from rowpath.model.workload import Finding
+from rowpath.analysis.model import Finding
 
 # The collectors read a process's CPU before the request and after the reply: what it spends on both is in the figure.
 CPU_SLACK = 1.05

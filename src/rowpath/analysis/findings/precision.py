@@ -9,10 +9,10 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence, measuring
 from rowpath.analysis.findings.wording import phase_text, words
+from rowpath.analysis.model import Finding, RankedPath
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.analysis.statistics.periodic import Excess, Load, excess
-from rowpath.journal.reader import InvocationRecord, SampleRecord, WarmRecord
-from rowpath.model.workload import Finding, RankedPath
+from rowpath.journal.records import InvocationRecord, SampleRecord, WarmRecord
 
 UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
 SMALLEST_NS = {"c": 2_000, "rust": 3_000, "java": 3_500, "node": 3_500, "go": 5_000, "csharp": 6_000, "python": 13_000}

@@ -10,10 +10,9 @@ import msgspec
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
-from rowpath.model import consistency
-from rowpath.model.claims import PublishedColumn
-from rowpath.model.consistency import Consistency, Shared
-from rowpath.model.workload import Finding
+from rowpath.analysis.model import Finding
+from rowpath.model import claims
+from rowpath.model.claims import Consistency, PublishedColumn, Shared
 
 AGREE = 0.1  # what one operation would have had in two states, for it to be the same
 
@@ -23,8 +22,8 @@ def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
     experiment = evidence.journal.run.experiment
     columns = msgspec.convert(experiment.get("published") or (), tuple[PublishedColumn, ...])
     for relation in msgspec.convert(experiment.get("consistency") or (), tuple[Consistency, ...]):
-        shared = consistency.states(columns, relation)
-        missing = consistency.impossible(relation, shared)
+        shared = claims.states(columns, relation)
+        missing = claims.impossible(relation, shared)
         if not missing:
             continue
         told = [_arithmetic(columns, relation, shared, name) for name in missing]

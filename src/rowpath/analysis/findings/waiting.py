@@ -11,8 +11,8 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
 from rowpath.analysis.findings.wording import phase_text, syncs_explain, syncs_text
 from rowpath.analysis.link_prediction import across_links
-from rowpath.journal.reader import NoiseRecord, SampleRecord
-from rowpath.model.workload import Finding
+from rowpath.analysis.model import Finding
+from rowpath.journal.records import NoiseRecord, SampleRecord
 
 ACKNOWLEDGEMENT_NS = (38_000_000, 48_000_000)  # Linux delays one by 40 ms, in steps of its clock
 MULTIPLES = (1, 2, 3)  # of it, before one range runs into the next

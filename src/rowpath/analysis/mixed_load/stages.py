@@ -15,7 +15,7 @@ from rowpath.journal.mixed_load_records import (
     SecondRecord,
     StretchRecord,
 )
-from rowpath.journal.reader import Journal
+from rowpath.journal.reader import Records
 from rowpath.journal.record_base import InStretch
 
 CLIENT, SERVER = "client", "server"
@@ -86,7 +86,7 @@ class StretchRun:
         return sum(each.sent_bytes + each.received_bytes for each in carried if each is not None), elapsed
 
 
-def stretch_runs(journal: Journal) -> list[StretchRun]:
+def stretch_runs(journal: Records) -> list[StretchRun]:
     """Every stretch, by path, then as the journal has it; a group without totals (cut short) takes its seconds'."""
     runs = {_key(record): StretchRun(record) for record in journal.all(StretchRecord)}
     records: list[InStretch] = [each for kind in _KINDS for each in journal.all(kind)]

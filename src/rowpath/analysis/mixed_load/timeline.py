@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from rowpath.analysis.mixed_load.model import Series, TimeLine
 from rowpath.analysis.mixed_load.stages import StretchRun
 from rowpath.journal.mixed_load_records import GroupSecond, ProcessSecond, SecondRecord
-from rowpath.journal.reader import Journal
+from rowpath.journal.reader import Records
 
 Value = float | None
 OF_GROUPS: dict[str, tuple[str, Callable[[GroupSecond, int], Value]]] = {
@@ -30,7 +30,7 @@ OF_PROCESSES: dict[str, tuple[str, Callable[[ProcessSecond, int], Value]]] = {
 CONNECTIONS = "connections"
 
 
-def time_lines(journal: Journal, runs: Iterable[StretchRun]) -> tuple[TimeLine, ...]:
+def time_lines(journal: Records, runs: Iterable[StretchRun]) -> tuple[TimeLine, ...]:
     """One for each path and set that has seconds; instants count from the begin of its first stretch."""
     together: dict[tuple[int, str], list[StretchRun]] = {}
     for run in runs:
@@ -39,7 +39,7 @@ def time_lines(journal: Journal, runs: Iterable[StretchRun]) -> tuple[TimeLine, 
     return tuple(_line(journal, key, found) for key, found in together.items())
 
 
-def _line(journal: Journal, key: tuple[int, str], runs: list[StretchRun]) -> TimeLine:
+def _line(journal: Records, key: tuple[int, str], runs: list[StretchRun]) -> TimeLine:
     zero = min(run.asked.at_ns for run in runs)
     path = journal.paths.get(key[1])
     seconds = [second for run in runs for second in run.seconds if second.ns > 0]

@@ -12,7 +12,8 @@ from rowpath.analysis.mixed_load.stages import CLIENT, SERVER, StretchRun
 from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.execution.mixed_load.rate_search import held
 from rowpath.journal.mixed_load_records import GroupRecord, RateTryRecord
-from rowpath.journal.reader import Journal, PathRecord
+from rowpath.journal.reader import Records
+from rowpath.journal.records import PathRecord
 from rowpath.model import histogram
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def reference(run: StretchRun, runs: list[StretchRun]) -> StretchRun | None:
     )
 
 
-def group_values(journal: Journal, runs: list[StretchRun]) -> tuple[GroupValues, ...]:
+def group_values(journal: Records, runs: list[StretchRun]) -> tuple[GroupValues, ...]:
     """Every metric of groups that was measured; stretches that were cut count where there are no whole ones."""
     found: dict[tuple[Place, str], GroupValues] = {}
     whole = {(*key[1:], name) for key, name in _records(runs, cut=False)}
@@ -111,7 +112,7 @@ def group_values(journal: Journal, runs: list[StretchRun]) -> tuple[GroupValues,
     return tuple(found.values())
 
 
-def tries(journal: Journal) -> dict[tuple[str, str], dict[int, list[RateTryRecord]]]:
+def tries(journal: Records) -> dict[tuple[str, str], dict[int, list[RateTryRecord]]]:
     """Rates tried by (path id, group) and set, in order."""
     found: dict[tuple[str, str], dict[int, list[RateTryRecord]]] = {}
     for record in journal.all(RateTryRecord):

@@ -8,7 +8,8 @@ from typing import Any
 from rowpath.checks.conformance.cases import Case, phase_name
 from rowpath.checks.conformance.fixture import House, any_case
 from rowpath.checks.conformance.outcome import Broken, Outcome, same, true
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, ErrorBody, SampleReply, VerifyReply

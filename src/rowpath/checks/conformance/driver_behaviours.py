@@ -11,7 +11,8 @@ from typing import Literal
 from rowpath.checks.conformance.fixture import House
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Given
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Behave, BehaveReply, Close, CloseReply

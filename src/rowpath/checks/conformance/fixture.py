@@ -9,10 +9,11 @@ from pathlib import Path as FilePath
 from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of, workloads
 from rowpath.checks.conformance.paths import reason_against
 from rowpath.engines.base import Instance
-from rowpath.execution.instances import Fleet, Key, key_of
-from rowpath.execution.prepared_phases import EngineWork, Workshop
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.instances import Fleet
+from rowpath.execution.prepared_phases import EngineWork, Work, Workshop
+from rowpath.execution.worker import Invocation
 from rowpath.model.workload import Phase
+from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 

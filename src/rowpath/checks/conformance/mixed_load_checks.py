@@ -10,7 +10,8 @@ from rowpath.checks.conformance.cases import case_named, phase_name
 from rowpath.checks.conformance.fixture import NOTHING, House, any_case
 from rowpath.checks.conformance.outcome import Broken, same, true
 from rowpath.execution.mixed_load.shared_counters import Board
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure

@@ -10,9 +10,10 @@ from typing import Literal
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
 from rowpath.engines import ENGINES
 from rowpath.engines.external.base import GivenEngine
-from rowpath.execution.instances import key_of
-from rowpath.model.workload import Path
-from rowpath.planning.lattice import lattice, pruned, unavailable, unserved_reason
+from rowpath.model.path import Path
+from rowpath.planning.availability import pruned, unavailable, unserved_reason
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter

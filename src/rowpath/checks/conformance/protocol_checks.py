@@ -14,7 +14,8 @@ from rowpath.checks.conformance.fixture import House
 from rowpath.checks.conformance.mixed_load_checks import groups
 from rowpath.checks.conformance.outcome import Broken, Outcome, same, true
 from rowpath.engines import ENGINES
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.model.workload import Column, Phase, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import Runner, RunnerFailure

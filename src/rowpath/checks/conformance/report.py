@@ -20,7 +20,7 @@ from rowpath.checks.conformance.outcome import Outcome
 from rowpath.checks.conformance.paths import defaults
 from rowpath.checks.conformance.protocol_checks import MANNERS, ON_EVERY_PATH, check_manner
 from rowpath.errors import RowpathError
-from rowpath.planning.lattice import unavailable, unserved_reason
+from rowpath.planning.availability import unavailable, unserved_reason
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 

@@ -8,8 +8,8 @@ from pathlib import Path as FilePath
 from rowpath.checks.conformance.paths import Reach, Wanted, planned
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
-from rowpath.planning.lattice import check_coordinates
 from rowpath.planning.plan import PlannedPath
+from rowpath.planning.selection import check_coordinates
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
 from rowpath.toml_file import suggest

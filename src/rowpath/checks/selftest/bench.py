@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.model import Analysis
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.execution.instances import Fleet
@@ -20,10 +21,10 @@ from rowpath.execution.schedule import Schedule
 from rowpath.execution.worker import Invocation
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, processes
+from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.model.path import Path
 from rowpath.model.progress import Silent
-from rowpath.model.workload import Analysis, Path
-from rowpath.planning.experiment_file import Experiment, Measure
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import LANGUAGES, Adapter, availability, build, load_manifest
 from rowpath.workloads.workload_file import load_workload

@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 
 from rowpath.checks.selftest.bench import Bench, Verdict
-from rowpath.execution.worker import Invocation, Measured, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation, Measured
 from rowpath.workloads.workload_file import load_workload
 
 BURNS_US = (0, 20, 50, 100, 200)

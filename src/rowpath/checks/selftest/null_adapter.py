@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rowpath.checks.selftest.bench import Bench, Verdict
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.workloads.workload_file import load_workload
 
 PHASE = "null.nothing"

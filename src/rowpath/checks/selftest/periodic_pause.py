@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from rowpath.analysis.model import Result
 from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.machine import cpus, processes
-from rowpath.model.workload import Result
 
 BURN_NS = 20_000
 BLOCK_NS = 10_000_000

@@ -16,7 +16,8 @@ from rowpath.checks.selftest.null_adapter import PHASE, missing
 from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load.pacing import TAIL_S, due_before, reached
 from rowpath.execution.mixed_load.shared_counters import Board, Snapshot
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.model import histogram
 from rowpath.model.mixed_load import GroupTable, StretchTable
 from rowpath.planning.plan import PlannedPath

@@ -1,4 +1,6 @@
-"""The process that owns a server started by hand: `python -m rowpath.engines.by_hand.supervisor REQUEST`, started by `engine up`.
+"""The process that owns a server started by hand with `engine up`.
+
+`python -m rowpath.engines.by_hand.supervisor REQUEST` is how `engine up` starts it.
 
 The server's life is bound to this process as every server's is to its controller. It says one line of JSON once the
 server is up, or why it is not; it stops the server, removes its files and ends on SIGTERM, or when the server ends.
@@ -21,10 +23,11 @@ from rowpath.engines.by_hand import connect_lines
 from rowpath.engines.by_hand import state as engine_state
 from rowpath.errors import RowpathError
 from rowpath.machine import cpus, processes
-from rowpath.model.workload import Path as AccessPath
+from rowpath.model.path import Path as AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads.scale import at_scale
-from rowpath.workloads.workload_file import for_engine, load_workload
+from rowpath.workloads.sql import for_engine
+from rowpath.workloads.workload_file import load_workload
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LOOK_EACH_S = 1.0

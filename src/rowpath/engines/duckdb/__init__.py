@@ -10,11 +10,13 @@ from typing import Any
 
 from rowpath.engines import backup as backups
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Availability, Backup, Instance, Place
+from rowpath.engines.base import Backup, Instance, Place
 from rowpath.engines.duckdb import backup as duckdb_backup
 from rowpath.engines.embedded import Copies
 from rowpath.machine import private_directories
-from rowpath.model.workload import Column, Path, Table
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
+from rowpath.model.workload import Column, Table
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import Runner
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rowpath.engines.base import BY_URL, Availability, Place
+from rowpath.engines.base import BY_URL, Place
 from rowpath.engines.external.server import Kind, Server
+from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from rowpath.engines.base import BY_URL, Availability, Place
+from rowpath.engines.base import BY_URL, Place
 from rowpath.engines.external.base import GivenEngine
 from rowpath.errors import UsageError
+from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
 
 

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines.base import BY_URL, Availability, Engine, Place, Settled
+from rowpath.engines.base import BY_URL, Engine, Place, Settled
 from rowpath.engines.load_through_runner import connected, make_tables, run
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.model.workload import Path, Table
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (

@@ -13,11 +13,13 @@ from typing import Any
 
 import msgspec
 
-from rowpath.engines.base import Availability, Place
+from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import File, Folder
 from rowpath.errors import RowpathError
 from rowpath.machine import processes
-from rowpath.model.workload import Path, Table
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.workloads import load_progress
 from rowpath.workloads.codec import write_rows

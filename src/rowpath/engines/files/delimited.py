@@ -8,9 +8,11 @@ import time
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines.base import Availability, Place, Settled
+from rowpath.engines.base import Place, Settled
 from rowpath.machine import private_directories
-from rowpath.model.workload import Path, Table
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import kept_file, write_delimited
 

@@ -7,9 +7,10 @@ import importlib
 from typing import Any
 
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Availability, Place
+from rowpath.engines.base import Place
 from rowpath.engines.embedded import Copies
 from rowpath.machine import private_directories
+from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
 from rowpath.runners.manifest import Adapter, load_manifest
 

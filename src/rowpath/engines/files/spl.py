@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Availability, Place
+from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import File, Folder
 from rowpath.machine.maven_artefacts import Artefacts
-from rowpath.model.workload import Column, Path, Table
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
+from rowpath.model.workload import Column, Table
 from rowpath.runners.manifest import Adapter, load_manifest
 
 VERSION = "20230228"

@@ -12,7 +12,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rowpath.engines import backup as backups
-from rowpath.engines.base import Availability, Backup, Instance, Place
+from rowpath.engines.base import Backup, Instance, Place
+from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 from rowpath.runners.manifest import Adapter, load_manifest
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 
 from rowpath.engines import backup
-from rowpath.engines.base import Availability, Instance, Place
+from rowpath.engines.base import Instance, Place
 from rowpath.engines.jvm import derby_backup, derby_legacy
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
+from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
 LONGEST_CHAR = 254

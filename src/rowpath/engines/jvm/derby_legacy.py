@@ -1,6 +1,6 @@
 """Derby 10.8.2.2 and 10.3.1.4 and IBM's driver jcc, on request only: newer Derby refuses jcc, whose licence is IBM's.
 
-10.3.1.4 only makes databases: those that newer versions open (execution/mixed_load/directory_copies.py). It is no server here.
+10.3.1.4 only makes databases that newer versions open (execution/mixed_load/directory_copies.py).
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from rowpath.engines.jvm.base import DATABASE, JvmEngine
 from rowpath.engines.load_through_runner import connected as connected_to
 from rowpath.engines.load_through_runner import fill, run
 from rowpath.machine import private_directories
-from rowpath.model.workload import Path, Table
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
 
 _loaded: dict[str, FilePath] = {}  # what a database holds → where it is, untouched

@@ -18,7 +18,8 @@ from rowpath.engines.load_through_runner import run
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut, UsageError
 from rowpath.machine import private_directories, processes
 from rowpath.machine.counters import disk
-from rowpath.model.workload import Path, Table
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 
 START_TIMEOUT_S = 60.0
 PING_TIMEOUT_S = 20.0

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines.base import Availability, Instance, Place
+from rowpath.engines.base import Instance, Place
 from rowpath.engines.mariadb import backup
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.settings import Flavour
+from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
 TYPES = {

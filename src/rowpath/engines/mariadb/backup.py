@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 
 from rowpath.engines import backup as backups
-from rowpath.engines.base import Availability, Backup
+from rowpath.engines.base import Backup
 from rowpath.engines.mariadb import programs
 from rowpath.engines.mariadb.logins import DATABASE
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
+from rowpath.model.availability import Availability
 
 DUMP, PHYSICAL = WAYS = ("mariadb-dump", "mariadb-backup")
 INSTALL = {

@@ -12,7 +12,8 @@ from rowpath.engines.mariadb.logins import DATABASE
 from rowpath.engines.mariadb.server import Server
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
-from rowpath.model.workload import Path, Table
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 
 if TYPE_CHECKING:
     from rowpath.engines.mariadb import Mariadb

@@ -9,9 +9,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import processes
+from rowpath.model.availability import Availability
 
 INSTALL_SERVER = "apt-get install --no-install-recommends mariadb-server"
 INSTALL_CLIENT = "apt-get install --no-install-recommends mariadb-client"

@@ -22,7 +22,8 @@ from rowpath.engines.mariadb.logins import DATABASE, ROLE, SUPERUSER
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
 from rowpath.machine import ports, private_directories, processes
 from rowpath.machine.counters import disk
-from rowpath.model.workload import Path, Table
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 
 from rowpath.engines import mariadb
-from rowpath.engines.base import BY_URL, Availability, Instance, Place
+from rowpath.engines.base import BY_URL, Instance, Place
 from rowpath.engines.mariadb.programs import Programs
 from rowpath.engines.mariadb.settings import Flavour
 from rowpath.engines.mysql import external
 from rowpath.engines.mysql import programs as mysql_binaries
-from rowpath.model.workload import Path
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
 
 
 class Mysql(mariadb.Mariadb):

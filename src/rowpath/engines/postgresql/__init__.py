@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines.base import Availability, Place
+from rowpath.engines.base import Place
 from rowpath.engines.postgresql import backup
 from rowpath.engines.postgresql.server import Server
 from rowpath.machine import certificates, postgresql_programs
+from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
 TYPES = {

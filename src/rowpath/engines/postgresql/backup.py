@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rowpath.engines import backup
-from rowpath.engines.base import Availability
 from rowpath.machine import postgresql_programs
+from rowpath.model.availability import Availability
 
 # Way → the program that makes the backup, and the one that restores it where more than a server is needed.
 PROGRAMS = {"basebackup": ("pg_basebackup",), "dump": ("pg_dump", "pg_restore")}

@@ -21,7 +21,8 @@ from rowpath.engines.postgresql import backup_manifest
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine import certificates, postgresql_programs, private_directories, processes
 from rowpath.machine.counters import disk
-from rowpath.model.workload import Path, Table
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
 

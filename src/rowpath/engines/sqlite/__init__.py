@@ -13,12 +13,14 @@ from typing import Any
 
 from rowpath.engines import backup as backups
 from rowpath.engines import indexes
-from rowpath.engines.base import Availability, Backup, Instance, Place
+from rowpath.engines.base import Backup, Instance, Place
 from rowpath.engines.embedded import Copies
 from rowpath.engines.sqlite import backup as sqlite_backup
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
-from rowpath.model.workload import Column, Path, Table
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
+from rowpath.model.workload import Column, Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_value, rows
 

@@ -9,8 +9,8 @@ from pathlib import Path as FilePath
 import numpy as np
 from numpy.typing import NDArray
 
-from rowpath.execution.prepared_phases import EngineWork
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import EngineWork, Work
+from rowpath.execution.worker import Invocation
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec, generators

@@ -14,12 +14,13 @@ from typing import Any
 from rowpath.engines.base import Backup
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.shared_counters import DONE, Board, Snapshot
-from rowpath.execution.worker import Invocation, Work
-from rowpath.journal.writer import printable
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.machine import private_directories, processes
 from rowpath.model.mixed_load import GroupTable
 from rowpath.model.workload import Phase
 from rowpath.runners.protocol import GroupTotal
+from rowpath.text import printable
 
 LEAD_NS = 3_000_000  # from the word to begin to the begin: waiting clients look for it once a millisecond
 SAID_BYTES = 2000

@@ -9,7 +9,8 @@ from typing import Any
 
 from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load.shared_counters import Board
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal

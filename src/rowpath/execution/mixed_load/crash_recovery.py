@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from rowpath.engines.base import Given, Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import Work
+from rowpath.execution.worker import Invocation
 from rowpath.machine import processes
 from rowpath.runners.process import RunnerFailure
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from rowpath.engines import ENGINES, backup
-from rowpath.engines.base import Availability, Instance, Place
+from rowpath.engines.base import Instance, Place
 from rowpath.engines.jvm.base import JvmEngine
 from rowpath.engines.jvm.embedded import Directory
 from rowpath.engines.jvm.server import Server
@@ -21,8 +21,10 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.restore_check import digest_of
 from rowpath.execution.worker import Invocation
 from rowpath.machine import cpus, private_directories
+from rowpath.model.availability import Availability
 from rowpath.model.mixed_load import MoveEnd, MoveTable
-from rowpath.model.workload import Path, Table
+from rowpath.model.path import Path
+from rowpath.model.workload import Table
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import build
 from rowpath.runners.process import RunnerFailure

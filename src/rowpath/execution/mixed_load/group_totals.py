@@ -10,11 +10,11 @@ import numpy as np
 
 from rowpath.execution.mixed_load import pacing
 from rowpath.execution.mixed_load.shared_counters import Board, Snapshot
-from rowpath.execution.worker import Work
-from rowpath.journal.writer import printable
+from rowpath.execution.prepared_phases import Work
 from rowpath.model import histogram
 from rowpath.model.mixed_load import GroupTable
 from rowpath.runners.protocol import GroupTotal
+from rowpath.text import printable
 from rowpath.workloads.expected import Touches
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowpath.engines.base import BackedUp
-from rowpath.execution.instances import key_of
 from rowpath.execution.mixed_load.client_processes import Processes
-from rowpath.execution.worker import Work
+from rowpath.execution.prepared_phases import Work
 from rowpath.model.mixed_load import StretchTable
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load.eligibility import why_left_out
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure

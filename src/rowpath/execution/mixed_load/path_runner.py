@@ -13,7 +13,6 @@ import msgspec
 
 from rowpath.analysis.mixed_load.model import RateTry
 from rowpath.engines.base import BackedUp
-from rowpath.execution.instances import key_of
 from rowpath.execution.mixed_load import rate_search
 from rowpath.execution.mixed_load.backup_action import Repetition, Repetitions
 from rowpath.execution.mixed_load.client_processes import Processes
@@ -22,12 +21,14 @@ from rowpath.execution.mixed_load.group_totals import Member, seed_of
 from rowpath.execution.mixed_load.path_context import Unit
 from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.stage import Outcome, Stretch
-from rowpath.execution.mixed_load.warm_up import LOOK_NS, Warming, lead_in_s, least_s
-from rowpath.execution.quiet import wait_until_quiet
+from rowpath.execution.mixed_load.warm_up import LOOK_NS, Warming
+from rowpath.execution.set_phase import wait_until_quiet
 from rowpath.machine import cpus
 from rowpath.model import histogram
 from rowpath.model.mixed_load import GroupTable, StretchTable
 from rowpath.model.progress import GroupsSecond
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.mixed_load.lead_in import lead_in_s, least_s
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 

@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 from rowpath.engines.base import BackedUp, Backup, Instance
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger, check_between
-from rowpath.execution.prepared_phases import EngineWork
-from rowpath.execution.worker import Invocation, Work
+from rowpath.execution.prepared_phases import EngineWork, Work
+from rowpath.execution.worker import Invocation
 from rowpath.model.workload import Phase, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure

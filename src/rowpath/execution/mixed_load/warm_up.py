@@ -3,29 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
-from rowpath.engines import ENGINES
 from rowpath.execution.mixed_load.shared_counters import Snapshot
-from rowpath.execution.warm_up import FLAT_BLOCKS, WARM_LEAST_OTHERS_S, WARM_LEAST_S, is_flat
-
-if TYPE_CHECKING:
-    from rowpath.planning.plan import PlannedPath
+from rowpath.execution.warm_up import FLAT_BLOCKS, is_flat
 
 LOOK_NS = 100_000_000
-LEAD_IN_CAP_S = 1.5  # before each stretch, where only its own groups are at work
-
-
-def least_s(planned: PlannedPath, cap_s: float) -> float:
-    """So long at least a path's groups are warmed up."""
-    least = min(cap_s, WARM_LEAST_S.get(planned.adapter.language, WARM_LEAST_OTHERS_S)[0])
-    return least if planned.embedded else max(least, ENGINES[planned.path.get("engine")].server_warm_s)
-
-
-def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
-    """So long at least, and at most, the groups of a stretch are at work before it: compilers look at them anew."""
-    cap_s = min(cap_s, LEAD_IN_CAP_S)
-    return min(cap_s, WARM_LEAST_S.get(planned.adapter.language, WARM_LEAST_OTHERS_S)[1]), cap_s
 
 
 class Warming:

@@ -1,8 +1,8 @@
 """Bytes and round trips between a client and a server, counted by a proxy on loopback that is its own process.
 
-`python -m rowpath.machine.counters.counting_proxy --to-tcp PORT|--to-unix PATH --listen-tcp 0|--listen-unix PATH` prints `ready PORT`,
-then answers the lines `read`, `reset` and `watch TEXT` (TEXT in JSON: count what the client sends of it from now on)
-with its counters as one line of JSON; it ends with its stdin.
+`python -m rowpath.machine.counters.counting_proxy --to-tcp PORT|--to-unix PATH --listen-tcp 0|--listen-unix PATH`
+prints `ready PORT`, then answers the lines `read`, `reset` and `watch TEXT` (TEXT in JSON: count what the client
+sends of it from now on) with its counters as one line of JSON; it ends with its stdin.
 """
 
 from __future__ import annotations

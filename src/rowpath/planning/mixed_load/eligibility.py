@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rowpath.model.experiment import Experiment
     from rowpath.model.mixed_load import StretchTable
-    from rowpath.planning.experiment_file import Experiment
     from rowpath.planning.plan import Plan, PlannedPath
     from rowpath.runners.manifest import Adapter
 

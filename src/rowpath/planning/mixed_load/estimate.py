@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowpath.execution.mixed_load.warm_up import lead_in_s
 from rowpath.planning.mixed_load.eligibility import why_left_out
+from rowpath.planning.mixed_load.lead_in import lead_in_s
 
 if TYPE_CHECKING:
     from rowpath.model.mixed_load import StretchTable

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment
 from rowpath.model.mixed_load import GroupTable, RateSweepTable
-from rowpath.planning.experiment_file import Experiment
 from rowpath.toml_file import suggest
 
 USUAL_BEGIN_PER_S = 100.0

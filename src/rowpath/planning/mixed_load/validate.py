@@ -10,8 +10,8 @@ from rowpath.model.mixed_load import GroupTable, StretchTable
 from rowpath.toml_file import Location, suggest
 
 if TYPE_CHECKING:
+    from rowpath.model.experiment import Experiment
     from rowpath.model.workload import Phase, Workload
-    from rowpath.planning.experiment_file import Experiment
 
 EVENTS = ("begin", "end")
 KINDS = ("query", "execute", "null")

@@ -15,11 +15,11 @@ from pathlib import Path as FilePath
 
 from msgspec import structs
 
-from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir
-from rowpath.model.workload import Path
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
 from rowpath.runners.manifest import Adapter, Command, source_file
 from rowpath.runners.toolchains import c_compiler, cobol, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file

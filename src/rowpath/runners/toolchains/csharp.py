@@ -11,11 +11,11 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path as FilePath
 
-from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import processes
 from rowpath.machine.directories import build_dir, data_dir
-from rowpath.model.workload import Path
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
 from rowpath.runners.manifest import Adapter, Command, source_file
 
 COMPILER, RUNTIME = "mcs", "mono"

@@ -15,11 +15,11 @@ from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import Any
 
-from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, InternalError, UsageError
 from rowpath.machine import maven, processes
 from rowpath.machine.directories import build_dir, data_dir
-from rowpath.model.workload import Path
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
 from rowpath.runners.manifest import Adapter, Command, source_file
 from rowpath.runners.toolchains import jvm
 

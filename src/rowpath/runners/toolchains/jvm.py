@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-from rowpath.engines.base import Availability
 from rowpath.machine import downloads
 from rowpath.machine.directories import cache_dir
-from rowpath.model.workload import Path
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
 
 VIRTUAL_SINCE = 21
 NEWER = "25.0.2"

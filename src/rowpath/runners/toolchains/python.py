@@ -14,11 +14,11 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 
-from rowpath.engines.base import Availability
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
 from rowpath.machine import processes
 from rowpath.machine.directories import build_dir, data_dir
-from rowpath.model.workload import Path
+from rowpath.model.availability import Availability
+from rowpath.model.path import Path
 from rowpath.runners.manifest import Adapter, Command, is_external, source_file
 from rowpath.runners.toolchains import python_compiled
 

@@ -1,0 +1,75 @@
+"""Counting what a path sends: the counting proxy, statements, bytes and turns."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from rowpath.engines.base import CountsStatements, Instance
+from rowpath.machine import directories
+from rowpath.machine.counters import counting_proxy as proxy
+from rowpath.model.path import Path
+
+STATEMENTS_MEANS = "the server's own counters of prepared statements"
+
+
+def statement_counts(instance: Instance) -> dict[str, int]:
+    """What the server was asked for so far, by its own counters; empty where it has none."""
+    return instance.statement_counts() if isinstance(instance, CountsStatements) else {}
+
+
+LEAST_DISTINCTIVE = 8  # characters; a shorter run between placeholders may stand elsewhere too
+
+
+def distinctive(sql: str) -> str:
+    """The longest part of an SQL text without a placeholder: it travels when the text travels. Empty when short."""
+    longest = max((part.strip() for part in sql.split("?")), key=len)
+    return longest if len(longest) >= LEAST_DISTINCTIVE else ""
+
+
+@dataclass
+class Counting:
+    """A proxy in front of an engine, and what `open` gets so that the runner goes through it."""
+
+    proxy: proxy.Proxy
+    overrides: dict[str, Any]
+    encrypted: bool = False  # so that no text can be found in what passes
+
+
+@contextlib.contextmanager
+def counting_proxy(
+    path: Path, instance: Instance, directory: FilePath, way: Mapping[str, Any] = {}
+) -> Iterator[Counting | None]:
+    """A counting proxy in front of the instance for this path; None where nothing goes over a connection.
+
+    `way`: where an emulated link listens; the proxy stands on its client's side, so that it counts the same.
+    """
+    transport = path.get("transport")
+    if path.get("deployment") != "server" or transport not in ("tcp", "unix"):
+        yield None
+        return
+    options = {**instance.options(path), **way}
+    # Another machine's server, or one whose place the user's own driver alone knows: the proxy stands in front of ours.
+    if transport == "tcp" and (options.get("host", "127.0.0.1") != "127.0.0.1" or "port" not in options):
+        yield None
+        return
+    with contextlib.ExitStack() as cleanup:
+        if transport == "tcp":
+            counting = proxy.Proxy(int(options["port"]))
+            overrides: dict[str, Any] = {"host": "127.0.0.1", "port": counting.port}
+        else:
+            folder = directories.socket_dir(directory / "proxy")
+            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+            if "socket_dir" in options:
+                name = f".s.PGSQL.{options['port']}"
+                real, overrides = FilePath(options["socket_dir"]) / name, {"socket_dir": str(folder)}
+            else:
+                name = "socket"
+                real, overrides = FilePath(options["socket"]), {"socket": str(folder / name)}
+            counting = proxy.Proxy(real, folder / name)
+        cleanup.callback(counting.stop)
+        yield Counting(counting, overrides)

@@ -1,0 +1,247 @@
+"""The records of a journal, written and read: one type for each kind of line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rowpath.journal.mixed_load_records import AnyGroupsRecord
+from rowpath.journal.record_base import InSet, Record
+
+
+class RunRecord(Record, tag="run"):
+    schema_version: int
+    rowpath: str = ""
+    started: str = ""
+    command: list[str] = []
+    experiment: dict[str, Any] = {}
+    workloads: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    seed: int = 0
+    environment: dict[str, Any] = {}
+    means: dict[str, Any] = {}
+
+
+class PathRecord(Record, tag="path"):
+    path_id: str
+    name: str
+    coordinates: dict[str, str]
+    comparison: str = ""
+    lines_of_code: int = 0
+    confounded: str = ""
+    converted: str = ""
+
+
+class DroppedRecord(Record, tag="dropped"):
+    coordinates: dict[str, str]
+    name: str = ""
+    reason: str = ""
+    remedy: str = ""
+    status: str = "unsupported"
+
+
+class SetRecord(Record, tag="set"):
+    set: int
+    group: int = 0
+    path_ids: list[str] = []
+    anchors: list[str] = []
+
+
+class InvocationRecord(InSet, tag="invocation"):
+    pid: int = 0
+    hello: dict[str, Any] = {}
+    connect_ns: float | None = None
+    facts: dict[str, Any] = {}
+    started_ns: int = 0
+
+
+class FactsRecord(InSet, tag="facts"):
+    facts: dict[str, Any] = {}
+
+
+class ProvenRecord(Record, tag="proven"):
+    path_id: str = ""
+
+
+class SetEndRecord(Record, tag="set-end"):
+    set: int = 0
+    group: int = 0
+
+
+class PrepareRecord(InSet, tag="prepare"):
+    prepare_ns: float = 0
+    cold: bool = False
+
+
+class SampleRecord(InSet, tag="sample"):
+    regime: str = "steady"
+    round: int | None = None
+    at_ns: int = 0
+    ns: int = 0
+    operations: int = 0
+    failed: int = 0
+    failure: dict[str, Any] | None = None
+    rows: int = 0
+    values: int = 0
+    lead_in_operations: int = 0
+    window_ns: int = 0
+    window_cpu_ns: int = 0
+    cpu_ns: int = 0
+    min_ns: int = 0
+    max_ns: int = 0
+    execute_ns: int = 0
+    first_row_ns: int = 0
+    connect_ns: int = 0
+    collector_ns: int = 0
+    collections: int = 0
+    bytes: int = 0  # that a floor took
+    clients: list[dict[str, int]] = []  # with several clients: what each of them did
+    client_cpu_ns: float | None = None
+    server_cpu_ns: float | None = None
+    wait_ns: float | None = None
+    truth: float | None = None
+    disturbed: str = ""
+    touch: str = ""
+    touch_ok: bool | None = None
+    expected_touch: list[str] | None = None  # several where a block may begin anywhere
+
+    @property
+    def in_window(self) -> int:
+        """Operations of the whole window: lead-in, block and failed ones."""
+        return self.operations + self.lead_in_operations + self.failed
+
+
+class WarmRecord(InSet, tag="warm"):
+    operations: int = 0
+    ns: int = 0
+    shape: str = ""
+    first_block_ns_per_operation: float | None = None
+    last_block_ns_per_operation: float | None = None
+
+
+class VerifyRecord(InSet, tag="verify"):
+    digest: str = ""
+    expected: str | None = None
+    ok: bool | None = None
+    rows: int = 0
+    expected_rows: int | None = None  # of a retrieval in parts
+    delivered: list[str] = []
+    converted: list[str] = []
+
+
+class MemoryRecord(InSet, tag="memory"):
+    client_peak_bytes: float | None = None
+    server_peak_bytes: float | None = None
+    means: str | dict[str, Any] = ""
+
+
+class SettleRecord(InSet, tag="settle"):
+    ns: int = 0
+    bytes_written: int | None = None
+    means: str = ""
+
+
+class ProofRecord(InSet, tag="proof"):
+    """Counts of one untimed pass: totals over `operations`."""
+
+    operations: int = 0
+    round_trips: float | None = None
+    connections: float | None = None  # opened
+    greetings: float | None = None  # of those, on which the server spoke first
+    bytes_sent: float | None = None
+    bytes_received: float | None = None
+    commits: float | None = None
+    syncs: float | None = None
+    texts_sent: float | None = None
+    prepares: float | None = None
+    executes: float | None = None
+    system_calls: float | None = None
+    payload_bytes: float | None = None
+    means: str | dict[str, Any] = ""
+
+    def each(self, name: str) -> float | None:
+        """A count per operation; None when it is not known."""
+        total: float | None = getattr(self, name)
+        return None if total is None or self.operations <= 0 else total / self.operations
+
+
+class NoiseRecord(InSet, tag="noise"):
+    when: str = ""
+    pressure_some_us: float | None = None
+    steal_ticks: float | None = None
+    spin_gap_max_ns: float | None = None
+    spin_gap_share: float | None = None
+
+
+class SyncCostRecord(Record, tag="sync-cost"):
+    """What one sync costs on the disk of the run's directory, measured once."""
+
+    ns: float = 0
+    syncs: int = 0
+    means: str = ""
+
+
+class LinkRecord(Record, tag="link"):
+    """An emulated link as it was measured; times are of one round trip, `direct_ns` is without it."""
+
+    link: str = ""
+    placement: str = ""
+    stated_ns: float = 0
+    direct_ns: float = 0
+    round_trip_ns: float = 0
+    low_ns: float = 0
+    high_ns: float = 0
+    rate_bytes_per_s: float = 0
+    cpu: int = 0
+    means: str = ""
+
+
+class FailureRecord(InSet, tag="failure"):
+    status: str = "failed"
+    kind: str = ""
+    code: str = ""
+    text: str = ""
+
+
+class NoteRecord(Record, tag="note"):
+    text: str = ""
+
+
+class ProbeRecord(Record, tag="probe"):
+    what: str = ""  # `tried`, `group`, `limit`, `snippet`, `round`
+    body: dict[str, Any] = {}
+
+
+class ResumedRecord(Record, tag="resumed"):
+    started: str = ""
+
+
+class EndRecord(Record, tag="end"):
+    outcome: str = ""
+
+
+AnyRecord = (
+    RunRecord
+    | PathRecord
+    | DroppedRecord
+    | SetRecord
+    | InvocationRecord
+    | FactsRecord
+    | ProvenRecord
+    | SetEndRecord
+    | PrepareRecord
+    | SampleRecord
+    | WarmRecord
+    | VerifyRecord
+    | MemoryRecord
+    | SettleRecord
+    | ProofRecord
+    | NoiseRecord
+    | SyncCostRecord
+    | LinkRecord
+    | FailureRecord
+    | NoteRecord
+    | ProbeRecord
+    | ResumedRecord
+    | EndRecord
+    | AnyGroupsRecord
+)

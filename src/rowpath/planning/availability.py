@@ -1,0 +1,106 @@
+"""Which points of the lattice exist, can run here and serve a phase, and why not."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import BacksUp, Reached, Versioned
+from rowpath.model.path import Path
+from rowpath.model.workload import Phase, Workload
+from rowpath.planning.lattice import _adapter, _sized_like
+from rowpath.runners.manifest import Adapter, availability
+
+
+def pruned(adapter: Adapter, path: Path) -> str:
+    """Why this point of the lattice does not exist; empty when it does."""
+    if path.get("link") != "none" and path.get("transport") != "tcp":
+        return "a link is emulated for TCP alone"
+    for rule in adapter.unsupported:
+        if all(_meant(path.get(key), value) for key, value in rule.when.items()):
+            return rule.reason
+    return ""
+
+
+def _meant(value: str, ruled: str) -> bool:
+    """Whether a rule for `cursor:1000` speaks of this value: of any size."""
+    return value == ruled or _sized_like(value, (ruled,))
+
+
+def unavailable(adapter: Adapter, path: Path) -> tuple[str, str]:
+    """Why this path cannot run on this machine, and the command that would enable it; empty when it can."""
+    engine = ENGINES[path.get("engine")]
+    if isinstance(engine, Versioned):
+        there = engine.availability_of(path.get("engine_version"), path.get("tls"))
+    else:
+        there = engine.availability()
+    if not there.ok:
+        return there.reason, there.remedy
+    if isinstance(engine, Reached) and (unreachable := engine.unreachable(path))[0]:
+        return unreachable
+    if path.get("engine") == "null" and path.get("deployment") == "server":
+        echo = availability(_adapter(("c", "ping")), "bundled")
+        if not echo.ok:
+            return f"the ping server is a C program: {echo.reason}", echo.remedy
+    if path.get("link") != "none":
+        linked = availability(_adapter(("c", "ping")), "bundled")
+        if not linked.ok:
+            return f"the emulated link is a C program: {linked.reason}", linked.remedy
+    here = availability(adapter, path.get("version"), path)
+    if not here.ok:
+        return here.reason, here.remedy
+    if "backup" in path.as_dict():
+        way = path.get("backup")
+        if not isinstance(engine, BacksUp) or way == "none":
+            what = f"{engine.name} ({path.get('deployment')})"
+            return f"{what} cannot be backed up while clients are at work on it", "rowpath engine list"
+        backed = engine.backup_availability(way)
+        return ("", "") if backed.ok else (backed.reason, backed.remedy)
+    return "", ""
+
+
+def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase) -> str:
+    """Why the path does not serve this phase; empty when it does. A space stands for: not worth a word."""
+    if (path.get("engine") == "null") != (phase.kind == "null"):
+        return " "
+    if phase.kind == "null":
+        return ""
+    if (path.get("ranges") != "none") != phase.union:
+        return " "
+    if phase.engines and path.get("engine") not in phase.engines:
+        return f"{phase_name}: a statement that only {' and '.join(phase.engines)} have"
+    if adapter.serves and not any(fnmatchcase(phase_name, pattern) for pattern in adapter.serves):
+        return f"{phase_name}: the adapter {adapter.driver} is a program written for {' and '.join(adapter.serves)}"
+    for rule in adapter.unsupported:
+        asked = dict(rule.when)
+        if fnmatchcase(phase_name, asked.pop("phase", "")) and all(_meant(path.get(key), asked[key]) for key in asked):
+            return f"{phase_name}: {rule.reason}"
+    if adapter.floor:
+        return "" if phase.scan else " "
+    if "scan" in adapter.phases and phase.kind == "query":
+        served = phase.scan or phase.union or (phase.access == "aggregate" and "aggregate" in adapter.phases)
+        return "" if served else f"{phase_name}: a delimited file has no index and no query language"
+    records = "records" in adapter.phases or path.get("access") == "handler"
+    if records and (phase.access == "aggregate" or not (phase.scan or phase.access)):
+        return f"{phase_name}: {adapter.driver} reaches records here, it has no query language"
+    if path.get("access") == "handler" and phase.kind != "query":
+        return f"{phase_name}: HANDLER only reads"
+    if "records" in adapter.phases:
+        return ""
+    if phase.kind not in adapter.phases:
+        return f"{phase_name}: the adapter {adapter.driver} does not serve the kind '{phase.kind}'"
+    if phase.way == "bulk" and path.get("bulk") == "none":
+        return f"{phase_name}: {adapter.driver} has no bulk way"
+    if path.get("clients") != "1" and phase.kind not in ("query", "execute"):
+        return f"{phase_name}: only queries and single writes are done by several clients at once"
+    return ""
+
+
+def unnumbered_reason(path: Path, workload: Workload, phase_name: str, phase: Phase) -> str:
+    """Why several clients cannot do this insert: nobody knows which row gets which number; empty when they can."""
+    table = workload.tables.get(phase.after)
+    if path.get("clients") == "1" or table is None or not table.identity or phase.parameters is None:
+        return ""
+    if not phase.parameters.columns or table.identity in phase.parameters.columns:
+        return ""
+    return f"{phase_name}: the engine numbers the rows as they come, so with several clients no row is known"

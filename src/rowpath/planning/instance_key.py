@@ -1,0 +1,21 @@
+"""Which paths share one instance of an engine."""
+
+from __future__ import annotations
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import versions
+from rowpath.model.path import Path
+
+# engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise), `free` for
+# a server that may use every core (else `none`)
+Key = tuple[str, str, str, str, str, str]
+
+
+def key_of(path: Path) -> Key:
+    """What a path's engine instance is shared by."""
+    offered = versions(ENGINES[path.get("engine")])
+    version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]
+    shown = version if len(offered) > 1 else "none"
+    served = path.get("deployment") == "server"
+    free = "free" if served and path.get("placement") == "free" else "none"
+    return path.get("engine"), path.get("deployment"), path.get("durability"), shown, path.get("storage"), free

@@ -1,0 +1,44 @@
+"""Short names of paths, unique within a plan."""
+
+from __future__ import annotations
+
+from rowpath.model.path import Path
+
+
+def _spelt(key: str, value: str) -> str:
+    """A coordinate's value as part of a name; a bare number says what it counts."""
+    if key == "clients":
+        return f"{value} client{'s' if value != '1' else ''}"
+    if key == "tls":
+        return f"TLS {value}"
+    if key == "link":
+        return f"link {value}" if value != "none" else "no link"
+    return f"{key} {value}" if value.isdigit() else value
+
+
+def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
+    """A short, unique name per path: the given one, else engine, language, driver and the coordinates that vary."""
+    names: dict[str, str] = {}
+    for path, name in paths:
+        if name:
+            names[path.id] = name
+            continue
+        base = ("engine", "deployment", "language", "driver")
+        alike = [other for other, _ in paths if all(other.get(key) == path.get(key) for key in base)]
+        keys = [key for key, _ in path.coordinates if key not in base and len({o.get(key) for o in alike}) > 1]
+        parts = [path.get("engine"), path.get("language"), path.get("driver")]
+        if path.get("deployment") not in ("none", path.get("engine")) and _both_deployments(paths, path):
+            parts.insert(1, path.get("deployment"))
+        parts += [_spelt(key, path.get(key)) for key in keys]
+        names[path.id] = " ".join([*parts, *([path.label] if path.label else [])])
+    taken: dict[str, int] = {}
+    for path_id, name in names.items():
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1:
+            names[path_id] = f"{name} #{taken[name]}"
+    return names
+
+
+def _both_deployments(paths: list[tuple[Path, str]], path: Path) -> bool:
+    same = [o for o, _ in paths if o.get("engine") == path.get("engine") and o.get("driver") == path.get("driver")]
+    return len({other.get("deployment") for other in same}) > 1

@@ -1,0 +1,88 @@
+"""What a selection or a filter means: the paths that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from rowpath.engines import ENGINES
+from rowpath.errors import UsageError
+from rowpath.model.experiment import Selection
+from rowpath.model.path import COORDINATES, Path
+from rowpath.planning.lattice import LINK, NO_FILTERS, lattice
+from rowpath.runners.manifest import Adapter, every_adapter
+from rowpath.toml_file import suggest
+
+
+def coordinate_names() -> tuple[str, ...]:
+    """Every coordinate that a selection may name."""
+    own = {key for adapter in every_adapter() for key in adapter.coordinates}
+    return (*COORDINATES, *sorted(own - set(COORDINATES)), "label")
+
+
+def select(selection: Selection, filters: Mapping[str, tuple[str, ...]] = NO_FILTERS) -> list[tuple[Adapter, Path]]:
+    """The (adapter, path) pairs of a selection; UsageError for a coordinate that does not exist.
+
+    A coordinate that the selection leaves open takes the filters' values (`placement=split`) where it can. A floor is
+    in where its driver or `fetch=drain` is named, for it delivers nothing that could be compared.
+    """
+    wanted = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in selection.select.items()}
+    check_coordinates(wanted)
+    found = []
+    for adapter in every_adapter():
+        given = wanted.get("driver", (adapter.driver,)), wanted.get("language", (adapter.language,))
+        if adapter.driver not in given[0] and given[0] != ("*",):
+            continue
+        if adapter.language not in given[1] and given[1] != ("*",):
+            continue
+        if adapter.floor and not wanted.keys() & {"driver", "fetch"}:
+            continue
+        opened = {key: values for key, values in filters.items() if key not in wanted and values != ("*",)}
+        found += [(adapter, path) for path in lattice(adapter, opened | wanted) or lattice(adapter, wanted)]
+    return found
+
+
+def unmatched(selection: Selection) -> UsageError:
+    """What is wrong with a selection that no path matches: the coordinate whose value the others do not have."""
+    named = " ".join(
+        f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in selection.select.items()
+    )
+    for key in sorted(selection.select, key=lambda key: key in ("engine", "language", "driver", "deployment")):
+        others = msgspec.structs.replace(selection, select={**selection.select, key: "*"})
+        if values := dict.fromkeys(path.get(key) for _adapter, path in select(others)):
+            if [*values] == ["none"]:
+                return UsageError(f"no path matches {named}: there is no {key} there", f"leave {key} out")
+            can_be = f"{key} can be {' or '.join(values)} there"
+            return UsageError(f"no path matches {named}: {can_be}", f"{key} = '{next(iter(values))}'")
+    return UsageError(f"no path matches {named}", "rowpath list paths")
+
+
+def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
+    """UsageError when a key is no coordinate or a value of engine, language, deployment or driver is unknown."""
+    for key in wanted:
+        if key not in coordinate_names():
+            raise UsageError(f"'{key}' is not a coordinate of a path", suggest(key, coordinate_names()))
+    for value in wanted.get("link", ()):
+        if not LINK.fullmatch(value):
+            raise UsageError(f"link '{value}' is no round trip", "link=none or, for one millisecond, link=1ms")
+    known = {
+        "engine": tuple(ENGINES),
+        "language": tuple(dict.fromkeys(adapter.language for adapter in every_adapter())),
+        "driver": tuple(dict.fromkeys(adapter.driver for adapter in every_adapter())),
+        "deployment": ("embedded", "server", "file", "none"),
+        "placement": ("same", "split", "free"),
+    }
+    for key, right in known.items():
+        for value in wanted.get(key, ()):
+            if value not in right and value != "*":
+                raise UsageError(f"{key} '{value}' is not known", suggest(value, right))
+
+
+def matches(path: Path, filters: dict[str, tuple[str, ...]]) -> bool:
+    """Whether the path has one of the named values in every named coordinate; floors stay that have no such thing."""
+    null = path.get("engine") == "null" and "engine" not in filters
+    return all(
+        "*" in values or path.get(key) in values or (null and path.get(key) == "none")
+        for key, values in filters.items()
+    )

@@ -1,0 +1,73 @@
+"""A workload's SQL in an engine's dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from rowpath.engines.base import Engine
+from rowpath.model.workload import Column, Phase, Workload
+
+_TEMPLATE = re.compile(r"\{(create|drop|columns):([^{}]+)\}")
+
+
+def for_engine(workload: Workload, supports: Callable[[str], str]) -> tuple[Workload, dict[str, str]]:
+    """The workload without the columns whose logical type the engine lacks, and the reason per column left out.
+
+    Only a conformance workload is narrowed (its SQL lists columns by `{columns:T}`); any other comes back as it is.
+    """
+    if not workload.conformance_only:
+        return workload, {}
+    reasons: dict[str, str] = {}
+    tables = {}
+    for name, table in workload.tables.items():
+        kept = []
+        for column in table.columns:
+            reason = supports(column.type)
+            if reason:
+                reasons[f"{name}.{column.name}"] = reason
+            else:
+                kept.append(column)
+        tables[name] = msgspec.structs.replace(table, columns=tuple(kept))
+    return msgspec.structs.replace(workload, tables=tables), reasons
+
+
+def result_columns(workload: Workload, phase: Phase) -> tuple[Column, ...]:
+    """The columns of the phase's result: its own, else those of its table; empty when it delivers no rows."""
+    if phase.columns or phase.kind in ("execute", "load", "null"):
+        return phase.columns
+    columns = workload.tables[phase.table].columns if phase.table else ()
+    if not phase.only:
+        return columns
+    return tuple(column for column in columns if any(fnmatchcase(column.name, pattern) for pattern in phase.only))
+
+
+def _expand(workload: Workload, text: str, engine: Engine) -> str:
+    def replacement(match: re.Match[str]) -> str:
+        verb, name = match.groups()
+        table = workload.tables[name]
+        if verb == "create":
+            return engine.create(name, table)
+        return engine.drop(name) if verb == "drop" else ", ".join(column.name for column in table.columns)
+
+    return _TEMPLATE.sub(replacement, text)
+
+
+def sql_for(workload: Workload, phase: Phase, engine: Engine) -> str:
+    """The phase's SQL in the engine's dialect, `?` placeholders; templates expanded."""
+    names = ", ".join(column.name for column in result_columns(workload, phase))
+    return _expand(workload, phase.dialects.get(engine.name, phase.sql).replace("{result}", names), engine)
+
+
+def reset_for(workload: Workload, phase: Phase, engine: Engine) -> tuple[str, ...]:
+    """The statements that make the phase's starting state anew; a DROP among them may fail, the others must not."""
+    return tuple(_expand(workload, statement, engine) for statement in phase.reset)
+
+
+def after_sql(workload: Workload, phase: Phase) -> str:
+    """The query whose digest proves a write phase: every row and column of its `after` table."""
+    columns = ", ".join(column.name for column in workload.tables[phase.after].columns)
+    return f"SELECT {columns} FROM {phase.after}"
