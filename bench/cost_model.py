@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from bench.figure import Figure
 from rowpath.analysis.analyse import analyse
 from rowpath.checks.selftest.bench import Bench
+from rowpath.cli.plan import plan_for
 from rowpath.execution import run
 from rowpath.report.cross_phase import PREDICTED_WITHIN
 
@@ -17,7 +18,7 @@ TIMEOUT_S = 120.0
 def measure(bench: Bench) -> Iterator[Figure]:
     """Per held-out shape: on how many paths the prediction is right."""
     directory = bench.directory / "wide"
-    plan = run.plan_for("wide", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
+    plan = plan_for("wide", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
     run.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
     models = analyse(directory).cost_models
     for phase in plan.experiment.model.held_out if plan.experiment.model else ():

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bench.figure import Figure
 from rowpath.analysis.mixed_load.stages import StretchRun, stretch_runs
 from rowpath.checks.selftest.bench import Bench
+from rowpath.cli.plan import plan_for
 from rowpath.errors import RowpathError, UsageError
 from rowpath.execution import run as session
 from rowpath.journal import reader
@@ -78,7 +79,7 @@ def stretch_s() -> float:
 def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]]) -> Path:
     """The experiment, every stretch so long; where its journal is."""
     paced = ((), "", seconds)
-    plan = session.plan_for(EXPERIMENT, filters, extended=False, sets=None, warm_cap_s=None, seed=None, paced=paced)
+    plan = plan_for(EXPERIMENT, filters, extended=False, sets=None, warm_cap_s=None, seed=None, paced=paced)
     session.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
     return directory
 

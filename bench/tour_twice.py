@@ -15,6 +15,7 @@ from bench.figure import Figure
 from rowpath.analysis.cells import Cells
 from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, difference
 from rowpath.checks.selftest.bench import Bench
+from rowpath.cli.plan import plan_for
 from rowpath.execution import run as session
 from rowpath.journal import reader
 
@@ -47,7 +48,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
 
 def run(directory: Path) -> Path:
     """One whole run of the experiment as it ships, its seed of the day."""
-    plan = session.plan_for("tour", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
+    plan = plan_for("tour", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
     session.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
     return directory
 

@@ -3,7 +3,7 @@
 set -eu
 here=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
 include=$(PYTHONPATH="$here/src" "$here/.venv/bin/python" -c \
-    'from rowpath.engines.postgresql_binaries import install; print(install() / "include")')
+    'from rowpath.machine.postgresql_programs import install; print(install() / "include")')
 for compiler in gcc clang; do
     command -v "$compiler" >/dev/null || continue
     set -- "$compiler" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fsyntax-only -DRP_COMPILER_FLAGS='""' \

@@ -12,6 +12,7 @@ from types import MappingProxyType
 import pytest
 
 from rowpath.analysis.model import Analysis, Finding
+from rowpath.cli.plan import checked_plan
 from rowpath.engines import ENGINES
 from rowpath.execution import run
 from rowpath.machine import processes
@@ -84,7 +85,7 @@ def measured(tmp_path: Path, phases: list[str], *selections: Select, files: tupl
     measure = Measure(sets=2, max_sets=0, rounds=6, regimes=("steady",), warm_cap_s=0.3)
     chosen = tuple(Selection(select=dict(selection)) for selection in selections)
     experiment = Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
-    plan = run.checked_plan(experiment, {}, extended=True, seed=7)
+    plan = checked_plan(experiment, {}, extended=True, seed=7)
     assert len(plan.paths) >= len(selections), plan.dropped
     analysis = run.run_plan(plan, directory=tmp_path / "run", quiet=True, timeout_s=60.0, color="never").analysis
     assert not [finding for finding in analysis.findings if finding.id in ("failed-operations", "missing-path")]

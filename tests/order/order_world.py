@@ -12,6 +12,7 @@ from typing import Any
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Settled
 from rowpath.execution import schedule
+from rowpath.journal import reader
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.path import Path as AccessPath
@@ -196,7 +197,7 @@ def make_plan(seed: int = 5, phases: tuple[str, ...] = ("keyed.read",), **measur
 
 
 def run(
-    world: World, folder: Path, plan: Plan, measure: bool = True, done: schedule.Done | None = None
+    world: World, folder: Path, plan: Plan, measure: bool = True, done: reader.Done | None = None
 ) -> list[dict[str, Any]]:
     """Run the plan; the journal's records, also when it ends in an exception (which is let through)."""
     directory = RunDirectory(folder / "run")

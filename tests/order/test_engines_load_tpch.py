@@ -52,7 +52,7 @@ def test_every_loader(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
         more = ', placement = "same"' if engine in SERVERS else ', deployment = "embedded"' if engine in JAVA else ""
         text += SELECTION.format(engine=engine, language=LANGUAGES.get(engine, "c"), driver=driver, more=more)
     file.write_text(text)
-    assert main.main(["verify", str(file), "--quiet", "-o", str(tmp_path / "run")]) == 0, capsys.readouterr()
+    assert main(["verify", str(file), "--quiet", "-o", str(tmp_path / "run")]) == 0, capsys.readouterr()
     records = [json.loads(line) for line in (tmp_path / "run" / "samples.jsonl").read_text().splitlines()]
     engine_of = {each["path_id"]: each["coordinates"]["engine"] for each in records if each["record"] == "path"}
     right: dict[str, dict[str, str]] = {engine: {} for engine in DRIVERS}

@@ -230,8 +230,8 @@ def test_it_listens_on_loopback_alone_and_ends_with_its_stdin() -> None:
 
 def test_it_dies_with_its_parent() -> None:
     child = (
-        "import time; from rowpath.link import Link; from rowpath import launch;"
-        "link = Link(1, '1ms'); print(*launch.living(), flush=True); time.sleep(60)"
+        "import time; from rowpath.execution.emulated_link import Link; from rowpath.machine import processes;"
+        "link = Link(1, '1ms'); print(*processes.living(), flush=True); time.sleep(60)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     parent = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE, env=environment)

@@ -14,7 +14,7 @@ from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.model.path import Path as AccessPath
-from rowpath.workloads import workload_file
+from rowpath.workloads import sql, workload_file
 
 LOADED = ("scan", "keyed", "tab1", "types")
 
@@ -26,7 +26,7 @@ def sqlite_loaded_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     instance = engine.instance("embedded", "full", Place(folder, folder, (0,)))
     instance.start()
     for name in LOADED:
-        workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
+        workload, _ = sql.for_engine(workload_file.load_workload(name), engine.supports)
         instance.load(workload.tables)
     return Path(instance._database)
 
@@ -59,7 +59,7 @@ def running(folder: Path, names: tuple[str, ...], version: str = "") -> Iterator
     instance.start()
     try:
         for name in names:
-            workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
+            workload, _ = sql.for_engine(workload_file.load_workload(name), engine.supports)
             instance.load(workload.tables)
         yield instance.options(AccessPath.of({"engine": "postgresql"}))
     finally:

@@ -18,7 +18,7 @@ from rowpath.runners.manifest import Adapter, Command, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.toolchains import python as language
 from rowpath.workloads import codec, generators
-from rowpath.workloads import workload_file as workloads
+from rowpath.workloads.sql import result_columns
 
 ADAPTERS = {adapter.driver: adapter for adapter in load_manifest("python").adapter}
 
@@ -47,7 +47,7 @@ class Talk:
             "sql": sql or phase.sql,
             "table": phase.table,
             "scan": phase.scan,
-            "columns": msgspec.to_builtins(workloads.result_columns(workload, phase)),
+            "columns": msgspec.to_builtins(result_columns(workload, phase)),
             "parameter_columns": msgspec.to_builtins(parameter_columns),
             "transaction": phase.transaction,
             "stamps": phase.stamps,

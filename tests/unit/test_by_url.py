@@ -18,7 +18,7 @@ from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import processes
 from rowpath.model.path import Path as AccessPath
 from rowpath.model.workload import Column, Table
-from rowpath.planning import lattice
+from rowpath.planning import availability, lattice
 from rowpath.runners.manifest import load_manifest
 
 URL = "mysql://us%40er:pw%2F%25%20x@db.example:3307/my%20db?create-tables=yes&useSSL=false"
@@ -152,10 +152,10 @@ def test_paths_to_it_know_no_placement_and_no_socket_that_is_not_named(monkeypat
     wanted = {"engine": ("mysql",), "transport": ("unix", "tcp"), "placement": ("*",)}
     unix, tcp = lattice.lattice(adapter, wanted)
     assert [path.get("placement") for path in (unix, tcp)] == ["none", "none"]
-    assert lattice.unavailable(adapter, unix)[0] == "ROWPATH_MYSQL_URL names no unix socket"
-    assert lattice.unavailable(adapter, tcp) == ("", "")
+    assert availability.unavailable(adapter, unix)[0] == "ROWPATH_MYSQL_URL names no unix socket"
+    assert availability.unavailable(adapter, tcp) == ("", "")
     monkeypatch.setenv("ROWPATH_MYSQL_URL", f"{URL}&socket=/run/s.sock")
-    assert lattice.unavailable(adapter, unix) == ("", "")
+    assert availability.unavailable(adapter, unix) == ("", "")
 
 
 TABLE = Table(

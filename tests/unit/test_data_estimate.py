@@ -72,7 +72,7 @@ def test_a_run_without_room_is_refused_before_it_makes_anything(
 ) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda _folder: Usage(8e9, 7e9, 1e9))
-    status = main.main(["run", experiment(tmp_path), "-o", str(tmp_path / "run")])
+    status = main(["run", experiment(tmp_path), "-o", str(tmp_path / "run")])
     said = capsys.readouterr().err
     assert status == 3
     assert "loading 16,500,000 rows into 1 engine needs about" in said
@@ -83,7 +83,7 @@ def test_a_run_without_room_is_refused_before_it_makes_anything(
 
 
 def test_a_plan_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["run", experiment(tmp_path), "--plan"]) == 0
+    assert main(["run", experiment(tmp_path), "--plan"]) == 0
     assert "tables: 16,500,000 rows, " in capsys.readouterr().out
 
 

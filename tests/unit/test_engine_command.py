@@ -116,13 +116,13 @@ def test_a_fetch_without_consent_fetches_nothing(one: Fetched, monkeypatch: pyte
 def test_wrong_words_are_errors_of_usage(
     words: str, message: str, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main.main(["engine", *words.split()]) == 2
+    assert main(["engine", *words.split()]) == 2
     assert capsys.readouterr().err.startswith(f"error: {message}")
 
 
 def test_nothing_is_up(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["engine", "status"]) == 0
-    assert main.main(["engine", "down", "--all"]) == 0
+    assert main(["engine", "status"]) == 0
+    assert main(["engine", "down", "--all"]) == 0
     assert capsys.readouterr().out == "nothing is up\nnothing is up\n"
 
 
@@ -150,7 +150,7 @@ def test_the_password_is_in_a_file_of_ours_alone(engine: str, tmp_path: Path) ->
 
 KEEPER = """
 import os, sys, time
-from rowpath import engine_state
+from rowpath.engines.by_hand import state as engine_state
 with engine_state.claimed("h2"):
     engine_state.write(engine_state.State("h2", "1", "none", "none", (), os.getpid(), "now", 1, "", "", ()))
     print("up", flush=True)

@@ -53,7 +53,7 @@ def test_children_die_with_a_killed_parent(user: str | None) -> None:
         pytest.skip("only root can start a process as another user")
     code = f"""
 import time
-from rowpath import launch
+from rowpath.machine import processes
 print(processes.start(["sleep", "100"], user={user!r}).pid, flush=True)
 time.sleep(100)
 """

@@ -15,7 +15,7 @@ from rowpath.engines.sqlite import Sqlite
 from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.model.workload import Phase
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import generators, workload_file
+from rowpath.workloads import generators, sql, workload_file
 from rowpath.workloads.expected import Truth
 
 EVERY_WORKLOAD = ("scan", "keyed", "tab1", "aggregate", "connect", "types")
@@ -25,19 +25,17 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
     """Every phase of the workloads: touch of a cold and a steady block, digest of reads, digest after writes."""
     for name in names:
         whole = workload_file.load_workload(name)
-        workload, _ = workload_file.for_engine(whole, engine.supports)
+        workload, _ = sql.for_engine(whole, engine.supports)
         truth = Truth(whole, engine.supports)
         for phase in workload.phases:
-            full = talk.prepare(workload, phase, workload_file.sql_for(workload, phase, engine))
+            full = talk.prepare(workload, phase, sql.sql_for(workload, phase, engine))
             if phase.writes:
-                for statement in workload_file.reset_for(workload, phase, engine):
+                for statement in sql.reset_for(workload, phase, engine):
                     talk.run(statement, ignore_errors=statement.startswith("DROP"))
                 operations = min(phase.operations, 200)
                 sample = talk.sample(full, operations=operations, lead_in_ns=0, first=0)
                 assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
-                after = Phase(
-                    name="after", kind="query", sql=workload_file.after_sql(workload, phase), table=phase.after
-                )
+                after = Phase(name="after", kind="query", sql=sql.after_sql(workload, phase), table=phase.after)
                 assert talk.verify(talk.prepare(workload, after)).digest == truth.after_digest(phase, operations), full
                 continue
             cold = talk.sample(full, operations=3, lead_in_ns=0, first=0)
@@ -48,12 +46,12 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
             for sample in (cold, talk.sample(full), talk.sample(full, first=990)):
                 assert sample.failure is None
                 assert sample.rows == truth.rows(phase, sample.first, sample.operations)
-                assert sample.values == sample.rows * len(workload_file.result_columns(workload, phase))
+                assert sample.values == sample.rows * len(sql.result_columns(workload, phase))
                 assert int(sample.touch, 16) in (truth.touches(phase).expected(sample.first, sample.operations) or ())
                 assert bool(sample.first_row_ns) == phase.stamps
                 assert sample.execute_ns <= sample.first_row_ns
                 assert bool(sample.connect_ns) == (phase.kind == "connect")
-            assert len(verified.delivered) == len(workload_file.result_columns(workload, phase))
+            assert len(verified.delivered) == len(sql.result_columns(workload, phase))
 
 
 @pytest.mark.parametrize(

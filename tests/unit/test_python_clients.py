@@ -20,7 +20,7 @@ from rowpath.engines.sqlite import Sqlite
 from rowpath.model.workload import Phase
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import workload_file
+from rowpath.workloads import sql, workload_file
 from rowpath.workloads.expected import Truth
 
 sys.path.append(str(Path(__file__).parents[2] / "runners" / "python"))
@@ -102,12 +102,12 @@ def test_every_row_exactly_once(
 
     phase = KEYED.phase("insert")
     insert = talk.prepare(KEYED, phase)
-    for reset in workload_file.reset_for(KEYED, phase, engine):
+    for reset in sql.reset_for(KEYED, phase, engine):
         talk.run(reset, ignore_errors=True)
     written = [talk.sample(insert, operations=many, lead_in_ns=0, first=first) for many, first in ((5, 0), (995, -1))]
     assert [sample.operations for sample in written] == [5, 995]
     assert (written[0].failure, written[1].failure) == (None, None)
-    after = Phase(name="after", kind="query", sql=workload_file.after_sql(KEYED, phase), table=phase.after)
+    after = Phase(name="after", kind="query", sql=sql.after_sql(KEYED, phase), table=phase.after)
     assert talk.verify(talk.prepare(KEYED, after)).digest == TRUTH.after_digest(phase, 1000)
 
 

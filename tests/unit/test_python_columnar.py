@@ -17,7 +17,7 @@ from rowpath.model.path import Path as AccessPath
 from rowpath.model.workload import Phase, Table
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import workload_file
+from rowpath.workloads import sql, workload_file
 from rowpath.workloads.expected import Truth
 
 READ = ("scan", "types")
@@ -30,7 +30,7 @@ def loaded(engine_name: str, folder: Path, names: tuple[str, ...]) -> Instance:
     instance.start()
     tables: dict[str, Table] = {}
     for name in names:
-        workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
+        workload, _ = sql.for_engine(workload_file.load_workload(name), engine.supports)
         tables |= workload.tables
     instance.load(tables)
     return instance
@@ -138,15 +138,13 @@ def stored(talk: Talk, engine: Any, way: str) -> str:
     phase = workload.phase(way)
     assert phase.parameters is not None
     size = phase.rows_per_operation
-    for reset in workload_file.reset_for(workload, phase, engine):
+    for reset in sql.reset_for(workload, phase, engine):
         talk.run(reset)
-    name = talk.prepare(
-        workload, phase, workload_file.sql_for(workload, phase, engine), way=phase.way, rows_per_operation=size
-    )
+    name = talk.prepare(workload, phase, sql.sql_for(workload, phase, engine), way=phase.way, rows_per_operation=size)
     operations = max(1, 2000 // size)
     sample = talk.sample(name, operations=operations, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
-    after = Phase(name="after", kind="query", sql=workload_file.after_sql(workload, phase), table=phase.after)
+    after = Phase(name="after", kind="query", sql=sql.after_sql(workload, phase), table=phase.after)
     found = talk.verify(talk.prepare(workload, after)).digest
     assert found == Truth(workload, engine.supports).after_digest(phase, operations)
     return found
@@ -195,7 +193,7 @@ def test_a_column_is_read_and_not_only_counted(start: Callable[..., Talk], duckd
     talk.open(**duckdb.options(path), statement="bound", fetch="columnar", durability="none")
     scan = workload_file.load_workload("scan")
     phase = scan.phases[0]
-    names = [column.name for column in workload_file.result_columns(scan, phase)]
+    names = [column.name for column in sql.result_columns(scan, phase)]
     name = talk.prepare(scan, phase)
     whole = int(talk.sample(name, operations=1, lead_in_ns=0).touch, 16)
     longer = {"REQTYPE": "REQTYPE || '12345'", "REQTS": "REQTS + INTERVAL 1 SECOND", "REQUSER": "REQUSER + 5"}

@@ -17,7 +17,7 @@ from rowpath.engines.sqlite import Sqlite
 from rowpath.model.workload import Parameters, Phase, Workload
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import workload_file
+from rowpath.workloads import sql, workload_file
 from rowpath.workloads.expected import Truth
 
 POSTGRESQL_WAYS = [
@@ -58,7 +58,7 @@ class Storing:
         def supports(kind: str) -> str:
             return "not taken here" if kind in lacking else str(engine.supports(kind))
 
-        source, _ = workload_file.for_engine(workload_file.load_workload(name), supports)
+        source, _ = sql.for_engine(workload_file.load_workload(name), supports)
         (table,) = source.tables.values()
         workload = Workload(
             name="store", title="", tables={"stored": msgspec.structs.replace(table, rows=0)}, phases=()
@@ -81,7 +81,7 @@ class Storing:
 
     def check(self, operations: int) -> None:
         """The table holds the rows of operations [0, operations) and nothing else."""
-        read = Phase(name="read", kind="query", sql=workload_file.after_sql(self.workload, self.phase), table="stored")
+        read = Phase(name="read", kind="query", sql=sql.after_sql(self.workload, self.phase), table="stored")
         found = self.talk.verify(self.talk.prepare(self.workload, read))
         assert found.digest == Truth(self.workload).after_digest(self.phase, operations)
 

@@ -18,7 +18,7 @@ from rowpath.model.path import Path as AccessPath
 from rowpath.model.workload import Parameters, Phase
 from rowpath.runners.manifest import source_file
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import workload_file
+from rowpath.workloads import sql, workload_file
 
 LOADED = ("scan", "keyed", "tab1", "types")
 PATH = AccessPath.of({"engine": "mariadb", "deployment": "server"})
@@ -38,7 +38,7 @@ def mariadb_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instan
     try:
         tables = {}
         for name in LOADED:
-            workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
+            workload, _ = sql.for_engine(workload_file.load_workload(name), engine.supports)
             tables |= {table: one for table, one in workload.tables.items() if one.rows}
         instance.load(tables)
         yield instance

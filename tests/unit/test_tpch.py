@@ -75,9 +75,9 @@ def test_every_number_of_rows_has_a_scale_that_makes_exactly_so_many() -> None:
 
 
 MAKE = """
-from rowpath import tpch
-from rowpath.scale import at_scale
-from rowpath.workloads import load_workload
+from rowpath.workloads import tpch
+from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import load_workload
 file = tpch.file_of(at_scale(load_workload("tpch"), 0.002).tables["customer"])
 print(file, file.stat().st_ino)
 """
