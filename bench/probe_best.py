@@ -17,7 +17,7 @@ from rowpath.analysis.model import Analysis, RankedPath
 from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import Work
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.probe.budget import FULL_SETS, Budget
 from rowpath.probe.command import Asked, probe
 from rowpath.probe.run import Probing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -94,7 +94,7 @@ def suggest(word: str, right: list[str] | tuple[str, ...]) -> str:
     return f"did you mean '{near}'?" if near else f"one of: {', '.join(right)}"
 
 
-def decode_file(file: FilePath, into: type[Any]) -> Any:
+def decode_file(file: Path, into: type[Any]) -> Any:
     """Decode a TOML file into a type of the model; UsageError naming every mistake's line."""
     try:
         text = file.read_text(encoding="utf-8")
@@ -148,7 +148,7 @@ def unknown_keys(value: Any, into: Any, location: Location) -> list[Mistake]:
     return mistakes
 
 
-def _describe(file: FilePath, lines: dict[Location, int], mistake: Mistake) -> str:
+def _describe(file: Path, lines: dict[Location, int], mistake: Mistake) -> str:
     location, key, right = mistake
     line = line_of(lines, location)
     near = nearest(key, right)

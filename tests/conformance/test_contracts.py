@@ -18,7 +18,7 @@ from rowpath.execution.prepared_phases import Work
 from rowpath.execution.worker import Invocation
 from rowpath.machine import cpus
 from rowpath.machine.counters import syncs
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
 
 OPERATIONS = 20

@@ -8,7 +8,7 @@ import pytest
 
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
 from rowpath.checks.conformance.paths import BESIDE, defaults, of_the_project, planned
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.planning.availability import pruned, unserved_reason
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.lattice import lattice
@@ -21,13 +21,13 @@ ADAPTERS = pytest.mark.parametrize(
 )
 
 
-def existing(adapter: Adapter, keys: tuple[str, ...]) -> list[Path]:
+def existing(adapter: Adapter, keys: tuple[str, ...]) -> list[AccessPath]:
     """Every point of these coordinates that exists."""
     paths = lattice(adapter, dict.fromkeys(keys, ("*",)))
     return [path for path in paths if not pruned(adapter, path)]
 
 
-def together(paths: list[Path], keys: tuple[str, ...]) -> set[tuple[str, ...]]:
+def together(paths: list[AccessPath], keys: tuple[str, ...]) -> set[tuple[str, ...]]:
     return {tuple(path.get(key) for key in ("engine", "deployment", *keys)) for path in paths}
 
 

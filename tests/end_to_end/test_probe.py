@@ -17,7 +17,7 @@ from command import Command, error_form, records, rowpath
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.machine import cpus
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 
 ROWS = 3000
 

@@ -20,7 +20,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.errors import RowpathError
 from rowpath.execution.worker import Invocation
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.probe.access import Rules, open_access
 from rowpath.probe.candidates import candidates

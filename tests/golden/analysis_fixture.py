@@ -8,7 +8,7 @@ from typing import Any
 
 from rowpath.analysis.model import Analysis, ClaimCheck, Finding, Published, RankedPath, Ranking, Result
 from rowpath.model.base import Status
-from rowpath.model.path import Dropped, Path
+from rowpath.model.path import AccessPath, Dropped
 
 SETS = 6
 
@@ -122,7 +122,7 @@ def _ranking(workload: str, phase: str, regime: str, costs: dict[str, float], co
         rows.append(
             RankedPath(
                 name=name,
-                path_id=Path.of(coordinates(name, "same")).id,
+                path_id=AccessPath.of(coordinates(name, "same")).id,
                 rank=rows[-1].rank if tied else position + 1,
                 group=rows[-1].group if tied else position,
                 cost_ns=cost,
@@ -210,7 +210,7 @@ def analysis() -> Analysis:
     )
     return Analysis(
         run=_run(),
-        names={Path.of(coordinates(name, "same")).id: name for name in PATHS},
+        names={AccessPath.of(coordinates(name, "same")).id: name for name in PATHS},
         results=tuple(results),
         rankings=tuple(rankings),
         findings=_findings(),
@@ -233,12 +233,12 @@ def analysis() -> Analysis:
         published=_published(),
         dropped=(
             Dropped(
-                Path.of(coordinates("libpq tcp prepared", "same") | {"engine_version": "system"}),
+                AccessPath.of(coordinates("libpq tcp prepared", "same") | {"engine_version": "system"}),
                 "no PostgreSQL server on this machine's PATH",
                 "apt-get install --no-install-recommends postgresql",
             ),
             Dropped(
-                Path.of(coordinates("pgjdbc 42.7.14", "split")),
+                AccessPath.of(coordinates("pgjdbc 42.7.14", "split")),
                 "--fast measures the placement `same` only",
                 "./rowpath run tour",
             ),

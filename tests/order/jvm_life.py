@@ -16,7 +16,7 @@ from rowpath.engines.jvm.server import Server
 from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError
 from rowpath.machine.counters import syncs
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.runners.process import Runner
 from rowpath.workloads.workload_file import load_workload
 

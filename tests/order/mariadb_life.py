@@ -14,7 +14,7 @@ from rowpath.engines.mariadb import Mariadb
 from rowpath.engines.mariadb.console import Console
 from rowpath.engines.mariadb.server import Server
 from rowpath.machine import private_directories
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload

@@ -15,7 +15,7 @@ from rowpath.execution import schedule
 from rowpath.journal import reader
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.experiment import Experiment, Measure
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import Adapter

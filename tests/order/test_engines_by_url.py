@@ -16,7 +16,7 @@ from rowpath.engines.external.server import count_rows
 from rowpath.engines.load_through_runner import connected, run
 from rowpath.engines.mysql import external
 from rowpath.errors import RowpathError, UsageError
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.workloads import workload_file
 
 TCP = AccessPath.of({"engine": "mysql", "engine_version": "by-url", "deployment": "server", "transport": "tcp"})

@@ -9,7 +9,7 @@ from engine_life import loaded, place
 
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
 

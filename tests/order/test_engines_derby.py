@@ -16,7 +16,7 @@ from rowpath.engines.jvm.embedded import connected
 from rowpath.engines.jvm.server import Server
 from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError, UsageError
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)

@@ -10,7 +10,7 @@ from engine_life import loaded, place
 from rowpath.engines import ENGINES
 from rowpath.engines.load_through_runner import run
 from rowpath.machine.counters import syncs
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Command, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import Open, OpenReply

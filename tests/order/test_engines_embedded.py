@@ -13,7 +13,7 @@ from engine_life import gone, kill_the_controller, loaded, place
 
 from rowpath.engines import ENGINES, NAMES
 from rowpath.engines.null import Ping
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.workloads.generators import delimited_value, rows
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload

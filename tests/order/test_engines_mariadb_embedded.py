@@ -18,7 +18,7 @@ from rowpath.engines.mariadb import template_directory
 from rowpath.engines.mariadb.embedded import Directory
 from rowpath.engines.mariadb.server import Server
 from rowpath.errors import RowpathError
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 
 LOADED = ("keyed", "tab1", "types")
 HOLDER = """

@@ -21,7 +21,7 @@ from rowpath.engines.postgresql.server import Server
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import postgresql_programs
 from rowpath.machine.counters import syncs
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)

@@ -12,7 +12,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
 from rowpath.engines.load_through_runner import run
 from rowpath.machine.counters import syncs
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Command, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (

@@ -17,7 +17,7 @@ from rowpath.execution.mixed_load.restore_check import Restored
 from rowpath.journal.reader import Done
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.mixed_load import GroupTable, RateSweepTable, StretchTable
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.workload_file import load_workload

@@ -24,7 +24,7 @@ from rowpath.engines.base import Place
 from rowpath.engines.null import Nothing
 from rowpath.execution.emulated_link import Link, Links
 from rowpath.machine import processes
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c
 

@@ -16,7 +16,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.machine import cpus
 from rowpath.model.mixed_load import MoveEnd, MoveTable
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import scale
 from rowpath.workloads.expected_scan import whole_table

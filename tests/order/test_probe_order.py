@@ -11,7 +11,7 @@ import pytest
 
 from rowpath.execution.prepared_phases import Work
 from rowpath.execution.worker import Measured
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import Budget
@@ -23,14 +23,14 @@ from rowpath.probe.throttled_worker import work_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn, SampleReply, VerifyReply
 
-Cost = Callable[[Path], float]  # seconds of an execution
+Cost = Callable[[AccessPath], float]  # seconds of an execution
 RIGHT = "7:00000000000000aa"
 
 
 class Machine:
     """A clock that moves as fakes work, and a count of the connections that are open."""
 
-    def __init__(self, cost: Cost, digest: Callable[[Path], str] = lambda _path: RIGHT) -> None:
+    def __init__(self, cost: Cost, digest: Callable[[AccessPath], str] = lambda _path: RIGHT) -> None:
         self.now = 0.0
         self.cost, self.digest = cost, digest
         self.open = self.most_open = 0
@@ -166,7 +166,7 @@ def test_the_time_for_tries_is_kept_but_every_driver_is_looked_at() -> None:
 def test_a_path_that_delivers_other_rows_than_most_goes_no_further() -> None:
     odd: list[str] = []
 
-    def digest(path: Path) -> str:
+    def digest(path: AccessPath) -> str:
         odd.extend([path.id] if not odd else [])
         return "7:00000000000000bb" if path.id == odd[0] else RIGHT
 

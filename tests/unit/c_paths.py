@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines import ENGINES
@@ -14,7 +14,7 @@ from rowpath.engines.base import Engine, Instance, Place
 from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
 from rowpath.machine.counters.counting_proxy import Proxy
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.runners import protocol
 from rowpath.runners.manifest import Adapter, load_manifest
@@ -37,7 +37,7 @@ def truth_of(workload: str, engine: Engine) -> Truth:
 @contextlib.contextmanager
 def started(engine_name: str, version: str = "", deployment: str = "") -> Iterator[Instance]:
     """An instance of the engine, empty, in its first deployment or that one; stopped and removed at the end."""
-    directory = FilePath(tempfile.mkdtemp(prefix="rowpath-"))
+    directory = Path(tempfile.mkdtemp(prefix="rowpath-"))
     directory.chmod(0o711)  # as root a server runs as another user
     engine = ENGINES[engine_name]
     place = Place(directory / engine_name, directory / "sockets", tuple(cpus.usable()))
@@ -76,7 +76,7 @@ class Talk:
         self.engine = ENGINES[adapter.engines[0]]
         first = {key: values[0] for key, values in adapter.coordinates.items()}
         fixed = {"engine": self.engine.name, "driver": driver, "durability": "none"}
-        self.path = Path.of(fixed | first | coordinates)
+        self.path = AccessPath.of(fixed | first | coordinates)
         self.options = self.path.as_dict() | instance.options(self.path)
         log: list[str] = []
         self.runner = Runner.start(c.command(adapter, version, self.path), tuple(cpus.usable()), log.append)
@@ -101,7 +101,7 @@ class Talk:
         """The reply to a request."""
         return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
 
-    def prepare(self, truth: Truth, phase: Phase, folder: FilePath, sql: str = "") -> None:
+    def prepare(self, truth: Truth, phase: Phase, folder: Path, sql: str = "") -> None:
         """Make a phase of the workload ready, its table reset first."""
         workload: Workload = truth.workload
         if reset := list(reset_for(workload, phase, self.engine)):
@@ -136,7 +136,7 @@ class Talk:
         reply: protocol.SampleReply = self.ask(protocol.Sample, protocol.SampleReply, phase=phase, **(asked | fields))
         return reply
 
-    def stored(self, truth: Truth, phase: Phase, folder: FilePath) -> str:
+    def stored(self, truth: Truth, phase: Phase, folder: Path) -> str:
         """The digest of the whole table that the phase writes."""
         query = Phase(name="after", kind="query", table=phase.after)
         self.prepare(truth, query, folder, after_sql(truth.workload, phase))
@@ -145,7 +145,7 @@ class Talk:
         )
         return verified.digest
 
-    def statements_seen(self, truth: Truth, folder: FilePath, mark: str) -> tuple[int, int]:
+    def statements_seen(self, truth: Truth, folder: Path, mark: str) -> tuple[int, int]:
         """Round trips and texts with the mark that 20 reads send to a server reached over TCP, seen from between."""
         proxy = Proxy(int(self.options["port"]))
         try:

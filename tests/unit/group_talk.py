@@ -8,7 +8,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from tests.unit.c_paths import started
@@ -17,7 +17,7 @@ from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load.shared_counters import DONE, Board
 from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.runners import manifest, protocol
 from rowpath.runners.manifest import Adapter, load_manifest
@@ -55,8 +55,8 @@ class Subject:
 
     adapter: Adapter
     instance: Instance
-    path: Path
-    folder: FilePath
+    path: AccessPath
+    folder: Path
 
     @contextlib.contextmanager
     def talk(self, clients: int = 1, **options: Any) -> Iterator[Talk]:
@@ -69,16 +69,14 @@ class Subject:
 
 
 @contextlib.contextmanager
-def subject(
-    language: str, driver: str, folder: FilePath, deployment: str = "", **coordinates: str
-) -> Iterator[Subject]:
+def subject(language: str, driver: str, folder: Path, deployment: str = "", **coordinates: str) -> Iterator[Subject]:
     """The adapter built, its engine started (empty); the engine is stopped at the end."""
     adapter = next(adapter for adapter in load_manifest(language).adapter if adapter.driver == driver)
     engine, deployment = coordinates.pop("engine", adapter.engines[0]), deployment or adapter.deployments[0]
     version = coordinates.pop("version", adapter.versions[0])
     first = {key: values[0] for key, values in adapter.coordinates.items()}
     fixed = {"engine": engine, "deployment": deployment, "language": language, "driver": driver, "version": version}
-    path = Path.of(fixed | {"durability": "none"} | first | coordinates)
+    path = AccessPath.of(fixed | {"durability": "none"} | first | coordinates)
     manifest.build([(adapter, version)], paths=[path])
     with started(engine, deployment=deployment) as instance:
         instance.load({})  # an embedded engine's database is made by it
@@ -141,7 +139,7 @@ class Talk:
         self.ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters)
 
     def kept(
-        self, file: FilePath, sql: str = LEDGER_SQL, columns: Sequence[Column] = (ID, N)
+        self, file: Path, sql: str = LEDGER_SQL, columns: Sequence[Column] = (ID, N)
     ) -> tuple[protocol.VerifyReply, list[bytes]]:
         """`verify` of a query (the whole ledger) with its rows kept: the reply, and the rows' codec bytes."""
         file.unlink(missing_ok=True)

@@ -7,14 +7,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Table, Workload
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import Runner
@@ -40,7 +40,7 @@ from rowpath.workloads.sql import after_sql, for_engine, reset_for, result_colum
 from rowpath.workloads.workload_file import load_workload
 
 TIMEOUT_S = 60.0
-WRITTEN: dict[FilePath, int] = {}  # parameter files, each written once for all paths
+WRITTEN: dict[Path, int] = {}  # parameter files, each written once for all paths
 ADAPTERS = {adapter.driver: adapter for adapter in load_manifest("java").adapter}
 Instances = dict[tuple[str, str], Instance]
 
@@ -49,7 +49,7 @@ Instances = dict[tuple[str, str], Instance]
 def loaded(keys: list[tuple[str, str]], workloads: list[str], version: str = "") -> Iterator[Instances]:
     """One loaded instance of each engine and deployment that can run here, these workloads in it."""
     started: Instances = {}
-    directory = FilePath(tempfile.mkdtemp(prefix="rowpath-é "))
+    directory = Path(tempfile.mkdtemp(prefix="rowpath-é "))
     directory.chmod(0o711)  # as root a server runs as another user
     served = {engine for engine, _deployment in keys}
     mine = [adapter for adapter in ADAPTERS.values() if served.intersection(adapter.engines)]
@@ -74,12 +74,12 @@ def loaded(keys: list[tuple[str, str]], workloads: list[str], version: str = "")
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def path_of(driver: str, **coordinates: str) -> Path:
+def path_of(driver: str, **coordinates: str) -> AccessPath:
     """A path through this driver: the first value of each coordinate that is not named."""
     adapter = ADAPTERS[driver]
     first = {key: values[0] for key, values in adapter.coordinates.items()}
     fixed = {"engine": adapter.engines[0], "deployment": adapter.deployments[0], "durability": "none"}
-    return Path.of({"driver": driver, "version": adapter.versions[0], **fixed, **first, **coordinates})
+    return AccessPath.of({"driver": driver, "version": adapter.versions[0], **fixed, **first, **coordinates})
 
 
 @functools.cache
@@ -90,7 +90,7 @@ def truth_of(workload_name: str, engine_name: str) -> Truth:
 class Talk:
     """A runner on a path, connected."""
 
-    def __init__(self, adapter: Adapter, path: Path, options: dict[str, Any]) -> None:
+    def __init__(self, adapter: Adapter, path: AccessPath, options: dict[str, Any]) -> None:
         command = java.command(adapter, path.get("version"), path)
         self.engine = ENGINES[path.get("engine")]
         self.log: list[str] = []
@@ -101,7 +101,7 @@ class Talk:
     def ask(self, message: type, expect: type[Reply], **fields: Any) -> Any:
         return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
 
-    def prepare(self, name: str, phase: Phase, workload: Workload, sql: str, folder: FilePath) -> None:
+    def prepare(self, name: str, phase: Phase, workload: Workload, sql: str, folder: Path) -> None:
         columns, rows = generators.parameter_rows(workload, phase)
         parameters = None
         if columns:
@@ -124,7 +124,7 @@ class Talk:
         )
         self.ask(Prepare, PrepareReply, phase=spec, parameters=parameters)
 
-    def make_ready(self, workload: Workload, phase: Phase, folder: FilePath) -> None:
+    def make_ready(self, workload: Workload, phase: Phase, folder: Path) -> None:
         """Reset and prepare one of our phases."""
         if reset := list(reset_for(workload, phase, self.engine)):
             self.ask(RunStatements, RunReply, statements=reset, ignore_errors=True)
@@ -135,7 +135,7 @@ class Talk:
         reply: SampleReply = self.ask(Sample, SampleReply, phase=phase, **fields)
         return reply
 
-    def digest_after(self, workload: Workload, phase: Phase, folder: FilePath) -> str:
+    def digest_after(self, workload: Workload, phase: Phase, folder: Path) -> str:
         """What the table that a write phase wrote now holds."""
         query = Phase(name="after", kind="query", table=phase.after)
         self.prepare("after", query, workload, after_sql(workload, phase), folder)

@@ -7,10 +7,10 @@ import os
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter, load_manifest
 
@@ -25,7 +25,7 @@ def adapter(language: str, driver: str) -> Adapter:
     return next(adapter for adapter in load_manifest(language).adapter if adapter.driver == driver)
 
 
-def sqlite_file(folder: FilePath) -> FilePath:
+def sqlite_file(folder: Path) -> Path:
     """A database of ten rows, its name one that a careless driver takes apart."""
     file = folder / "a b é%20.sqlite"
     with sqlite3.connect(file) as connection:
@@ -35,7 +35,7 @@ def sqlite_file(folder: FilePath) -> FilePath:
     return file
 
 
-def on_sqlite(file: FilePath, **changed: str) -> dict[str, Any]:
+def on_sqlite(file: Path, **changed: str) -> dict[str, Any]:
     """What opens the database."""
     return {"path": str(file), "statement": "prepared", "durability": "none"} | changed
 
@@ -48,7 +48,7 @@ class Talk:
         self.id = 0
         version = found.versions[0]
         manifest.build([(found, version)])
-        command = manifest.command(found, version, Path.of({"deployment": found.deployments[0], **coordinates}))
+        command = manifest.command(found, version, AccessPath.of({"deployment": found.deployments[0], **coordinates}))
         environment = {**os.environ, **command.environment, "JAVA_TOOL_OPTIONS": "-Dnoise=1", "LC_NUMERIC": "de_DE"}
         self.process = subprocess.Popen(
             command.arguments,

@@ -13,7 +13,7 @@ import pytest
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.workloads import sql, workload_file
 
 LOADED = ("scan", "keyed", "tab1", "types")

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, Command, load_manifest

@@ -16,7 +16,7 @@ from rowpath.engines.external.server import read_url
 from rowpath.engines.mysql.external import KIND
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import processes
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 from rowpath.planning import availability, lattice
 from rowpath.runners.manifest import load_manifest

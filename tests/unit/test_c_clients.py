@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import pytest
 from tests.unit.c_paths import Talk, started, truth_of
@@ -36,7 +36,7 @@ def instance(driver: str) -> Iterator[Instance]:
 
 
 @pytest.mark.parametrize("clients", CLIENTS)
-def test_reads(driver: str, instance: Instance, tmp_path: FilePath, clients: int) -> None:
+def test_reads(driver: str, instance: Instance, tmp_path: Path, clients: int) -> None:
     with Talk(driver, instance, clients=str(clients)) as talk:
         truth = truth_of("keyed", talk.engine)
         phase = truth.workload.phase("read")
@@ -71,7 +71,7 @@ def test_reads(driver: str, instance: Instance, tmp_path: FilePath, clients: int
 
 
 @pytest.mark.parametrize("clients", CLIENTS)
-def test_writes(driver: str, instance: Instance, tmp_path: FilePath, clients: int) -> None:
+def test_writes(driver: str, instance: Instance, tmp_path: Path, clients: int) -> None:
     """Every row exactly once, in one sample or in two that follow each other."""
     with Talk(driver, instance, clients=str(clients)) as talk:
         truth = truth_of("keyed", talk.engine)
@@ -84,7 +84,7 @@ def test_writes(driver: str, instance: Instance, tmp_path: FilePath, clients: in
             assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, 1000)
 
 
-def test_fewer_operations_than_clients(driver: str, instance: Instance, tmp_path: FilePath) -> None:
+def test_fewer_operations_than_clients(driver: str, instance: Instance, tmp_path: Path) -> None:
     with Talk(driver, instance, clients="8") as talk:
         truth = truth_of("keyed", talk.engine)
         talk.prepare(truth, truth.workload.phase("read"), tmp_path)
@@ -94,7 +94,7 @@ def test_fewer_operations_than_clients(driver: str, instance: Instance, tmp_path
         assert reply.operations == reply.rows == 3
 
 
-def test_failures_end_a_sample_of_several_clients(driver: str, instance: Instance, tmp_path: FilePath) -> None:
+def test_failures_end_a_sample_of_several_clients(driver: str, instance: Instance, tmp_path: Path) -> None:
     """Two clients write the same hundred keys; of each pair one fails, and at a hundred failures they stop."""
     with Talk(driver, instance, clients="2") as talk:
         truth = truth_of("keyed", talk.engine)
@@ -108,7 +108,7 @@ def test_failures_end_a_sample_of_several_clients(driver: str, instance: Instanc
         assert reply.failure.kind == "sql"
 
 
-def test_what_several_clients_do_not_do(driver: str, instance: Instance, tmp_path: FilePath) -> None:
+def test_what_several_clients_do_not_do(driver: str, instance: Instance, tmp_path: Path) -> None:
     with Talk(driver, instance, clients="2") as talk:
         truth = truth_of("connect", talk.engine)
         with pytest.raises(RunnerFailure) as refused:

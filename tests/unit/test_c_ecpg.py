@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
@@ -30,7 +30,7 @@ def instance() -> Iterator[Instance]:
 
 @pytest.mark.parametrize("result", ADAPTERS["ecpg"].coordinates["result"])
 @pytest.mark.parametrize("statement", ADAPTERS["ecpg"].coordinates["statement"])
-def test_scan(statement: str, result: str, instance: Instance, tmp_path: FilePath) -> None:
+def test_scan(statement: str, result: str, instance: Instance, tmp_path: Path) -> None:
     with Talk("ecpg", instance, statement=statement, result=result) as talk:
         truth = truth_of("scan", talk.engine)
         talk.prepare(truth, truth.workload.phase("read"), tmp_path)
@@ -41,7 +41,7 @@ def test_scan(statement: str, result: str, instance: Instance, tmp_path: FilePat
 
 @pytest.mark.parametrize("result", ADAPTERS["ecpg"].coordinates["result"])
 @pytest.mark.parametrize("rows", [1, 10, 100, 1000, 5000])
-def test_first_rows(rows: int, result: str, instance: Instance, tmp_path: FilePath) -> None:
+def test_first_rows(rows: int, result: str, instance: Instance, tmp_path: Path) -> None:
     """Results that fill the host arrays exactly, less, and several times."""
     with Talk("ecpg", instance, result=result) as talk:
         truth = truth_of("scan-sizes", talk.engine)
@@ -51,7 +51,7 @@ def test_first_rows(rows: int, result: str, instance: Instance, tmp_path: FilePa
         assert reply.digest == truth.verify_digest(phase, 0, 1, 100_000)
 
 
-def test_a_failed_insert_is_told_and_the_next_goes_on(instance: Instance, tmp_path: FilePath) -> None:
+def test_a_failed_insert_is_told_and_the_next_goes_on(instance: Instance, tmp_path: Path) -> None:
     with Talk("ecpg", instance) as talk:
         truth = truth_of("keyed", talk.engine)
         insert = truth.workload.phase("insert")
@@ -64,14 +64,14 @@ def test_a_failed_insert_is_told_and_the_next_goes_on(instance: Instance, tmp_pa
 
 
 @pytest.mark.parametrize(("statement", "texts"), [("prepared", 0), ("bound", 20)])
-def test_how_a_read_travels(statement: str, texts: int, instance: Instance, tmp_path: FilePath) -> None:
+def test_how_a_read_travels(statement: str, texts: int, instance: Instance, tmp_path: Path) -> None:
     """Seen from between: one round trip each, with or without the statement's text (as the precompiler writes it)."""
     with Talk("ecpg", instance, statement=statement, transport="tcp") as talk:
         seen = talk.statements_seen(truth_of("keyed", talk.engine), tmp_path, "from mydata2")
         assert seen == (20, texts)
 
 
-def test_what_it_was_not_written_for(instance: Instance, tmp_path: FilePath) -> None:
+def test_what_it_was_not_written_for(instance: Instance, tmp_path: Path) -> None:
     with Talk("ecpg", instance) as talk:
         truth = truth_of("tab1", talk.engine)
         with pytest.raises(RunnerFailure, match="stand in its source") as raised:
@@ -89,7 +89,7 @@ def test_a_refused_login(transport: str, instance: Instance) -> None:
     with Talk("ecpg", instance, transport=transport) as talk:
         secret = str(talk.options["password"])
         assert talk.facts().settings["transport"] == transport
-        assert secret not in FilePath(f"/proc/{talk.runner.pid}/cmdline").read_bytes().decode()
+        assert secret not in Path(f"/proc/{talk.runner.pid}/cmdline").read_bytes().decode()
         talk.ask(Close, CloseReply)
         with pytest.raises(RunnerFailure) as raised:
             talk.open(talk.options | {"password": "wrong-word"})

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
-from pathlib import Path as FilePath
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,7 +56,7 @@ SUMS = (
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FilePath]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     made = tmp_path_factory.mktemp("file")
     lines = ("|".join(map(spelt, row)) + "\n" for row in ROWS)
     (made / "t.tbl").write_text("".join(lines), encoding="utf-8", newline="")
@@ -70,7 +70,7 @@ def spelt(value: Any) -> str:
     return str(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", "\\n")
 
 
-def talk_to(folder: FilePath, **coordinates: str) -> Talk:
+def talk_to(folder: Path, **coordinates: str) -> Talk:
     place: Any = SimpleNamespace(options=lambda _path: {"path": str(folder), "delimiter": "|"}, own_copy=lambda _: None)
     return Talk("file", place, **coordinates)
 
@@ -81,7 +81,7 @@ def prepare(talk: Talk, parameters: ParameterSlice | None = None, **changed: Any
 
 
 @pytest.mark.parametrize("clients", [1, 2, 3, 8, 64])
-def test_segments_are_together_the_whole(clients: int, folder: FilePath, tmp_path: FilePath) -> None:
+def test_segments_are_together_the_whole(clients: int, folder: Path, tmp_path: Path) -> None:
     size = (folder / "t.tbl").stat().st_size
     cuts = [size * number // clients for number in range(clients + 1)]
     codec.write_rows(tmp_path / "parts", itertools.pairwise(cuts), PARTS)
@@ -95,7 +95,7 @@ def test_segments_are_together_the_whole(clients: int, folder: FilePath, tmp_pat
         assert (sampled.rows, sampled.failed, sampled.touch) == (len(ROWS), 0, reply.touch)
 
 
-def test_a_cut_before_between_and_behind_records(folder: FilePath, tmp_path: FilePath) -> None:
+def test_a_cut_before_between_and_behind_records(folder: Path, tmp_path: Path) -> None:
     """Every byte of the first records as a place to cut."""
     first_three = sum(len("|".join(map(spelt, row)).encode()) + 1 for row in ROWS[:3])
     parts = [part for cut in range(first_three + 1) for part in ((0, cut), (cut, first_three))]
@@ -109,7 +109,7 @@ def test_a_cut_before_between_and_behind_records(folder: FilePath, tmp_path: Fil
             assert reply.digest == codec.digest(ROWS[:3], COLUMNS), parts[number]
 
 
-def test_sums(folder: FilePath) -> None:
+def test_sums(folder: Path) -> None:
     money = [row[1] for row in ROWS if row[1] is not None]
     texts = [row[3] for row in ROWS if row[3] is not None]
     answer = (
@@ -135,7 +135,7 @@ def test_sums(folder: FilePath) -> None:
 
 
 @pytest.mark.parametrize("name", ["avg_m", "sum_d", "max_nothing"])
-def test_what_is_no_sum_is_unsupported(name: str, folder: FilePath) -> None:
+def test_what_is_no_sum_is_unsupported(name: str, folder: Path) -> None:
     with talk_to(folder) as talk, pytest.raises(RunnerFailure, match=f"column {name}") as refused:
         prepare(talk, access="aggregate", columns=column_specs((Column(name=name, type="integer"),)))
     assert refused.value.kind == "unsupported"

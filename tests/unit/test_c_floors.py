@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +17,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.execution.verification_pass import drain_problem
 from rowpath.model.experiment import Selection
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.planning.selection import select
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
@@ -149,7 +149,7 @@ def test_takes_whole_tables_alone(drain: Talk) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["file.tbl", "parquet.parquet", "arrow.arrow", "sqlite", "duckdb"])
-def test_raw_read(suffix: str, tmp_path: FilePath) -> None:
+def test_raw_read(suffix: str, tmp_path: Path) -> None:
     engine, _, ending = suffix.partition(".")
     file = tmp_path / f"drained.{ending or engine}"
     file.write_bytes(b"x" * 2_500_001)
@@ -172,8 +172,8 @@ def test_a_floor_is_proven_by_its_bytes() -> None:
         numbers |= dict.fromkeys(("window_ns", "window_cpu_ns", "cpu_ns", "min_ns", "max_ns"), 0)
         return SampleReply(id=1, touch="0" * 16, operations=operations, bytes=drained, **numbers)
 
-    server = Path.of({"deployment": "server", "engine": "postgresql"})
-    packed = Path.of({"deployment": "file", "engine": "parquet"})
+    server = AccessPath.of({"deployment": "server", "engine": "postgresql"})
+    packed = AccessPath.of({"deployment": "file", "engine": "parquet"})
     assert drain_problem(server, reply(200), 200) == ""
     assert "not each" in drain_problem(server, reply(201), 200)
     assert "values alone" in drain_problem(server, reply(198), 200)
@@ -212,7 +212,7 @@ def test_no_suite_holds_a_floor_against_rows() -> None:
 
 def test_each_engine_has_its_own_program() -> None:
     drain = ADAPTERS["drain"]
-    programs = {engine: c.programs(drain, Path.of({"engine": engine}))[0] for engine in ("postgresql", "mariadb")}
+    programs = {engine: c.programs(drain, AccessPath.of({"engine": engine}))[0] for engine in ("postgresql", "mariadb")}
     assert programs["postgresql"].source != programs["mariadb"].source
     assert len(c.programs(drain)) == len(drain.engines)
     assert c.programs(ADAPTERS["libpq"]) == [ADAPTERS["libpq"]]

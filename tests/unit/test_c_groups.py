@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import pytest
 from tests.unit import group_cases
@@ -43,7 +43,7 @@ def test_on_an_engine(engine: Subject, case: Case) -> None:
     case(engine)
 
 
-def test_over_a_socket(tmp_path: FilePath) -> None:
+def test_over_a_socket(tmp_path: Path) -> None:
     with subject("c", "ping", tmp_path) as ready:
         group_cases.closed_counts(ready)
 

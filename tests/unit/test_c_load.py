@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import shutil
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -74,7 +74,7 @@ def smaller(truth: Truth, name: str, rows: int) -> Phase:
 
 
 @pytest.mark.parametrize(("driver", "statement", "bulk"), WAYS)
-def test_bulk(driver: str, statement: str, bulk: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_bulk(driver: str, statement: str, bulk: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     """Ten thousand rows at a time are more than one statement may hold, ten are fewer."""
     with Talk(driver, instance_of(driver, instances), statement=statement, bulk=bulk) as talk:
         truth = truth_of("load", talk.engine)
@@ -100,7 +100,7 @@ TRANSACTIONS = [
 
 
 @pytest.mark.parametrize(("driver", "statement"), TRANSACTIONS)
-def test_transaction(driver: str, statement: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_transaction(driver: str, statement: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     instance = instance_of(driver, instances)
     with Talk(driver, instance, statement=statement) as talk:
         truth = truth_of("load", talk.engine)
@@ -128,7 +128,7 @@ def every_type(talk: Talk, without: tuple[str, ...]) -> tuple[Truth, Phase]:
 @pytest.mark.parametrize(
     ("driver", "statement", "bulk"), [way for way in WAYS if way[1] != "text" or way[2] not in BINDING]
 )
-def test_every_type(driver: str, statement: str, bulk: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_every_type(driver: str, statement: str, bulk: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     """NULL, empty texts, the least and greatest values."""
     with Talk(driver, instance_of(driver, instances), statement=statement, bulk=bulk) as talk:
         lost = {"copy-binary": ("interval", "array"), "libsqliteodbc": ("float32", "float64", "binary")}
@@ -140,7 +140,7 @@ def test_every_type(driver: str, statement: str, bulk: str, instances: dict[str,
 
 
 @pytest.mark.parametrize("kept", ["interval", "array"])
-def test_no_binary_form(kept: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_no_binary_form(kept: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     with Talk("libpq", instance_of("libpq", instances), bulk="copy-binary") as talk:
         truth, phase = every_type(talk, tuple({"interval", "array"} - {kept}))
         with pytest.raises(RunnerFailure, match="no form of it"):
@@ -153,7 +153,7 @@ def test_no_binary_form(kept: str, instances: dict[str, Instance], tmp_path: Fil
     + [(driver, "bulk", bulk) for driver, statement, bulk in WAYS if statement == "prepared"],
 )
 def test_nothing_of_a_failed_operation_stays(
-    driver: str, way: str, bulk: str, instances: dict[str, Instance], tmp_path: FilePath
+    driver: str, way: str, bulk: str, instances: dict[str, Instance], tmp_path: Path
 ) -> None:
     """The second operation meets a key that is there already; the third goes on with the connection as it was."""
     with Talk(driver, instance_of(driver, instances), bulk=bulk) as talk:
@@ -173,7 +173,7 @@ def test_nothing_of_a_failed_operation_stays(
         assert talk.stored(truth, insert, tmp_path) == truth.after_digest(insert, 300)
 
 
-def test_what_cannot_be_loaded(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_what_cannot_be_loaded(instances: dict[str, Instance], tmp_path: Path) -> None:
     with Talk("sqlite", instance_of("sqlite", instances), bulk="none") as talk:
         truth = truth_of("load", talk.engine)
         with pytest.raises(RunnerFailure, match="no bulk way"):

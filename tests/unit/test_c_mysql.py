@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -18,7 +18,7 @@ from rowpath.engines.base import CountsStatements, Instance
 from rowpath.engines.mariadb import settings as mariadb_settings
 from rowpath.machine import certificates, private_directories
 from rowpath.machine.counters import system_calls
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
@@ -51,7 +51,7 @@ def selects(talk: Talk, sql: str, columns: tuple[Column, ...]) -> protocol.Verif
     """What one query delivers."""
     table = Table(columns, 0, "hits")
     phase = Phase("asked", "query", sql, columns=columns)
-    talk.prepare(Truth(Workload("asked", "", {"none": table}, (phase,))), phase, FilePath("/nonexistent"))
+    talk.prepare(Truth(Workload("asked", "", {"none": table}, (phase,))), phase, Path("/nonexistent"))
     reply: protocol.VerifyReply = talk.ask(protocol.Verify, protocol.VerifyReply, phase="asked", first=0, count=1)
     return reply
 
@@ -59,7 +59,7 @@ def selects(talk: Talk, sql: str, columns: tuple[Column, ...]) -> protocol.Verif
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("fetch", ["row", "block:100", "block:1000"])
 @pytest.mark.parametrize("statement", ["prepared", "bound", "text"])
-def test_handler(driver: str, fetch: str, statement: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_handler(driver: str, fetch: str, statement: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     """Records by their key and all of them, whatever number comes at a time; the last block may be full or empty."""
     with Talk(driver, instances[driver], access="handler", fetch=fetch, statement=statement) as talk:
         for name in ("keyed", "scan"):
@@ -72,7 +72,7 @@ def test_handler(driver: str, fetch: str, statement: str, instances: dict[str, I
             assert verified.digest == truth.verify_digest(phase, 0, count, 100_000)
 
 
-def test_handler_takes_the_columns_by_their_names(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_handler_takes_the_columns_by_their_names(instances: dict[str, Instance], tmp_path: Path) -> None:
     truth = truth_of("keyed", ENGINES["mariadb"])
     key, data = truth.workload.tables["mydata2"].columns
     with Talk("libmariadb", instances["libmariadb"], **HANDLER) as talk:
@@ -88,7 +88,7 @@ def test_handler_takes_the_columns_by_their_names(instances: dict[str, Instance]
             talk.ask(protocol.Verify, protocol.VerifyReply, phase="read", first=0, count=9)
 
 
-def test_handler_only_reads(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_handler_only_reads(instances: dict[str, Instance], tmp_path: Path) -> None:
     truth = truth_of("keyed", ENGINES["mariadb"])
     phase = msgspec.structs.replace(truth.workload.phase("read"), access="")
     with Talk("libmariadb", instances["libmariadb"], **HANDLER) as talk, pytest.raises(RunnerFailure, match="HANDLER"):
@@ -127,7 +127,7 @@ def test_a_type_that_was_not_declared(statement: str, instances: dict[str, Insta
     ("statement", "prepares", "executes", "queries"), [("prepared", 0, 20, 0), ("bound", 20, 20, 0), ("text", 0, 0, 20)]
 )
 def test_the_server_counts_what_the_statement_mode_says(
-    statement: str, prepares: int, executes: int, queries: int, instances: dict[str, Instance], tmp_path: FilePath
+    statement: str, prepares: int, executes: int, queries: int, instances: dict[str, Instance], tmp_path: Path
 ) -> None:
     server = instances["libmariadb"]
     assert isinstance(server, CountsStatements)
@@ -143,7 +143,7 @@ def test_the_server_counts_what_the_statement_mode_says(
 
 
 @pytest.mark.parametrize("bulk", ["multi-row", "load-data", "array"])
-def test_a_bulk_way_stores_all_or_nothing(bulk: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_a_bulk_way_stores_all_or_nothing(bulk: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     """A row that is there already, in the middle: LOAD DATA LOCAL would leave it out and go on."""
     with Talk("libmariadb", instances["libmariadb"], bulk=bulk) as talk:
         insert = truth_of("keyed", talk.engine)
@@ -177,7 +177,7 @@ def test_errors_of_connecting(instances: dict[str, Instance]) -> None:
             assert (refused.value.kind, "wrong" in str(refused.value)) == ("connect", False)
 
 
-def test_a_server_that_is_gone(tmp_path: FilePath) -> None:
+def test_a_server_that_is_gone(tmp_path: Path) -> None:
     with started("mariadb") as server:
         server.load(load_workload("keyed").tables)
         with Talk("libmariadb", server) as talk:
@@ -194,7 +194,7 @@ def test_tls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Encrypted when asked for, not when the library is left alone."""
     if certificates.problem():
         pytest.skip(certificates.problem())
-    folder = FilePath(tempfile.mkdtemp(prefix="rowpath-"))
+    folder = Path(tempfile.mkdtemp(prefix="rowpath-"))
     folder.chmod(0o755)
     try:
         certificate, key = certificates.make(folder, private_directories.server_user())
@@ -225,7 +225,7 @@ def test_facts(instances: dict[str, Instance]) -> None:
         assert "NO_BACKSLASH_ESCAPES" in facts.settings["sql_mode"]
 
 
-def test_one_embedded_server_in_a_process(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_one_embedded_server_in_a_process(instances: dict[str, Instance], tmp_path: Path) -> None:
     """It is opened again as often as one likes; another one, or another process's, is refused at once and in words."""
     directory = instances["libmariadbd"]
     with Talk("libmariadbd", directory) as talk:
@@ -247,7 +247,7 @@ def test_one_embedded_server_in_a_process(instances: dict[str, Instance], tmp_pa
             other.open(talk.options)  # once it is free
 
 
-def test_an_embedded_server_that_does_not_start(tmp_path: FilePath, instances: dict[str, Instance]) -> None:
+def test_an_embedded_server_that_does_not_start(tmp_path: Path, instances: dict[str, Instance]) -> None:
     with Talk.start_only("libmariadbd", instances["libmariadbd"], thread="worker") as talk:
         for expected in ("does not start: .", "one embedded server"):  # the library cannot be tried again
             with pytest.raises(RunnerFailure, match=expected) as refused:
@@ -255,7 +255,7 @@ def test_an_embedded_server_that_does_not_start(tmp_path: FilePath, instances: d
             assert refused.value.kind in ("connect", "unsupported")
 
 
-def test_what_is_stored_outlives_the_embedded_process(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_what_is_stored_outlives_the_embedded_process(instances: dict[str, Instance], tmp_path: Path) -> None:
     directory = instances["libmariadbd"]
     truth = truth_of("keyed", ENGINES["mariadb"])
     phase = truth.workload.phase("insert")
@@ -267,7 +267,7 @@ def test_what_is_stored_outlives_the_embedded_process(instances: dict[str, Insta
         assert after.stored(truth, phase, tmp_path) == truth.after_digest(phase, 1000)
 
 
-def test_the_main_thread_pays_for_finding_its_stack(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_the_main_thread_pays_for_finding_its_stack(instances: dict[str, Instance], tmp_path: Path) -> None:
     """libmariadbd on the process's main thread opens and reads its memory map on each call."""
     calls = {}
     for thread in ("worker", "main"):
@@ -290,11 +290,11 @@ def test_several_clients_are_not_the_main_thread(instances: dict[str, Instance])
 
 
 def test_the_thread_is_an_option_of_the_runner() -> None:
-    path = Path.of({"driver": "libmariadbd", "thread": "main"})
+    path = AccessPath.of({"driver": "libmariadbd", "thread": "main"})
     assert c.command(ADAPTERS["libmariadbd"], "system", path).arguments[1:] == (
         "--adapter", "libmariadbd", "--thread", "main",
     )  # fmt: skip
-    assert "--thread" not in c.command(ADAPTERS["libmariadb"], "system", Path.of({})).arguments
+    assert "--thread" not in c.command(ADAPTERS["libmariadb"], "system", AccessPath.of({})).arguments
 
 
 def test_headers_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
-from pathlib import Path as FilePath
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +17,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import processes
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (
@@ -139,7 +139,7 @@ def test_durability_of_sqlite(instances: dict[str, Instance]) -> None:
             assert (settings["journal_mode"], settings["synchronous"]) == (journal, synchronous)
 
 
-def test_how_statements_travel(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_how_statements_travel(instances: dict[str, Instance], tmp_path: Path) -> None:
     """Counted by the server: what is prepared, executed, and asked as text."""
     instance = instance_of("odbc-mariadb", instances)
     counted = {}
@@ -160,16 +160,14 @@ def test_how_statements_travel(instances: dict[str, Instance], tmp_path: FilePat
 
 
 @pytest.mark.parametrize(("statement", "texts"), [("prepared", 0), ("bound", 20), ("text", 20)])
-def test_how_postgresql_is_asked(
-    statement: str, texts: int, instances: dict[str, Instance], tmp_path: FilePath
-) -> None:
+def test_how_postgresql_is_asked(statement: str, texts: int, instances: dict[str, Instance], tmp_path: Path) -> None:
     """Seen from between: one round trip each, with or without the statement's text."""
     with Talk("psqlodbc", instance_of("psqlodbc", instances), statement=statement, transport="tcp") as talk:
         seen = talk.statements_seen(truth_of("keyed", talk.engine), tmp_path, "FROM mydata2")
         assert seen == (20, texts)
 
 
-def test_a_file_that_is_no_library(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_a_file_that_is_no_library(instances: dict[str, Instance], tmp_path: Path) -> None:
     """The manager says "file not found" of it; the loader's words are told instead."""
     wrong = tmp_path / "driver.so"
     wrong.write_text("no library")
@@ -177,7 +175,7 @@ def test_a_file_that_is_no_library(instances: dict[str, Instance], tmp_path: Fil
         Talk("libsqliteodbc", instance_of("libsqliteodbc", instances), version=str(wrong))
 
 
-def test_a_driver_that_is_missing(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = ADAPTERS["psqlodbc"]
     assert odbc.problem(adapter, "/nowhere/psqlodbcw.so") == (
         "the ODBC driver /nowhere/psqlodbcw.so is missing",
@@ -196,7 +194,7 @@ def test_a_refused_login(driver: str, password: str, instances: dict[str, Instan
     """The password is in no word of the error and on no command line."""
     with Talk(driver, instance_of(driver, instances), transport="tcp") as talk:
         secret = str(talk.options["password"])
-        command_line = FilePath(f"/proc/{talk.runner.pid}/cmdline").read_bytes().decode()
+        command_line = Path(f"/proc/{talk.runner.pid}/cmdline").read_bytes().decode()
         assert secret not in command_line
         talk.ask(Close, CloseReply)
         with pytest.raises(RunnerFailure) as raised:
@@ -217,7 +215,7 @@ def test_cancelling_from_another_thread(instances: dict[str, Instance]) -> None:
             assert reply.usable
 
 
-def test_version_names_a_file(tmp_path: FilePath, instances: dict[str, Instance]) -> None:
+def test_version_names_a_file(tmp_path: Path, instances: dict[str, Instance]) -> None:
     """The driver that is used is the very file that `version` names."""
     found = odbc.driver_file(ADAPTERS["libsqliteodbc"], "system")
     if found is None:
@@ -228,7 +226,7 @@ def test_version_names_a_file(tmp_path: FilePath, instances: dict[str, Instance]
         assert str(copy) in processes.run(["cat", f"/proc/{talk.runner.pid}/maps"], timeout_s=10).stdout
 
 
-def any_driver(file: FilePath, connection: str, user: str = "", password: str = "", **coordinates: str) -> Talk:
+def any_driver(file: Path, connection: str, user: str = "", password: str = "", **coordinates: str) -> Talk:
     """A runner that is told its ODBC driver when it connects."""
     login = {"driver_file": str(file), "connection": connection, "user": user, "password": password}
     place: Any = SimpleNamespace(options=lambda _path: login, own_copy=lambda _path: None)
@@ -243,7 +241,7 @@ def described(talk: Talk, sql: str) -> list[DescribedColumn]:
 @pytest.mark.parametrize("fetch", ["row", "get-data", "block:100"])
 def test_a_driver_named_by_its_file(fetch: str, instances: dict[str, Instance]) -> None:
     instance = instance_of("psqlodbc", instances)
-    login = instance.options(Path.of({"transport": "tcp"}))
+    login = instance.options(AccessPath.of({"transport": "tcp"}))
     file = odbc.driver_file(ADAPTERS["psqlodbc"], "system")
     assert file is not None
     where = f"SERVER=127.0.0.1;PORT={login['port']};DATABASE={login['database']};BoolsAsChar=0;ByteaAsLongVarBinary=1;"
@@ -278,7 +276,7 @@ def test_a_driver_named_by_its_file(fetch: str, instances: dict[str, Instance]) 
 
 def test_a_driver_that_is_none() -> None:
     with pytest.raises(RunnerFailure, match="does not load") as refused:
-        any_driver(FilePath("/nowhere/libnone.so"), "")
+        any_driver(Path("/nowhere/libnone.so"), "")
     assert refused.value.kind == "connect"
 
 

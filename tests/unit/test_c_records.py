@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -12,7 +12,7 @@ from tests.unit.c_paths import ADAPTERS, Talk, started
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import column_specs
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, LogicalType
 from rowpath.planning.availability import unserved_reason
 from rowpath.runners import protocol
@@ -54,7 +54,7 @@ def talk_to(driver: str, instances: dict[str, Instance], **coordinates: str) -> 
 class Records:
     """One table of a connected runner, its rows given here."""
 
-    def __init__(self, talk: Talk, folder: FilePath, columns: tuple[Column, ...], key: tuple[str, ...] = ()) -> None:
+    def __init__(self, talk: Talk, folder: Path, columns: tuple[Column, ...], key: tuple[str, ...] = ()) -> None:
         self.talk, self.folder, self.columns, self.key = talk, folder, columns, key
         self.name = "mydata2_given" if "KEY1" in key else "given"
         self.run(f"CREATE {self.name} {'KEYED' if key else 'NUMBERED'}")
@@ -90,9 +90,7 @@ class Records:
 
 
 @pytest.mark.parametrize(("driver", "coordinates"), PATHS)
-def test_every_type(
-    driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: FilePath
-) -> None:
+def test_every_type(driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: Path) -> None:
     """NULL, empty texts, the least and greatest values, with a key and without."""
     with talk_to(driver, instances, **coordinates) as talk:
         table = for_engine(load_workload("types"), talk.engine.supports)[0].tables["types"]
@@ -107,7 +105,7 @@ def test_every_type(
 
 @pytest.mark.parametrize(("driver", "coordinates"), PATHS)
 def test_the_keys_order_is_the_values(
-    driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: FilePath
+    driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: Path
 ) -> None:
     for column, values in (
         (NUMBER, [5, -1, 0, 2**31 - 1, -(2**31), 256]),
@@ -127,7 +125,7 @@ def test_the_keys_order_is_the_values(
 
 @pytest.mark.parametrize(("driver", "coordinates"), TRANSACTIONAL)
 def test_a_transaction_ends_as_it_is_told(
-    driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: FilePath
+    driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: Path
 ) -> None:
     with talk_to(driver, instances, **coordinates) as talk:
         records = Records(talk, tmp_path, (NUMBER,))
@@ -141,7 +139,7 @@ def test_a_transaction_ends_as_it_is_told(
             records.run("COMMIT")
 
 
-def test_plain_files_have_no_transactions(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_plain_files_have_no_transactions(instances: dict[str, Instance], tmp_path: Path) -> None:
     with talk_to("berkeleydb", instances, durability="none") as talk:
         records = Records(talk, tmp_path, (NUMBER,))
         with pytest.raises(RunnerFailure, match="no transactions"):
@@ -152,7 +150,7 @@ def test_plain_files_have_no_transactions(instances: dict[str, Instance], tmp_pa
 
 @pytest.mark.parametrize(("driver", "coordinates"), PATHS)
 def test_a_long_record_grows_the_block(
-    driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: FilePath
+    driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: Path
 ) -> None:
     columns = (NUMBER, Column("text", "text"))
     given: Rows = [(1, "a"), (2, "b" * 100_000), (3, "")]
@@ -163,7 +161,7 @@ def test_a_long_record_grows_the_block(
 
 
 @pytest.mark.parametrize("driver", ["berkeleydb", "lmdb"])
-def test_what_no_record_holds_is_told(driver: str, instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_what_no_record_holds_is_told(driver: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     with talk_to(driver, instances) as talk:
         records = Records(talk, tmp_path, (Column("text", "char", length=3), Column("small", "integer", bits=16)))
         for row, words in ((("abcd", 1), "longer than 3 bytes"), (("a", 40_000), "does not fit 2 bytes")):
@@ -182,7 +180,7 @@ def test_what_no_record_holds_is_told(driver: str, instances: dict[str, Instance
             records.prepare("scan", table_columns=interval, columns=interval)
 
 
-def test_what_is_no_database_is_told(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_what_is_no_database_is_told(instances: dict[str, Instance], tmp_path: Path) -> None:
     (tmp_path / "data.mdb").write_bytes(b"no database" * 1000)
     (tmp_path / "given.db").write_bytes(b"no database" * 1000)
     with talk_to("lmdb", instances) as talk, pytest.raises(RunnerFailure, match="not an LMDB file") as told:
@@ -199,7 +197,7 @@ def test_what_is_no_database_is_told(instances: dict[str, Instance], tmp_path: F
             records.scan()
 
 
-def test_file_status_is_told(instances: dict[str, Instance], tmp_path: FilePath) -> None:
+def test_file_status_is_told(instances: dict[str, Instance], tmp_path: Path) -> None:
     columns = load_workload("keyed").tables["mydata2"].columns
     with talk_to("gnucobol", instances) as talk:
         records = Records(talk, tmp_path, columns, ("KEY1",))
@@ -219,7 +217,7 @@ def test_a_sequential_file_has_no_key() -> None:
     adapter = ADAPTERS["gnucobol"]
     keyed, scan = load_workload("keyed").phase("read"), load_workload("scan").phase("read")
     for organization, reason in (("indexed", ""), ("sequential", "a SEQUENTIAL file has no key")):
-        path = Path.of({"engine": "cobol", "organization": organization})
+        path = AccessPath.of({"engine": "cobol", "organization": organization})
         assert unserved_reason(adapter, path, "keyed.read", keyed).endswith(reason)
         assert bool(unserved_reason(adapter, path, "keyed.read", keyed)) == bool(reason)
         assert not unserved_reason(adapter, path, "scan.read", scan)

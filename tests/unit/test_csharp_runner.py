@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,14 +21,14 @@ def start() -> Iterator[Start]:
     yield from talks("csharp")
 
 
-def opened(start: Start, driver: str, folder: FilePath) -> Talk:
+def opened(start: Start, driver: str, folder: Path) -> Talk:
     found = csharp.availability(adapter("csharp", driver), "system")
     if not found.ok:
         pytest.skip(found.reason)
     return start(driver, on_sqlite(sqlite_file(folder)))
 
 
-def test_more_columns_than_declared(start: Start, tmp_path: FilePath) -> None:
+def test_more_columns_than_declared(start: Start, tmp_path: Path) -> None:
     talk = opened(start, "mono-data-sqlite", tmp_path)
     phase = {"name": "x", "kind": "query", "sql": "SELECT k, v FROM t", "columns": [K]}
     talk.ask("prepare", phase=phase, parameters=None)
@@ -36,7 +36,7 @@ def test_more_columns_than_declared(start: Start, tmp_path: FilePath) -> None:
     assert (error["kind"], "2 columns where 1 are declared" in error["text"]) == ("verify", True), error
 
 
-def test_collections_are_counted(start: Start, tmp_path: FilePath) -> None:
+def test_collections_are_counted(start: Start, tmp_path: Path) -> None:
     talk = opened(start, "mono-data-sqlite", tmp_path)
     phase = {"name": "x", "kind": "query", "sql": "SELECT k, v FROM t", "columns": [K, V]}
     talk.ask("prepare", phase=phase, parameters=None)
@@ -57,7 +57,7 @@ def test_collections_are_counted(start: Start, tmp_path: FilePath) -> None:
     ],
 )
 def test_stopping_a_long_statement_as_observed(
-    start: Start, tmp_path: FilePath, driver: str, behaviour: str, honoured: bool, words: str
+    start: Start, tmp_path: Path, driver: str, behaviour: str, honoured: bool, words: str
 ) -> None:
     talk = opened(start, driver, tmp_path)
     slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
@@ -67,7 +67,7 @@ def test_stopping_a_long_statement_as_observed(
     assert reply["took_ns"] >= 300_000_000
 
 
-def test_behaviours_that_are_none(start: Start, tmp_path: FilePath) -> None:
+def test_behaviours_that_are_none(start: Start, tmp_path: Path) -> None:
     talk = opened(start, "mono-data-sqlite", tmp_path)
     asked = {"sql": "SELECT 1", "after_ms": 100, "most_ms": 2_000}
     assert talk.ask("behave", behaviour="dance", **asked)["error"]["kind"] == "unsupported"
@@ -84,7 +84,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csharp, "assembly_file", lambda name: None)
     lacking = csharp.availability(found, "system")
     assert (lacking.ok, lacking.remedy) == (False, "apt-get install libmono-system-core4.0-cil")
-    monkeypatch.setattr(csharp, "assembly_file", lambda name: FilePath("/x.dll"))
+    monkeypatch.setattr(csharp, "assembly_file", lambda name: Path("/x.dll"))
     lacking = csharp.availability(fewer(found, libraries={"libnowhere.so.1": "libnowhere1"}), "system")
     assert (lacking.reason, lacking.remedy) == (
         "the library libnowhere.so.1 is missing",

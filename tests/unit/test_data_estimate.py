@@ -10,7 +10,7 @@ import pytest
 from rowpath.cli.main import main
 from rowpath.cli.plan import plan_for
 from rowpath.machine import disk_space
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.planning import disk_estimate
 from rowpath.planning.plan import Plan
 from rowpath.workloads.workload_file import load_workload

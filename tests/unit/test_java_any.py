@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from rowpath.machine import maven
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.runners.manifest import Command, load_manifest
 from rowpath.runners.process import Runner, RunnerFailure
@@ -47,10 +47,10 @@ MEMORY = {"url": "jdbc:h2:mem:any", "user": "sa", "password": "never-shown"}
 class Talk:
     """The generic adapter on a driver's jar."""
 
-    def __init__(self, jar: FilePath, options: dict[str, Any], *jvm: str) -> None:
+    def __init__(self, jar: Path, options: dict[str, Any], *jvm: str) -> None:
         version = str(jar)
         java.build([(ADAPTER, version)])
-        path = Path.of({"engine": "jdbc", "deployment": "server", "driver": "jdbc", "version": version})
+        path = AccessPath.of({"engine": "jdbc", "deployment": "server", "driver": "jdbc", "version": version})
         command = java.command(ADAPTER, version, path)
         at = command.arguments.index("-cp")
         arguments = (*command.arguments[:at], *jvm, *command.arguments[at:])
@@ -75,7 +75,7 @@ class Talk:
         return self.runner.request(Sample, TIMEOUT_S, phase="q", **asked, expect=SampleReply)
 
 
-def jar_of(coordinates: str) -> FilePath:
+def jar_of(coordinates: str) -> Path:
     maven.fetch([coordinates])
     return maven.jar(coordinates)
 
@@ -174,11 +174,11 @@ def test_names_that_occur_twice_long_texts_and_no_rows(h2: Talk) -> None:
     assert h2.verify(sql.format(0), columns).digest == "0:0000000000000000"
 
 
-def test_a_driver_that_knows_no_java_time(tmp_path: FilePath) -> None:
+def test_a_driver_that_knows_no_java_time(tmp_path: Path) -> None:
     """Derby's driver refuses java.time: its dates come by java.sql's classes, and the facts say so."""
     jars = java.class_path(["derby:10.8.2.2"]).split(":")
     url = f"jdbc:derby:{tmp_path / 'database'};create=true"
-    talk = Talk(FilePath(jars[0]), {"url": url, "statement": "bound"}, "-Dderby.stream.error.file=/dev/null")
+    talk = Talk(Path(jars[0]), {"url": url, "statement": "bound"}, "-Dderby.stream.error.file=/dev/null")
     try:
         sql = "SELECT DATE('1999-12-31'), TIMESTAMP('1999-12-31 23:59:59.5'), CAST(NULL AS TIME) FROM SYSIBM.SYSDUMMY1"
         columns = talk.describe(sql)

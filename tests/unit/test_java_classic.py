@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,14 +27,14 @@ NOT_OURS = {"user": "somebody", "password": "never-shown", "database": "NOWHERE"
 OLD = Derby(derby_legacy.VERSION)
 
 
-def place(folder: FilePath) -> Place:
+def place(folder: Path) -> Place:
     return Place(folder / "data", folder / "s", tuple(cpus.usable()), version=derby_legacy.VERSION)
 
 
 @pytest.fixture(scope="module")
 def old_server() -> Iterator[dict[str, Any]]:
     """What `open` gets for a Derby 10.8.2.2 with the workload `types` in it."""
-    folder = FilePath(tempfile.mkdtemp(prefix="rowpath-old-"))
+    folder = Path(tempfile.mkdtemp(prefix="rowpath-old-"))
     folder.chmod(0o711)  # as root a server runs as another user
     instance = ENGINE.instance("server", "none", place(folder))
     try:
@@ -59,7 +59,7 @@ def test_no_server_is_a_clear_connect_error(driver: str, host: str, words: str) 
     assert NOT_OURS["password"] not in str(failure.value)
 
 
-def test_nothing_on_request_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath) -> None:
+def test_nothing_on_request_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     assert not any(found.fetched() for found in FETCHABLE.values())
     assert ENGINE.availability_of(ENGINE.version(), "off").ok
@@ -83,7 +83,7 @@ def test_nothing_on_request_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize(("driver", "version"), [("jcc", "12.1.2.0"), ("derby", "10.16.1.1"), ("derby", "10.8.2.2")])
 @pytest.mark.parametrize("statement", ["prepared", "text"])
 def test_every_type_that_the_old_derby_keeps(
-    driver: str, version: str, statement: str, old_server: dict[str, Any], tmp_path: FilePath
+    driver: str, version: str, statement: str, old_server: dict[str, Any], tmp_path: Path
 ) -> None:
     adapter = ADAPTERS[driver]
     java.build([(adapter, version)])

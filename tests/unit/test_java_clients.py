@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of, truth_of
 
 from rowpath.engines import ENGINES
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.runners.protocol import (
     Close,
     CloseReply,
@@ -31,7 +31,7 @@ DRIVERS = (("sqlite-jdbc", "embedded"), ("derby", "embedded"), ("derby", "server
 COUNTS = [("1", "threads"), ("2", "threads"), ("8", "threads"), ("8", "virtual-threads")]
 
 
-def paths() -> list[Path]:
+def paths() -> list[AccessPath]:
     return [
         path_of(driver, deployment=deployment, clients=clients, concurrency=concurrency)
         for driver, deployment in DRIVERS
@@ -47,7 +47,7 @@ def instances() -> Iterator[Instances]:
         yield started
 
 
-def talk_on(path: Path, instances: Instances) -> Talk:
+def talk_on(path: AccessPath, instances: Instances) -> Talk:
     key = path.get("engine"), path.get("deployment")
     if key not in instances:
         pytest.skip(ENGINES[key[0]].availability().reason)
@@ -60,7 +60,7 @@ def talk_on(path: Path, instances: Instances) -> Talk:
 
 
 @pytest.mark.parametrize("path", paths(), ids=lambda path: path.id)
-def test_every_row_exactly_once(path: Path, instances: Instances, tmp_path: FilePath) -> None:
+def test_every_row_exactly_once(path: AccessPath, instances: Instances, tmp_path: Path) -> None:
     talk = talk_on(path, instances)
     truth = truth_of("keyed", path.get("engine"))
     workload, clients = truth.workload, int(path.get("clients"))
@@ -101,11 +101,11 @@ def test_every_row_exactly_once(path: Path, instances: Instances, tmp_path: File
         talk.runner.stop()
 
 
-def key_of(path: Path) -> tuple[str, str]:
+def key_of(path: AccessPath) -> tuple[str, str]:
     return path.get("engine"), path.get("deployment")
 
 
-def check_parts(sampled: SampleReply, path: Path, firsts: list[int]) -> None:
+def check_parts(sampled: SampleReply, path: AccessPath, firsts: list[int]) -> None:
     """That the whole is what the clients tell of themselves; `firsts` before their lead-ins."""
     clients = int(path.get("clients"))
     assert len(sampled.clients) == (clients if clients > 1 else 0)
@@ -127,7 +127,7 @@ def check_parts(sampled: SampleReply, path: Path, firsts: list[int]) -> None:
         assert sum(part.cpu_ns for part in parts) == sampled.cpu_ns
 
 
-def check_facts(facts: FactsReply, path: Path) -> None:
+def check_facts(facts: FactsReply, path: AccessPath) -> None:
     assert facts.settings["clients"] == path.get("clients")
     if path.get("concurrency") == "virtual-threads":
         assert facts.settings["concurrency"] == "virtual-threads on 1 carrier"
@@ -138,7 +138,7 @@ def check_facts(facts: FactsReply, path: Path) -> None:
 
 
 @contextmanager
-def several(clients: int, phase: str, instances: Instances, folder: FilePath) -> Iterator[Talk]:
+def several(clients: int, phase: str, instances: Instances, folder: Path) -> Iterator[Talk]:
     """A runner of several SQLite clients with one phase of `keyed` made ready."""
     talk = talk_on(path_of("sqlite-jdbc", clients=str(clients)), instances)
     workload = load_workload("keyed")
@@ -149,7 +149,7 @@ def several(clients: int, phase: str, instances: Instances, folder: FilePath) ->
         talk.runner.stop()
 
 
-def test_fewer_operations_than_clients(instances: Instances, tmp_path: FilePath) -> None:
+def test_fewer_operations_than_clients(instances: Instances, tmp_path: Path) -> None:
     with several(8, "read", instances, tmp_path) as talk:
         sampled = talk.sample("read", operations=3)
         assert [part.operations for part in sampled.clients] == [0, 0, 1, 0, 0, 1, 0, 1]
@@ -157,7 +157,7 @@ def test_fewer_operations_than_clients(instances: Instances, tmp_path: FilePath)
         assert 0 < sampled.min_ns <= sampled.max_ns
 
 
-def test_a_failing_client_is_told_apart(instances: Instances, tmp_path: FilePath) -> None:
+def test_a_failing_client_is_told_apart(instances: Instances, tmp_path: Path) -> None:
     with several(2, "insert", instances, tmp_path) as talk:
         assert talk.sample("insert", operations=10).operations == 10
         again = talk.sample("insert", operations=15, first=5)  # 5 to 9 are there already: the first client's
@@ -167,7 +167,7 @@ def test_a_failing_client_is_told_apart(instances: Instances, tmp_path: FilePath
 
 
 @pytest.mark.parametrize("clients", [1, 2])
-def test_collections_are_counted(clients: int, instances: Instances, tmp_path: FilePath) -> None:
+def test_collections_are_counted(clients: int, instances: Instances, tmp_path: Path) -> None:
     with several(clients, "read", instances, tmp_path) as talk:
         seen = [talk.sample("read", operations=1)]
         assert (seen[0].collections, seen[0].collector_ns) == (0, 0)
@@ -179,7 +179,7 @@ def test_collections_are_counted(clients: int, instances: Instances, tmp_path: F
         assert not any(sampled.collector_ns for sampled in seen if not sampled.collections)
 
 
-def test_a_machine_without_virtual_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath) -> None:
+def test_a_machine_without_virtual_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = path_of("derby", clients="2", concurrency="virtual-threads")
     adapter: Any = ADAPTERS["derby"]
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import pytest
 from tests.unit.group_cases import LEDGER, NULL, Case, failures, name_of
@@ -136,7 +136,7 @@ def test_the_clock_is_the_controllers(null: Subject) -> None:
     assert before_ns <= total.begun_ns <= total.ended_ns <= after_ns
 
 
-def test_virtual_threads_are_refused(tmp_path: FilePath) -> None:
+def test_virtual_threads_are_refused(tmp_path: Path) -> None:
     with subject("java", "null", tmp_path, concurrency="virtual-threads") as found, found.talk(clients=2) as talk:
         talk.prepare_nothing()
         with pytest.raises(RunnerFailure, match="carrier") as refused, talk.groups(Group(NOTHING, clients=2)):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import msgspec
 import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
 
 from rowpath.engines import ENGINES
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
@@ -40,7 +40,7 @@ def small(name: str) -> tuple[Workload, Phase]:
     return msgspec.structs.replace(workload, phases=(phase,)), phase
 
 
-def ways() -> Iterator[Path]:
+def ways() -> Iterator[AccessPath]:
     for driver in DRIVERS:
         adapter = ADAPTERS[driver]
         axes = adapter.deployments, adapter.coordinates["statement"], adapter.coordinates["bulk"]
@@ -57,7 +57,7 @@ def instances() -> Iterator[Instances]:
         yield started
 
 
-def talk_on(path: Path, instances: Instances) -> Talk:
+def talk_on(path: AccessPath, instances: Instances) -> Talk:
     key = path.get("engine"), path.get("deployment")
     if key not in instances:
         pytest.skip(ENGINES[key[0]].availability().reason)
@@ -66,7 +66,7 @@ def talk_on(path: Path, instances: Instances) -> Talk:
 
 
 @pytest.mark.parametrize("path", list(ways()), ids=lambda path: path.id)
-def test_every_way(path: Path, instances: Instances, tmp_path: FilePath) -> None:
+def test_every_way(path: AccessPath, instances: Instances, tmp_path: Path) -> None:
     talk = talk_on(path, instances)
     try:
         for name in ("batch-100", "bulk"):
@@ -86,7 +86,7 @@ def test_every_way(path: Path, instances: Instances, tmp_path: FilePath) -> None
 
 @pytest.mark.parametrize(("driver", "bulk"), [("sqlite-jdbc", "batch"), ("derby", "batch"), *PG])
 def test_an_operation_is_stored_whole_or_not_at_all(
-    driver: str, bulk: str, instances: Instances, tmp_path: FilePath
+    driver: str, bulk: str, instances: Instances, tmp_path: Path
 ) -> None:
     path = path_of(driver, bulk=bulk)
     talk = talk_on(path, instances)
@@ -111,7 +111,7 @@ def test_an_operation_is_stored_whole_or_not_at_all(
         talk.runner.stop()
 
 
-def test_what_does_not_exist(instances: Instances, tmp_path: FilePath) -> None:
+def test_what_does_not_exist(instances: Instances, tmp_path: Path) -> None:
     path = path_of("sqlite-jdbc")
     workload, phase = small("bulk")
     for coordinates, reason in (
@@ -119,7 +119,7 @@ def test_what_does_not_exist(instances: Instances, tmp_path: FilePath) -> None:
         ({"bulk": "none"}, "no bulk way none"),
         ({"clients": "2"}, "one client alone"),
     ):
-        talk = talk_on(Path.of(path.as_dict() | coordinates), instances)
+        talk = talk_on(AccessPath.of(path.as_dict() | coordinates), instances)
         try:
             with pytest.raises(RunnerFailure, match=reason) as raised:
                 talk.make_ready(workload, phase, tmp_path)

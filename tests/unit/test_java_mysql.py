@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
@@ -63,7 +63,7 @@ def counted(instances: Instances, driver: str, **coordinates: str) -> Iterator[t
     ],
 )
 def test_what_the_server_is_asked(
-    driver: str, statement: str, prepare_cache: str, asked: dict[str, int], instances: Instances, tmp_path: FilePath
+    driver: str, statement: str, prepare_cache: str, asked: dict[str, int], instances: Instances, tmp_path: Path
 ) -> None:
     server = instances[SERVER]
     assert isinstance(server, CountsStatements)
@@ -91,9 +91,7 @@ def test_what_the_server_is_asked(
         (MARIADB, "chunked:1000", 1),
     ],
 )
-def test_portions_of_a_result(
-    driver: str, result: str, round_trips: int, instances: Instances, tmp_path: FilePath
-) -> None:
+def test_portions_of_a_result(driver: str, result: str, round_trips: int, instances: Instances, tmp_path: Path) -> None:
     workload = load_workload("scan")
     rows = workload.tables["hits"].rows
     with counted(instances, driver, result=result) as (talk, proxy):
@@ -105,7 +103,7 @@ def test_portions_of_a_result(
         assert proxy.read().round_trips == 3 * round_trips
 
 
-def load(driver: str, bulk: str, instances: Instances, folder: FilePath) -> Counters:
+def load(driver: str, bulk: str, instances: Instances, folder: Path) -> Counters:
     """What all operations but the first, which may prepare, send and receive."""
     workload, phase = small("bulk")
     with counted(instances, driver, bulk=bulk) as (talk, proxy):
@@ -117,7 +115,7 @@ def load(driver: str, bulk: str, instances: Instances, folder: FilePath) -> Coun
 
 
 @pytest.mark.parametrize(("driver", "one"), [(CONNECTOR_J, "rewritten-batch"), (MARIADB, "bulk-execute")])
-def test_ways_to_load(driver: str, one: str, instances: Instances, tmp_path: FilePath) -> None:
+def test_ways_to_load(driver: str, one: str, instances: Instances, tmp_path: Path) -> None:
     operations = OPERATIONS - 1
     batch, together = (load(driver, bulk, instances, tmp_path) for bulk in ("batch", one))
     assert together.round_trips <= operations * 5  # autocommit off, the rows, COMMIT, autocommit on

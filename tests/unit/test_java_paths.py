@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.protocol import (
@@ -44,7 +44,7 @@ def exists(adapter: Adapter, coordinates: dict[str, str]) -> bool:
     return not any(rule.when.items() <= coordinates.items() for rule in adapter.unsupported)
 
 
-def paths() -> list[tuple[Adapter, Path]]:
+def paths() -> list[tuple[Adapter, AccessPath]]:
     """Every point of each adapter's lattice that exists, but the other transports, TLS and versions once only."""
     found = []
     for adapter in ADAPTERS.values():
@@ -62,7 +62,7 @@ def paths() -> list[tuple[Adapter, Path]]:
                 usual = all(coordinates[key] == first[key] for key in ALONE if key in axes)
                 alone = sum(coordinates[key] != first[key] for key in axes) == 1
                 if exists(adapter, fixed | coordinates) and (usual or alone):
-                    found.append((adapter, Path.of(fixed | coordinates)))
+                    found.append((adapter, AccessPath.of(fixed | coordinates)))
     return found
 
 
@@ -75,7 +75,7 @@ def instances() -> Iterator[Instances]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> FilePath:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("parameters")
 
 
@@ -87,8 +87,10 @@ def serves(adapter: Adapter, phase: Phase) -> bool:
     return phase.scan if "scan" in adapter.phases else phase.kind in adapter.phases
 
 
-@pytest.mark.parametrize(("adapter", "path"), paths(), ids=lambda value: value.id if isinstance(value, Path) else "")
-def test_every_workload(adapter: Adapter, path: Path, instances: Instances, folder: FilePath) -> None:
+@pytest.mark.parametrize(
+    ("adapter", "path"), paths(), ids=lambda value: value.id if isinstance(value, AccessPath) else ""
+)
+def test_every_workload(adapter: Adapter, path: AccessPath, instances: Instances, folder: Path) -> None:
     key = path.get("engine"), path.get("deployment")
     if key not in instances:
         pytest.skip(ENGINES[key[0]].availability().reason)
@@ -111,7 +113,7 @@ def test_every_workload(adapter: Adapter, path: Path, instances: Instances, fold
         talk.runner.stop()
 
 
-def check_phase(talk: Talk, truth: Truth, phase: Phase, path: Path, folder: FilePath) -> None:
+def check_phase(talk: Talk, truth: Truth, phase: Phase, path: AccessPath, folder: Path) -> None:
     workload = truth.workload
     talk.make_ready(workload, phase, folder)
     operations = phase.operations or 7
@@ -134,7 +136,7 @@ def check_phase(talk: Talk, truth: Truth, phase: Phase, path: Path, folder: File
         assert talk.digest_after(workload, phase, folder) == truth.after_digest(phase, operations), phase.name
 
 
-def check_facts(facts: FactsReply, path: Path, instance: Instance) -> None:
+def check_facts(facts: FactsReply, path: AccessPath, instance: Instance) -> None:
     assert "-Xmx256m" in facts.runtime
     assert "-XX:+UseSerialGC" in facts.runtime
     for secret in instance.secrets():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import pytest
 from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
@@ -12,7 +12,7 @@ from test_java_load import OPERATIONS, ROWS, small
 
 from rowpath.machine import postgresql_programs
 from rowpath.machine.counters.counting_proxy import Counters, Proxy
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Facts, FactsReply
 from rowpath.runners.toolchains import java
@@ -31,7 +31,7 @@ def instances() -> Iterator[Instances]:
 
 
 @contextmanager
-def counted(path: Path, instances: Instances) -> Iterator[tuple[Talk, Proxy]]:
+def counted(path: AccessPath, instances: Instances) -> Iterator[tuple[Talk, Proxy]]:
     """A runner that goes through the counting proxy."""
     options = instances[SERVER].options(path)
     proxy = Proxy(int(options["port"]))
@@ -44,9 +44,7 @@ def counted(path: Path, instances: Instances) -> Iterator[tuple[Talk, Proxy]]:
 
 
 @pytest.mark.parametrize(("result", "round_trips"), [("whole", 1), ("cursor:1000", 8), ("fetch-size:1000", 1)])
-def test_a_fetch_size_takes_a_transaction(
-    result: str, round_trips: int, instances: Instances, tmp_path: FilePath
-) -> None:
+def test_a_fetch_size_takes_a_transaction(result: str, round_trips: int, instances: Instances, tmp_path: Path) -> None:
     workload = load_workload("scan")
     scan = workload.phase("read")
     rows = workload.tables["hits"].rows
@@ -61,7 +59,7 @@ def test_a_fetch_size_takes_a_transaction(
         assert talk.ask(Facts, FactsReply).settings["fetch_size"] == size
 
 
-def load(name: str, bulk: str, instances: Instances, folder: FilePath) -> Counters:
+def load(name: str, bulk: str, instances: Instances, folder: Path) -> Counters:
     """What four operations send and receive, once the statement is prepared on the server."""
     workload, phase = small(name)
     with counted(path_of("pgjdbc", bulk=bulk), instances) as (talk, proxy):
@@ -72,7 +70,7 @@ def load(name: str, bulk: str, instances: Instances, folder: FilePath) -> Counte
         return proxy.read()
 
 
-def test_ways_to_load(instances: Instances, tmp_path: FilePath) -> None:
+def test_ways_to_load(instances: Instances, tmp_path: Path) -> None:
     operations = OPERATIONS - 1
     single = load("batch-100", "batch", instances, tmp_path)
     assert single.round_trips == operations * (ROWS + 1)  # BEGIN goes with the first, COMMIT alone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +25,7 @@ def start() -> Iterator[Start]:
 
 def test_the_loop_thread_has_its_name(start: Start) -> None:
     reply = start("null").hello()
-    comm = FilePath(f"/proc/{reply['pid']}/task/{reply['loop_tid']}/comm").read_text()
+    comm = Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}/comm").read_text()
     assert comm.strip() == "rowpath-loop"
 
 
@@ -39,7 +39,7 @@ def file_vectors() -> list[dict[str, Any]]:
     ]
 
 
-def test_every_vector_from_a_file(start: Start, tmp_path: FilePath) -> None:
+def test_every_vector_from_a_file(start: Start, tmp_path: Path) -> None:
     talk = start("file", {"path": str(tmp_path), "delimiter": "|"})
     for vector in file_vectors():
         column = {"name": "value", "type": vector["type"], **vector.get("column", {})}
@@ -63,7 +63,7 @@ def test_every_vector_from_a_file(start: Start, tmp_path: FilePath) -> None:
         (b"\xff\n", ""),
     ],
 )
-def test_a_file_that_does_not_fit(start: Start, tmp_path: FilePath, content: bytes, text: str) -> None:
+def test_a_file_that_does_not_fit(start: Start, tmp_path: Path, content: bytes, text: str) -> None:
     (tmp_path / "t.tbl").write_bytes(content)
     talk = start("file", {"path": str(tmp_path)})
     phase = {"name": "x", "kind": "query", "table": "t", "scan": True, "columns": [K]}
@@ -73,7 +73,7 @@ def test_a_file_that_does_not_fit(start: Start, tmp_path: FilePath, content: byt
     assert text in error["text"]
 
 
-def test_what_is_fetched_is_checked(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_fetched_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     one = "org.ow2.asm:asm:9.11.1"
     maven.jar(one).parent.mkdir(parents=True)
@@ -92,7 +92,7 @@ def test_what_is_fetched_is_checked(tmp_path: FilePath, monkeypatch: pytest.Monk
         java.fetch([own])
 
 
-def test_without_maven_or_a_jdk(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_maven_or_a_jdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     monkeypatch.setattr(maven.shutil, "which", lambda _name: None)
     lacking = java.availability(adapter("java", "pgjdbc"), "42.7.14")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -49,20 +49,20 @@ def specs(columns: tuple[Column, ...]) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(column) for column in columns]
 
 
-def made(folder: FilePath, rows: list[tuple[Any, ...]] = ROWS) -> int:
+def made(folder: Path, rows: list[tuple[Any, ...]] = ROWS) -> int:
     """Bytes of the file."""
     lines = ["|".join(map(delimited_value, row)) + "\n" for row in rows]
     return (folder / "t.tbl").write_bytes("".join(lines).encode())
 
 
-def segment_phase(folder: FilePath, bounds: list[tuple[int, int]]) -> dict[str, Any]:
+def segment_phase(folder: Path, bounds: list[tuple[int, int]]) -> dict[str, Any]:
     count = codec.write_rows(folder / "bounds.rows", bounds, BOUNDS)
     phase = {"name": "s", "kind": "query", "table": "t", "access": "segment", "columns": specs(COLUMNS)}
     phase["parameter_columns"] = specs(BOUNDS)
     return {"phase": phase, "parameters": {"file": str(folder / "bounds.rows"), "first": 0, "count": count}}
 
 
-def test_wherever_the_file_is_cut_every_line_comes_once(start: Start, tmp_path: FilePath) -> None:
+def test_wherever_the_file_is_cut_every_line_comes_once(start: Start, tmp_path: Path) -> None:
     size = made(tmp_path)
     talk = start("file", {"path": str(tmp_path)})
     cuts = [(0, cut) for cut in range(size + 1)] + [(cut, size) for cut in range(size + 1)]
@@ -74,7 +74,7 @@ def test_wherever_the_file_is_cut_every_line_comes_once(start: Start, tmp_path: 
         assert f"{len(ROWS)}:{hashes:016x}" == WHOLE, cut
 
 
-def test_each_thread_takes_its_part(start: Start, tmp_path: FilePath) -> None:
+def test_each_thread_takes_its_part(start: Start, tmp_path: Path) -> None:
     size = made(tmp_path)
     parts = [(part * size // 3, (part + 1) * size // 3) for part in range(3)]
     talk = start("file", {"path": str(tmp_path), "clients": "3", "concurrency": "threads"})
@@ -86,14 +86,14 @@ def test_each_thread_takes_its_part(start: Start, tmp_path: FilePath) -> None:
         assert all(client["rows"] > 0 for client in reply["clients"])
 
 
-def aggregate_of(folder: FilePath, start: Start, columns: tuple[Column, ...]) -> Any:
+def aggregate_of(folder: Path, start: Start, columns: tuple[Column, ...]) -> Any:
     talk = start("file", {"path": str(folder)})
     phase = {"name": "a", "kind": "query", "table": "t", "access": "aggregate", "columns": specs(columns)}
     prepared = talk.ask("prepare", phase=phase | {"table_columns": specs(COLUMNS)}, parameters=None)
     return prepared if "error" in prepared else talk.ask("verify", phase="a", first=0, count=2)
 
 
-def test_an_aggregate_over_the_lines(start: Start, tmp_path: FilePath) -> None:
+def test_an_aggregate_over_the_lines(start: Start, tmp_path: Path) -> None:
     made(tmp_path)
     amounts = [row[2] for row in ROWS if row[2] is not None]
     texts = [row[1] for row in ROWS if row[1] is not None]
@@ -102,14 +102,14 @@ def test_an_aggregate_over_the_lines(start: Start, tmp_path: FilePath) -> None:
     assert verified["digest"] == codec.digest([row, row], AGGREGATE)
 
 
-def test_an_aggregate_over_no_line(start: Start, tmp_path: FilePath) -> None:
+def test_an_aggregate_over_no_line(start: Start, tmp_path: Path) -> None:
     made(tmp_path, [])
     row = (0, None, None, None, None, None)
     assert aggregate_of(tmp_path, start, AGGREGATE)["digest"] == codec.digest([row, row], AGGREGATE)
 
 
 @pytest.mark.parametrize("name", ["median_k", "sum_nothing", "sum"])
-def test_an_aggregate_that_is_none(start: Start, tmp_path: FilePath, name: str) -> None:
+def test_an_aggregate_that_is_none(start: Start, tmp_path: Path, name: str) -> None:
     made(tmp_path)
     error = aggregate_of(tmp_path, start, (Column(name, "integer"),))["error"]
     assert error["kind"] == "unsupported"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,7 +88,7 @@ def test_every_row_comes(talk: Talk, options: dict[str, Any]) -> None:
     assert spl.VERSION in facts.engine_version
 
 
-def test_the_parts_together_are_the_whole(talk: Talk, tmp_path: FilePath) -> None:
+def test_the_parts_together_are_the_whole(talk: Talk, tmp_path: Path) -> None:
     file = tmp_path / "bounds.rows"
     count = codec.write_rows(file, [(0, 1), (1, 2), (2, 3)], BOUNDS)
     prepare(talk, TABLE.columns, ParameterSlice(file=str(file), first=0, count=count), access="segment")
@@ -123,7 +123,7 @@ def test_what_it_cannot_read_exactly_is_said(talk: Talk) -> None:
         prepare(talk, TABLE.columns)
 
 
-def test_nothing_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: FilePath) -> None:
+def test_nothing_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     for here in (ENGINE.availability(), java.availability(ADAPTER, spl.VERSION)):
         assert (here.ok, here.remedy) == (False, "rowpath engine fetch esproc")

@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -50,11 +50,11 @@ def start(language: str, driver: str) -> Iterator[Start]:
 
 
 @pytest.fixture
-def database(tmp_path: FilePath) -> FilePath:
+def database(tmp_path: Path) -> Path:
     return sqlite_file(tmp_path)
 
 
-def parameters(file: FilePath, rows: list[tuple[Any, ...]], *columns: Column) -> dict[str, Any]:
+def parameters(file: Path, rows: list[tuple[Any, ...]], *columns: Column) -> dict[str, Any]:
     codec.write_rows(file, rows, columns or [Column("k", "integer")])
     return {"file": str(file), "first": 1, "count": len(rows) - 1}
 
@@ -64,7 +64,7 @@ def insert_keys(**changed: Any) -> dict[str, Any]:
     return phase | changed
 
 
-def keys(database: FilePath) -> list[int]:
+def keys(database: Path) -> list[int]:
     with sqlite3.connect(database) as connection:
         found = [key for (key,) in connection.execute("SELECT k FROM t ORDER BY k")]
     connection.close()
@@ -73,7 +73,7 @@ def keys(database: FilePath) -> list[int]:
 
 def left_behind(talk: Talk) -> bool:
     """Mono's shared memory."""
-    return FilePath(f"/dev/shm/mono.{talk.process.pid}").exists()
+    return Path(f"/dev/shm/mono.{talk.process.pid}").exists()
 
 
 @every_language
@@ -82,7 +82,7 @@ def test_handshake(start: Start, language: str, driver: str) -> None:
     reply = talk.hello()
     assert (reply["protocol"], reply["codec"], reply["language"]) == ([1, 1], 1, language)
     assert reply["pid"] == talk.process.pid
-    assert FilePath(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
+    assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
     assert reply["loop_tid"] != reply["pid"]
     assert 5 < reply["clock_read_ns"] < 2000
     assert talk.hello(protocol=[2, 0])["error"]["kind"] == "unsupported"
@@ -111,8 +111,8 @@ def test_noise_does_not_reach_the_replies(start: Start, driver: str) -> None:
     assert talk.process.stdout is not None
     talk.process.stdin.write(b"this is no request\n\xff{\n")
     assert "error" not in talk.hello()
-    descriptors = FilePath(f"/proc/{talk.process.pid}/fd")
-    replies = FilePath(f"/proc/self/fd/{talk.process.stdout.fileno()}").readlink()
+    descriptors = Path(f"/proc/{talk.process.pid}/fd")
+    replies = Path(f"/proc/self/fd/{talk.process.stdout.fileno()}").readlink()
     assert (descriptors / "1").readlink() == (descriptors / "2").readlink() != replies
     talk.process.kill()
     assert talk.process.stderr is not None
@@ -180,7 +180,7 @@ def test_a_killed_runner_leaves_nothing(start: Start, driver: str) -> None:
 @pytest.mark.parametrize("statement", ["prepared", "bound", "text"])
 @pytest.mark.parametrize("transaction", ["autocommit", "transaction"])
 def test_positions_wrap_and_touch(
-    start: Start, database: FilePath, tmp_path: FilePath, language: str, driver: str, statement: str, transaction: str
+    start: Start, database: Path, tmp_path: Path, language: str, driver: str, statement: str, transaction: str
 ) -> None:
     talk = start(driver, on_sqlite(database, statement=statement, durability="full"))
     phase = {
@@ -209,7 +209,7 @@ def test_positions_wrap_and_touch(
 @every_driver
 @pytest.mark.parametrize("statement", ["prepared", "bound", "text"])
 def test_text_beyond_ascii_goes_in_and_out(
-    start: Start, database: FilePath, tmp_path: FilePath, driver: str, statement: str
+    start: Start, database: Path, tmp_path: Path, driver: str, statement: str
 ) -> None:
     talk = start(driver, on_sqlite(database, statement=statement))
     phase = insert_keys(sql="INSERT INTO t (k, v) VALUES (?, ?)", parameter_columns=[K, V])
@@ -227,7 +227,7 @@ def test_text_beyond_ascii_goes_in_and_out(
 
 @main_driver
 def test_failed_operations_are_counted_apart(
-    start: Start, database: FilePath, tmp_path: FilePath, language: str, driver: str
+    start: Start, database: Path, tmp_path: Path, language: str, driver: str
 ) -> None:
     talk = start(driver, on_sqlite(database))
     given = parameters(tmp_path / "p", [(0,), (11,), (3,), (12,)])
@@ -242,9 +242,7 @@ def test_failed_operations_are_counted_apart(
 
 
 @main_driver
-def test_errors_have_their_kinds(
-    start: Start, database: FilePath, tmp_path: FilePath, language: str, driver: str
-) -> None:
+def test_errors_have_their_kinds(start: Start, database: Path, tmp_path: Path, language: str, driver: str) -> None:
     talk = start(driver)
     talk.hello()
     nowhere = talk.ask("open", options={"path": str(tmp_path / "no" / "such"), "durability": "full"})
@@ -273,7 +271,7 @@ def test_errors_have_their_kinds(
 
 
 @main_driver
-def test_load(start: Start, database: FilePath, tmp_path: FilePath, driver: str) -> None:
+def test_load(start: Start, database: Path, tmp_path: Path, driver: str) -> None:
     talk = start(driver, on_sqlite(database))
     given = parameters(tmp_path / "p", [(key,) for key in range(20, 40)])
     talk.ask("prepare", phase=insert_keys(parameter_columns=[{**K, "nullable": True}]), parameters=given)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rowpath.machine import postgresql_programs
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import candidates

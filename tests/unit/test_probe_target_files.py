@@ -17,7 +17,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.probe import file_copies
 from rowpath.probe.access import Access, Rules, open_access
 from rowpath.probe.file_copies import files_of

@@ -13,7 +13,7 @@ from test_python_adapters import check_every_phase
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Table
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure

@@ -8,7 +8,7 @@ import pytest
 from python_talk import ADAPTERS
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.runners.toolchains import python, python_compiled
 
 DRIVER = ADAPTERS["mysqlclient"]

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +15,11 @@ from tests.unit import group_cases as cases
 from tests.unit.group_talk import NOTHING, Group, Subject, subject
 
 from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS, Board
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 
-sys.path.append(str(FilePath(__file__).parents[2] / "runners" / "python"))
+sys.path.append(str(Path(__file__).parents[2] / "runners" / "python"))
 from rowpath_runner.adapter import Adapter as RunnerAdapter
 from rowpath_runner.clients import Clients
 from rowpath_runner.group_loop import Done, Place
@@ -77,7 +77,7 @@ def test_groups_on_a_ledger(name: str, case: cases.Case, subjects: Callable[[str
 
 def test_columnar_groups(subjects: Callable[[str], Subject]) -> None:
     rows = subjects("duckdb")
-    columnar = replace(rows, path=Path.of(rows.path.as_dict() | {"fetch": "columnar"}))
+    columnar = replace(rows, path=AccessPath.of(rows.path.as_dict() | {"fetch": "columnar"}))
     columnar.instance.own_copy(columnar.path)
     cases.touch(columnar)
 

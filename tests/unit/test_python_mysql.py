@@ -14,7 +14,7 @@ from test_python_adapters import check_every_phase
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Instance, Place
 from rowpath.machine import private_directories
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Parameters, Phase
 from rowpath.runners.manifest import source_file
 from rowpath.runners.process import RunnerFailure

@@ -18,7 +18,7 @@ from test_python_columnar import loaded
 from rowpath.execution.worker import Invocation
 from rowpath.machine import processes
 from rowpath.machine.counters import cpu, memory
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import Adapter

@@ -15,7 +15,7 @@ from test_python_columnar import loaded
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, Workload
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure

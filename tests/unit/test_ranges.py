@@ -16,7 +16,7 @@ from rowpath.engines.files.delimited import Folder
 from rowpath.errors import UsageError
 from rowpath.execution import prepared_phases
 from rowpath.execution.worker import book_as_one
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Workload
 from rowpath.runners.protocol import SampleReply
 from rowpath.workloads import partitions

@@ -14,7 +14,7 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.machine import certificates, postgresql_programs
 from rowpath.machine.directories import cache_dir
 from rowpath.model.experiment import Selection
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.selection import select

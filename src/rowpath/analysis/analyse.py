@@ -27,8 +27,7 @@ from rowpath.analysis.verdict import verdict
 from rowpath.journal import reader
 from rowpath.journal.records import DroppedRecord
 from rowpath.model.base import Status
-from rowpath.model.path import Dropped
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath, Dropped
 
 
 def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:

@@ -12,7 +12,7 @@ from rowpath import text as fmt
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Ranking, Result
 from rowpath.journal.records import ProbeRecord
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.probe import AtRoundTrip, Group, LanguageBest, Probe, Setting, Snippet, TriedPath
 from rowpath.probe.candidates import form as form_of
 
@@ -114,7 +114,7 @@ def _languages(tried: Sequence[TriedPath], results: Sequence[Result]) -> tuple[L
         if each.ratio is None or time_ns is None or each.status != "ok":
             continue
         language = each.path["language"]
-        form = form_of(Path.of(each.path))
+        form = form_of(AccessPath.of(each.path))
         found = LanguageBest(language, each.name, form, time_ns, each.ratio, each.stage)
         if language not in best or (best[language].stage == each.stage and each.ratio < best[language].ratio):
             best[language] = found

@@ -7,7 +7,7 @@ import secrets
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any, cast
 
 from rowpath.engines.base import Backup, Instance
@@ -18,12 +18,12 @@ from rowpath.model.availability import Availability
 TIMEOUT_S = 3600.0
 
 
-def place_in(folder: FilePath, user: str | None = None) -> FilePath:
+def place_in(folder: Path, user: str | None = None) -> Path:
     """A new private folder for one backup, open to the server's user: in `folder`, else where that user may go."""
     return private_directories.home(folder / f"backup-{secrets.token_hex(4)}", user)
 
 
-def literal(path: FilePath) -> str:
+def literal(path: Path) -> str:
     """The path as a text in SQL."""
     return "'" + str(path).replace("'", "''") + "'"
 
@@ -39,15 +39,13 @@ def require(there: Availability) -> None:
         raise EnvironmentMissing(there.reason, there.remedy)
 
 
-def run(
-    arguments: Sequence[str | FilePath], environment: Mapping[str, str] = {}, source: FilePath | None = None
-) -> None:
+def run(arguments: Sequence[str | Path], environment: Mapping[str, str] = {}, source: Path | None = None) -> None:
     """Run a program that restores or checks, `source` on its stdin. Errors: RowpathError, with what it said last."""
     done = processes.run(
         arguments, environment={"LC_ALL": "C.UTF-8", **environment}, source=source, timeout_s=TIMEOUT_S
     )
     if done.returncode != 0:
-        raise RowpathError(f"{FilePath(arguments[0]).name}: {(done.stdout + done.stderr).strip()[-500:]}")
+        raise RowpathError(f"{Path(arguments[0]).name}: {(done.stdout + done.stderr).strip()[-500:]}")
 
 
 @contextlib.contextmanager

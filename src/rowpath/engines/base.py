@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 
 
@@ -24,8 +24,8 @@ class Settled:
 class Place:
     """What an instance is given: where it may write (`socket_directory` is short enough for a socket), which CPUs."""
 
-    directory: FilePath
-    socket_directory: FilePath
+    directory: Path
+    socket_directory: Path
     server_cpus: tuple[int, ...]
     port: int = 0  # of a server on 127.0.0.1; 0: any free one
     environment: dict[str, str] = field(
@@ -58,13 +58,13 @@ class Instance(Protocol):
     def load(self, tables: dict[str, Table]) -> None:
         """Create and fill these tables from the controller's generators, then settle."""
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """What `open` gets beside the coordinates; for an embedded engine `path` is this path's own copy."""
 
-    def own_copy(self, path: Path) -> None:
+    def own_copy(self, path: AccessPath) -> None:
         """Give an embedded path its own byte-identical copy of the loaded database (no-op for a server)."""
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """Checkpoint and sync; for embedded engines whose runner must do it, see `settle_statements`."""
 
     def commits(self) -> int | None:
@@ -141,7 +141,7 @@ class Stored(Protocol):
 class Imports(Protocol):
     """An engine that reads a delimited text file itself, faster than any driver brings it rows."""
 
-    def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
+    def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
         """Statements that fill the empty table from a file of numbers, dates and plain texts without quotes, no NULL.
 
         `folder` may hold what they need for the while.
@@ -178,7 +178,7 @@ class Backup:
     """How one backup is made: by a statement on a connection of the path's own, or by a program."""
 
     way: str
-    kept: FilePath  # what it leaves: a file or a directory that is not there before
+    kept: Path  # what it leaves: a file or a directory that is not there before
     statement: str = ""
     before: tuple[str, ...] = ()  # statements on the same connection right before and after it, outside its span
     afterwards: tuple[str, ...] = ()
@@ -201,10 +201,10 @@ class BacksUp(Protocol):
 class BackedUp(Protocol):
     """An instance of such an engine."""
 
-    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+    def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """How the path's database is backed up into an existing folder. Errors: EnvironmentMissing."""
 
-    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+    def restored(self, backup: Backup, folder: Path) -> Instance:
         """A started instance of its own over what the backup kept, in an existing folder; the original is left alone.
 
         Embedded: `options` of any path lead to the restored copy. Errors: RowpathError (it cannot be restored).
@@ -218,7 +218,7 @@ BY_URL = "by-url"  # the `engine_version` of a server that is another's, named b
 class Reached(Protocol):
     """An engine whose server may be where not every path can reach it."""
 
-    def unreachable(self, path: Path) -> tuple[str, str]:
+    def unreachable(self, path: AccessPath) -> tuple[str, str]:
         """Why it cannot be reached the way that this path goes, and what would help; empty when it can."""
 
 

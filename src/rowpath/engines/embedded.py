@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Settled
 from rowpath.machine import private_directories
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 
 
 class Copies:
@@ -19,7 +19,7 @@ class Copies:
     flush_statements: tuple[str, ...] = ()
 
     def __init__(
-        self, deployment: str, durability: str, version: str, folder: FilePath, loaded_name: str, copy_name: str
+        self, deployment: str, durability: str, version: str, folder: Path, loaded_name: str, copy_name: str
     ) -> None:
         self.deployment = deployment
         self.durability = durability
@@ -27,7 +27,7 @@ class Copies:
         self._folder = folder
         self._database = folder / loaded_name
         self._copy_name = copy_name
-        self._only: FilePath | None = None
+        self._only: Path | None = None
 
     def start(self) -> None:
         """Make the private folder. Errors: EnvironmentMissing when it cannot be written."""
@@ -40,11 +40,11 @@ class Copies:
         """None: it lives in the client's process."""
         return []
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """The path's own copy."""
         return {"path": str(self._copy(path))}
 
-    def own_copy(self, path: Path) -> None:
+    def own_copy(self, path: AccessPath) -> None:
         """Give the path a fresh byte-identical copy; what it had before is gone. Nothing where all share `only`."""
         if self._only is not None:
             return
@@ -57,7 +57,7 @@ class Copies:
             shutil.copyfile(self._database, copy)
         private_directories.sync(copy)
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """Sync the path's copy (its runner checkpoints: `settle_statements`)."""
         started_ns = time.monotonic_ns()
         private_directories.sync(self._copy(path))
@@ -77,17 +77,17 @@ class Copies:
         """None."""
         return []
 
-    def home(self) -> FilePath | None:
+    def home(self) -> Path | None:
         """The folder with everything of it."""
         return self._folder
 
-    def restored_copy(self) -> FilePath:
+    def restored_copy(self) -> Path:
         """Where what a backup kept is to be put: from now on the only database, which every path works on."""
         self.start()
         self._database = self._only = private_directories.home(self._folder / "restored", None) / self._copy_name
         return self._only
 
-    def _copy(self, path: Path) -> FilePath:
+    def _copy(self, path: AccessPath) -> Path:
         return (
             self._only or self._folder / hashlib.blake2s(path.id.encode(), digest_size=8).hexdigest() / self._copy_name
         )

@@ -7,7 +7,7 @@ import importlib
 import tempfile
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ import msgspec
 from rowpath.engines import indexes
 from rowpath.engines.base import Engine, Imports
 from rowpath.errors import RowpathError
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.process import Runner, RunnerFailure
@@ -53,7 +53,7 @@ def connected(language_name: str, driver: str, version: str, options: dict[str, 
     adapter = next(each for each in load_manifest(language_name).adapter if each.driver == driver)
     language: Any = importlib.import_module(f"rowpath.runners.toolchains.{language_name}")
     language.build([(adapter, version)])
-    path = Path.of({key: options[key] for key in ("engine", "deployment", "durability")} | {"driver": driver})
+    path = AccessPath.of({key: options[key] for key in ("engine", "deployment", "durability")} | {"driver": driver})
     runner = Runner.start(language.command(adapter, version, path), ())
     try:
         runner.hello(driver)
@@ -69,7 +69,7 @@ def connected(language_name: str, driver: str, version: str, options: dict[str, 
 
 
 def make_tables(
-    runner: Runner, engine: Engine, tables: dict[str, Table], folder: FilePath, by_sample: bool = False
+    runner: Runner, engine: Engine, tables: dict[str, Table], folder: Path, by_sample: bool = False
 ) -> None:
     """Make these tables anew and fill them from the generators; `folder` takes the rows for the while.
 
@@ -82,12 +82,12 @@ def make_tables(
             run(runner, [engine.drop(name)], ignore_errors=True)
             run(runner, [engine.create(name, table)])
             if table.rows:
-                fill(runner, engine, name, table, FilePath(place) / f"{name}.rows", by_sample)
+                fill(runner, engine, name, table, Path(place) / f"{name}.rows", by_sample)
             if not by_sample:  # it speaks SQL
                 run(runner, indexes.statements(name, table))
 
 
-def fill(runner: Runner, engine: Engine, name: str, table: Table, file: FilePath, by_sample: bool = False) -> None:
+def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by_sample: bool = False) -> None:
     """Store the table's rows: the engine reads a kept file, or the rows come by way of parameter files.
 
     Errors: RunnerFailure, RowpathError when rows are missing.

@@ -7,14 +7,14 @@ import json
 import socket
 import subprocess
 import time
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Place, Settled
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import private_directories, processes
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 
 START_TIMEOUT_S = 10.0
@@ -83,14 +83,14 @@ class Nothing:
     def load(self, tables: dict[str, Table]) -> None:
         """Nothing to load."""
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """None."""
         return {}
 
-    def own_copy(self, path: Path) -> None:
+    def own_copy(self, path: AccessPath) -> None:
         """Nothing to copy."""
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """At rest."""
         return Settled(0, 0, "nothing to settle")
 
@@ -126,7 +126,7 @@ class Ping(Nothing):
         self.stall_every = 0
         self._place = place
         self._process: processes.Process | None = None
-        self._sockets: FilePath | None = None
+        self._sockets: Path | None = None
         self._port = 0
 
     def start(self) -> None:
@@ -182,11 +182,11 @@ class Ping(Nothing):
         """Its pid while it is alive."""
         return [self._process.pid] if self._process is not None and self._process.poll() is None else []
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens."""
         return {"host": "127.0.0.1", "port": self._port, "socket": str(self._sockets and self._sockets / "ping")}
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """At rest when nobody asks."""
         started_ns = time.monotonic_ns()
         return Settled(time.monotonic_ns() - started_ns, 0, "nothing to settle")

@@ -6,13 +6,13 @@ import contextlib
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import CountsStatements, Instance
 from rowpath.machine import directories
 from rowpath.machine.counters import counting_proxy as proxy
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 
 STATEMENTS_MEANS = "the server's own counters of prepared statements"
 
@@ -42,7 +42,7 @@ class Counting:
 
 @contextlib.contextmanager
 def counting_proxy(
-    path: Path, instance: Instance, directory: FilePath, way: Mapping[str, Any] = {}
+    path: AccessPath, instance: Instance, directory: Path, way: Mapping[str, Any] = {}
 ) -> Iterator[Counting | None]:
     """A counting proxy in front of the instance for this path; None where nothing goes over a connection.
 
@@ -66,10 +66,10 @@ def counting_proxy(
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
             if "socket_dir" in options:
                 name = f".s.PGSQL.{options['port']}"
-                real, overrides = FilePath(options["socket_dir"]) / name, {"socket_dir": str(folder)}
+                real, overrides = Path(options["socket_dir"]) / name, {"socket_dir": str(folder)}
             else:
                 name = "socket"
-                real, overrides = FilePath(options["socket"]), {"socket": str(folder / name)}
+                real, overrides = Path(options["socket"]), {"socket": str(folder / name)}
             counting = proxy.Proxy(real, folder / name)
         cleanup.callback(counting.stop)
         yield Counting(counting, overrides)

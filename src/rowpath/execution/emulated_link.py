@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines import ENGINES
@@ -23,7 +23,7 @@ from rowpath.errors import InternalError
 from rowpath.execution.prepared_phases import Work
 from rowpath.execution.worker import Invocation
 from rowpath.machine import cpus, processes
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.planning.lattice import stated_ns
 from rowpath.planning.plan import PlannedPath
@@ -77,7 +77,7 @@ class Links:
     def __init__(self) -> None:
         self._links: dict[tuple[Any, str], Link] = {}
 
-    def way_to(self, server: Any, instance: Instance, path: Path) -> dict[str, Any]:
+    def way_to(self, server: Any, instance: Instance, path: AccessPath) -> dict[str, Any]:
         """What `open` gets instead of the server's own address; empty for a path without a link.
 
         `server`: what tells the instances of a run apart. Errors: RunnerFailure for another machine's server.
@@ -119,7 +119,7 @@ class LinkMeasured:
     means: str
 
 
-def measure(value: str, placement: str, directory: FilePath) -> LinkMeasured:
+def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
     """Ping-pong and a long send through a link of that value, the client where `placement` puts it."""
     place = Place(directory / "ping", directory / "ping", cpus.server_cpus())
     ping = ENGINES["null"].instance("server", "none", place)
@@ -195,4 +195,4 @@ def _ping_path(placement: str) -> PlannedPath:
         "placement": placement,
         "writes": "1",
     }
-    return PlannedPath(Path.of(coordinates), adapter, (NOTHING.name,), "ping")
+    return PlannedPath(AccessPath.of(coordinates), adapter, (NOTHING.name,), "ping")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines import ENGINES
@@ -12,7 +12,7 @@ from rowpath.errors import UsageError
 from rowpath.execution.emulated_link import Links
 from rowpath.execution.prepared_phases import Workshop
 from rowpath.machine import cpus
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table, Workload
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
@@ -21,7 +21,7 @@ from rowpath.planning.plan import PlannedPath
 class Fleet:
     """Every engine instance of a run."""
 
-    def __init__(self, directory: FilePath, workshop: Workshop, learn_secret: Callable[[str], None]) -> None:
+    def __init__(self, directory: Path, workshop: Workshop, learn_secret: Callable[[str], None]) -> None:
         self._directory = directory
         self._workshop = workshop
         self._learn_secret = learn_secret
@@ -58,7 +58,7 @@ class Fleet:
         names = dict.fromkeys(phase.partition(".")[0] for planned in paths for phase in planned.phases)
         return [workloads[name] for name in names]
 
-    def way_to(self, path: Path) -> dict[str, Any]:
+    def way_to(self, path: AccessPath) -> dict[str, Any]:
         """What `open` gets so that a path goes through its emulated link; empty for a path without one."""
         return self._links.way_to(key_of(path), self._instances[key_of(path)], path)
 

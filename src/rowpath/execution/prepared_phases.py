@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import msgspec
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.runners.protocol import (
     ColumnSpec,
@@ -42,7 +42,7 @@ class EngineWork:
 class Workshop:
     """Makes phases ready once per workload and engine; parameter files are written once per content."""
 
-    def __init__(self, directory: FilePath) -> None:
+    def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._made: dict[tuple[str, str], EngineWork] = {}
         self._parted: dict[tuple[str, ...], EngineWork] = {}
@@ -54,7 +54,7 @@ class Workshop:
             self._made[key] = self._make(workload, engine_name)
         return self._made[key]
 
-    def path_work(self, workload: Workload, path: Path, instance: Instance) -> EngineWork:
+    def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> EngineWork:
         """The workload ready for that path on its loaded instance, union phases included."""
         common = self.engine_work(workload, path.get("engine"))
         if path.get("ranges") == "none":
@@ -65,7 +65,7 @@ class Workshop:
             phases = dict(common.phases)
             for phase in common.workload.phases:
                 if phase.union:
-                    parted = partitions.parameters(common.workload, phase, path, FilePath(folder) if folder else None)
+                    parted = partitions.parameters(common.workload, phase, path, Path(folder) if folder else None)
                     name = f"{workload.name}.{phase.name}"
                     phases[name] = self._phase(common.workload, phase, name, path.get("engine"), *parted)
             self._parted[key] = replace(common, phases=phases)
@@ -93,7 +93,7 @@ class Workshop:
         rows: Iterable[generators.Row],
     ) -> Work:
         engine = ENGINES[engine_name]
-        file: FilePath | None = None
+        file: Path | None = None
         count = 0
         if phase.parameters is not None:
             # The ranges of a retrieval in parts are few and follow from more than the workload: they tell files apart.
@@ -132,7 +132,7 @@ class Work:
     sql: str
     columns: tuple[Column, ...]
     parameter_columns: tuple[Column, ...]
-    parameter_file: FilePath | None
+    parameter_file: Path | None
     parameter_count: int
     reset: tuple[str, ...] = ()
     table_columns: tuple[Column, ...] = ()  # of the phase's table, whole

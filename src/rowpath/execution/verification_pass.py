@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Instance
@@ -14,7 +14,7 @@ from rowpath.execution.worker import Invocation
 from rowpath.machine import disk_space
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import syncs, system_calls
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
@@ -34,7 +34,7 @@ Record = Callable[..., None]
 class Prover:
     """Runs the pass over one path after another and journals what it finds."""
 
-    def __init__(self, record: Record, directory: FilePath, timeout_s: float, count_commits: bool) -> None:
+    def __init__(self, record: Record, directory: Path, timeout_s: float, count_commits: bool) -> None:
         self._record = record
         self._directory = directory
         self._timeout_s = timeout_s
@@ -46,8 +46,8 @@ class Prover:
         instance: Instance,
         engine_works: dict[str, EngineWork],
         log: Callable[[str], None],
-        server_syncs: FilePath | None = None,
-        way_to: Callable[[Path], Mapping[str, Any]] = lambda _path: {},
+        server_syncs: Path | None = None,
+        way_to: Callable[[AccessPath], Mapping[str, Any]] = lambda _path: {},
     ) -> dict[str, str]:
         """The phases this path must not be measured in, with the status why: `wrong`, `failed`, `unsupported`.
 
@@ -84,7 +84,7 @@ class Prover:
         engine_work: EngineWork,
         work: Work,
         counting: Counting | None,
-        sync_file: FilePath | None,
+        sync_file: Path | None,
         bad: dict[str, str],
     ) -> None:
         planned = invocation.planned
@@ -301,7 +301,7 @@ class Prover:
 
     def _sync_counting(
         self, planned: PlannedPath, engine_works: dict[str, EngineWork]
-    ) -> tuple[dict[str, str], FilePath | None]:
+    ) -> tuple[dict[str, str], Path | None]:
         writes = any(engine_works[name.partition(".")[0]].phases[name].phase.writes for name in planned.phases)
         if not writes or planned.path.get("deployment") != "embedded" or syncs.probe() != syncs.MEANS:
             return {}, None
@@ -309,7 +309,7 @@ class Prover:
         return syncs.environment(file), file
 
 
-def drain_problem(path: Path, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:
+def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:
     """Why what a floor took cannot be the whole; empty when it can. The formats of some files are less than values.
 
     `received`: the bytes that the counting proxy saw come from the server, where they are the operations' alone.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import private_directories, processes
@@ -18,7 +18,7 @@ def problem() -> str:
     return "" if shutil.which("openssl") else "openssl, which makes the server's certificate, is missing"
 
 
-def make(folder: FilePath, user: str | None) -> tuple[FilePath, FilePath]:
+def make(folder: Path, user: str | None) -> tuple[Path, Path]:
     """A new certificate and its key in that folder, both 0600 and the user's own. Errors: EnvironmentMissing."""
     missing = problem()
     if missing:

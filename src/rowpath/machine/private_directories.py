@@ -12,7 +12,7 @@ import secrets
 import shutil
 import socket
 import tempfile
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import IO
 
 from rowpath.errors import EnvironmentMissing, RowpathError
@@ -28,7 +28,7 @@ def server_user() -> str | None:
     return "nobody" if os.geteuid() == 0 else None
 
 
-def reachable(directory: FilePath, user: str | None) -> bool:
+def reachable(directory: Path, user: str | None) -> bool:
     """Whether that user may pass through every existing folder above `directory`."""
     if user is None:
         return True
@@ -44,20 +44,20 @@ def reachable(directory: FilePath, user: str | None) -> bool:
     return True
 
 
-def give(path: FilePath, user: str | None) -> None:
+def give(path: Path, user: str | None) -> None:
     """Make a file or folder that server user's own; nothing to do when the server runs as ourselves."""
     if user is not None:
         entry = pwd.getpwnam(user)
         os.chown(path, entry.pw_uid, entry.pw_gid)
 
 
-def give_all(folder: FilePath, user: str | None) -> None:
+def give_all(folder: Path, user: str | None) -> None:
     """Make a folder and everything in it that server user's own."""
     for path in (folder, *folder.rglob("*")):
         give(path, user)
 
 
-def home(preferred: FilePath, user: str | None) -> FilePath:
+def home(preferred: Path, user: str | None) -> Path:
     """A private folder (0700) of the server's user: `preferred`, or one in the cache where that is closed to the user.
 
     Folders in the cache that a killed run left behind are removed. Errors: EnvironmentMissing when neither is usable.
@@ -76,22 +76,22 @@ def home(preferred: FilePath, user: str | None) -> FilePath:
     return chosen
 
 
-def socket_home(preferred: FilePath, user: str | None) -> FilePath:
+def socket_home(preferred: Path, user: str | None) -> Path:
     """A private folder for a socket: the first that is short and reachable of `preferred`, the cache, /tmp."""
     if _short(preferred) and reachable(preferred, user):
         return home(preferred, user)
     if _short(cache_dir() / "instances" / "0123456789ab"):
         return home(_in_cache(), user)
-    chosen = FilePath(tempfile.mkdtemp(prefix="rowpath-", dir="/tmp"))
+    chosen = Path(tempfile.mkdtemp(prefix="rowpath-", dir="/tmp"))
     give(chosen, user)
     return chosen
 
 
-def _short(folder: FilePath) -> bool:
+def _short(folder: Path) -> bool:
     return len(os.fsencode(folder)) + len(LONGEST_SOCKET_NAME) <= SOCKET_PATH_LIMIT_BYTES
 
 
-def write_private(file: FilePath, text: str, user: str | None = None) -> None:
+def write_private(file: Path, text: str, user: str | None = None) -> None:
     """Write a file that only its owner may read, never readable by others in between."""
     file.unlink(missing_ok=True)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -118,17 +118,17 @@ def port_taken(port: int) -> bool:
         return False
 
 
-def size_bytes(folder: FilePath) -> int:
+def size_bytes(folder: Path) -> int:
     """Bytes of all files in a folder; files that vanish meanwhile do not count."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(OSError):
-                total += (FilePath(parent) / name).lstat().st_size
+                total += (Path(parent) / name).lstat().st_size
     return total
 
 
-def sync(path: FilePath) -> None:
+def sync(path: Path) -> None:
     """Write out everything that the file system of `path` holds back."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -137,7 +137,7 @@ def sync(path: FilePath) -> None:
         os.close(descriptor)
 
 
-def copy(source: FilePath, target: FilePath, user: str | None) -> None:
+def copy(source: Path, target: Path, user: str | None) -> None:
     """A byte-identical copy of a folder (blocks are shared where the file system can), the user's own, synced.
 
     It replaces `target`. Errors: RowpathError.
@@ -152,7 +152,7 @@ def copy(source: FilePath, target: FilePath, user: str | None) -> None:
     sync(target)
 
 
-def _in_cache() -> FilePath:
+def _in_cache() -> Path:
     instances = cache_dir() / "instances"
     try:
         instances.mkdir(mode=0o711, parents=True, exist_ok=True)
@@ -176,5 +176,5 @@ def _in_cache() -> FilePath:
 def _remove_held() -> None:
     processes.stop_all()  # nothing may still write there
     for lock in _held:
-        shutil.rmtree(FilePath(lock.name).with_suffix(""), ignore_errors=True)
-        FilePath(lock.name).unlink(missing_ok=True)
+        shutil.rmtree(Path(lock.name).with_suffix(""), ignore_errors=True)
+        Path(lock.name).unlink(missing_ok=True)

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import IO
 
 from rowpath.errors import InternalError, TimedOut
@@ -55,12 +55,12 @@ def environment_for(added: Mapping[str, str] = {}) -> dict[str, str]:
 
 
 def start(
-    arguments: Sequence[str | FilePath],
+    arguments: Sequence[str | Path],
     *,
     environment: Mapping[str, str] = {},
     cpus: Iterable[int] = (),
     user: str | None = None,
-    directory: FilePath | None = None,
+    directory: Path | None = None,
     stdin: Stream = subprocess.DEVNULL,
     stdout: Stream = subprocess.DEVNULL,
     stderr: Stream = subprocess.DEVNULL,
@@ -104,14 +104,14 @@ def start(
 
 
 def run(
-    arguments: Sequence[str | FilePath],
+    arguments: Sequence[str | Path],
     *,
     text: str = "",
-    source: FilePath | None = None,
+    source: Path | None = None,
     timeout_s: float = 120.0,
     environment: Mapping[str, str] = {},
     user: str | None = None,
-    directory: FilePath | None = None,
+    directory: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """A short child process from start to end, `text` or a file on its stdin; bound to our life like any other.
 

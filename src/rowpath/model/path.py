@@ -40,14 +40,14 @@ COORDINATES = (
 TOGETHER = ("fetch", "threads", "tls", "link", "clients", "placement")
 
 
-class Path(msgspec.Struct, frozen=True):
+class AccessPath(msgspec.Struct, frozen=True):
     """One access path: a point in the space of coordinates, every value a string, `none` where it does not apply."""
 
     coordinates: tuple[tuple[str, str], ...]
     label: str = ""  # tells two names of the same path apart (A/A)
 
     @classmethod
-    def of(cls, coordinates: dict[str, str], label: str = "") -> Path:
+    def of(cls, coordinates: dict[str, str], label: str = "") -> AccessPath:
         """The path with these coordinates, in canonical order."""
         known = {name: position for position, name in enumerate(COORDINATES)}
         ordered = sorted(coordinates.items(), key=lambda item: (known.get(item[0], len(known)), item[0]))
@@ -74,7 +74,7 @@ class Path(msgspec.Struct, frozen=True):
 class Dropped(Frozen, frozen=True):
     """A path that will not run, and why; `remedy` is the command that would enable it."""
 
-    path: Path
+    path: AccessPath
     reason: str
     remedy: str = ""
     status: Status = "unsupported"

@@ -6,13 +6,13 @@ from fnmatch import fnmatchcase
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp, Reached, Versioned
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.planning.lattice import _adapter, _sized_like
 from rowpath.runners.manifest import Adapter, availability
 
 
-def pruned(adapter: Adapter, path: Path) -> str:
+def pruned(adapter: Adapter, path: AccessPath) -> str:
     """Why this point of the lattice does not exist; empty when it does."""
     if path.get("link") != "none" and path.get("transport") != "tcp":
         return "a link is emulated for TCP alone"
@@ -27,7 +27,7 @@ def _meant(value: str, ruled: str) -> bool:
     return value == ruled or _sized_like(value, (ruled,))
 
 
-def unavailable(adapter: Adapter, path: Path) -> tuple[str, str]:
+def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
     """Why this path cannot run on this machine, and the command that would enable it; empty when it can."""
     engine = ENGINES[path.get("engine")]
     if isinstance(engine, Versioned):
@@ -59,7 +59,7 @@ def unavailable(adapter: Adapter, path: Path) -> tuple[str, str]:
     return "", ""
 
 
-def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase) -> str:
+def unserved_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase: Phase) -> str:
     """Why the path does not serve this phase; empty when it does. A space stands for: not worth a word."""
     if (path.get("engine") == "null") != (phase.kind == "null"):
         return " "
@@ -96,7 +96,7 @@ def unserved_reason(adapter: Adapter, path: Path, phase_name: str, phase: Phase)
     return ""
 
 
-def unnumbered_reason(path: Path, workload: Workload, phase_name: str, phase: Phase) -> str:
+def unnumbered_reason(path: AccessPath, workload: Workload, phase_name: str, phase: Phase) -> str:
     """Why several clients cannot do this insert: nobody knows which row gets which number; empty when they can."""
     table = workload.tables.get(phase.after)
     if path.get("clients") == "1" or table is None or not table.identity or phase.parameters is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import msgspec
 
@@ -24,7 +24,7 @@ def names() -> list[str]:
 def load_experiment(name_or_file: str) -> Experiment:
     """An experiment by name, or from a file when the argument has a slash or ends in `.toml`; UsageError otherwise."""
     if "/" in name_or_file or name_or_file.endswith(".toml"):
-        return read_experiment(FilePath(name_or_file))
+        return read_experiment(Path(name_or_file))
     if name_or_file not in names():
         near = nearest(name_or_file, names())
         raise UsageError(
@@ -34,7 +34,7 @@ def load_experiment(name_or_file: str) -> Experiment:
     return read_experiment(data_dir() / "experiments" / f"{name_or_file}.toml")
 
 
-def read_experiment(file: FilePath) -> Experiment:
+def read_experiment(file: Path) -> Experiment:
     """Read one file; UsageError with file, line and the nearest right key for every mistake."""
     experiment: Experiment = decode_file(file, Experiment)
     if experiment.schema_version != SCHEMA_VERSION:
@@ -49,7 +49,7 @@ def read_experiment(file: FilePath) -> Experiment:
     return experiment
 
 
-def _check_names(file: FilePath, experiment: Experiment) -> None:
+def _check_names(file: Path, experiment: Experiment) -> None:
     """Coordinates and phases that do not exist, each with its line."""
     from rowpath.planning.plan import workloads_of
     from rowpath.planning.selection import check_coordinates
@@ -74,6 +74,6 @@ def _check_names(file: FilePath, experiment: Experiment) -> None:
         raise _placed(file, lines, location, mistake)
 
 
-def _placed(file: FilePath, lines: dict[Location, int], location: Location, error: UsageError) -> UsageError:
+def _placed(file: Path, lines: dict[Location, int], location: Location, error: UsageError) -> UsageError:
     line = line_of(lines, location)
     return UsageError(f"{file}:{line}: {error.message}" if line else error.message, error.hint)

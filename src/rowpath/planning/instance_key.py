@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import versions
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 
 # engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise), `free` for
 # a server that may use every core (else `none`)
 Key = tuple[str, str, str, str, str, str]
 
 
-def key_of(path: Path) -> Key:
+def key_of(path: AccessPath) -> Key:
     """What a path's engine instance is shared by."""
     offered = versions(ENGINES[path.get("engine")])
     version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]

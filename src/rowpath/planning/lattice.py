@@ -11,7 +11,7 @@ from types import MappingProxyType
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, BacksUp, Stored, Versioned, versions
 from rowpath.machine import cpus
-from rowpath.model.path import COORDINATES, Path
+from rowpath.model.path import COORDINATES, AccessPath
 from rowpath.runners.manifest import Adapter, every_adapter
 
 NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
@@ -73,12 +73,12 @@ def engine_versions(adapter: Adapter, engine_name: str) -> tuple[str, ...]:
     return ("own",) if adapter.confounded else versions(ENGINES[engine_name])
 
 
-def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool = False) -> list[Path]:
+def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool = False) -> list[AccessPath]:
     """The adapter's paths that match; a coordinate not named takes its first value, or all of them when `complete`."""
     return list(_lattice(adapter, wanted, complete))
 
 
-def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[Path]:
+def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[AccessPath]:
     """The adapter's paths worth listing: all that differ in the statement, and each other value of BESIDE once."""
     beside = {key: values for key, values in wanted.items() if key in (*BESIDE, "link")}
     found = dict.fromkeys(lattice(adapter, beside, complete=True))
@@ -88,7 +88,7 @@ def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[Path]:
     return list(found)
 
 
-def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool) -> Iterator[Path]:
+def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool) -> Iterator[AccessPath]:
     for engine_name, deployment in itertools.product(adapter.engines, adapter.deployments):
         if engine_name not in ENGINES or deployment not in ENGINES[engine_name].deployments:
             continue
@@ -144,7 +144,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                     continue
                 coordinates["placement"] = "none"  # nobody knows where such a server runs
             for label in wanted.get("label", ("",)):
-                yield Path.of(coordinates, label)
+                yield AccessPath.of(coordinates, label)
 
 
 def _sized_like(value: str, values: tuple[str, ...]) -> bool:
@@ -160,7 +160,7 @@ def _with_tls(engine_name: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
     return (chosen,) if chosen else otherwise
 
 
-def applies(path: Path, key: str) -> bool:
+def applies(path: AccessPath, key: str) -> bool:
     """Whether the coordinate means something for the path; durability `none` does where the engine has another one."""
     if key == "durability":
         return len(ENGINES[path.get("engine")].durabilities) > 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 
 
 def _spelt(key: str, value: str) -> str:
@@ -16,7 +16,7 @@ def _spelt(key: str, value: str) -> str:
     return f"{key} {value}" if value.isdigit() else value
 
 
-def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
+def short_names(paths: list[tuple[AccessPath, str]]) -> dict[str, str]:
     """A short, unique name per path: the given one, else engine, language, driver and the coordinates that vary."""
     names: dict[str, str] = {}
     for path, name in paths:
@@ -39,6 +39,6 @@ def short_names(paths: list[tuple[Path, str]]) -> dict[str, str]:
     return names
 
 
-def _both_deployments(paths: list[tuple[Path, str]], path: Path) -> bool:
+def _both_deployments(paths: list[tuple[AccessPath, str]], path: AccessPath) -> bool:
     same = [o for o, _ in paths if o.get("engine") == path.get("engine") and o.get("driver") == path.get("driver")]
     return len({other.get("deployment") for other in same}) > 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
-from rowpath.model.path import TOGETHER, Dropped, Path
+from rowpath.model.path import TOGETHER, AccessPath, Dropped
 from rowpath.model.workload import Phase, Workload
 from rowpath.planning.availability import pruned, unavailable, unnumbered_reason, unserved_reason
 from rowpath.planning.lattice import applies
@@ -28,7 +28,7 @@ ROUGH_MEMORY_MIB = {"c": 16, "csharp": 40, "python": 64, "java": 400}
 class PlannedPath:
     """A path that will run: its adapter, the phases it serves, its short name and the comparison it belongs to."""
 
-    path: Path
+    path: AccessPath
     adapter: Adapter
     phases: tuple[str, ...]
     name: str
@@ -71,7 +71,7 @@ def make_plan(
 ) -> Plan:
     """Expand the experiment's selections, keep what the filters name, drop with reasons what cannot run here."""
     check_coordinates(filters)
-    chosen: dict[str, tuple[Adapter, Path, str, tuple[str, ...]]] = {}
+    chosen: dict[str, tuple[Adapter, AccessPath, str, tuple[str, ...]]] = {}
     dropped: list[Dropped] = []
     for selection in experiment.paths:
         if selection.extended and not extended:
@@ -187,7 +187,7 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
 def set_limit(paths: list[PlannedPath]) -> int:
     """How many runners may live at once: SET_LIMIT, or what fits in half of the memory that is free now."""
     try:
-        available = next(line for line in FilePath("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line)
+        available = next(line for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line)
     except (OSError, StopIteration):
         return SET_LIMIT
     half_mib = int(available.split()[1]) // 2048
@@ -227,7 +227,7 @@ def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
     units: dict[str, list[PlannedPath]] = {}
     for planned in paths:
         alike = {key: value for key, value in planned.path.coordinates if key != "clients"}
-        key = Path.of(alike).id if planned.path.get("ranges") != "none" else planned.path.id
+        key = AccessPath.of(alike).id if planned.path.get("ranges") != "none" else planned.path.id
         units.setdefault(key, []).append(planned)
     return list(units.values())
 

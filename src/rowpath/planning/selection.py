@@ -9,7 +9,7 @@ import msgspec
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Selection
-from rowpath.model.path import COORDINATES, Path
+from rowpath.model.path import COORDINATES, AccessPath
 from rowpath.planning.lattice import LINK, NO_FILTERS, lattice
 from rowpath.runners.manifest import Adapter, every_adapter
 from rowpath.toml_file import suggest
@@ -21,7 +21,9 @@ def coordinate_names() -> tuple[str, ...]:
     return (*COORDINATES, *sorted(own - set(COORDINATES)), "label")
 
 
-def select(selection: Selection, filters: Mapping[str, tuple[str, ...]] = NO_FILTERS) -> list[tuple[Adapter, Path]]:
+def select(
+    selection: Selection, filters: Mapping[str, tuple[str, ...]] = NO_FILTERS
+) -> list[tuple[Adapter, AccessPath]]:
     """The (adapter, path) pairs of a selection; UsageError for a coordinate that does not exist.
 
     A coordinate that the selection leaves open takes the filters' values (`placement=split`) where it can. A floor is
@@ -79,7 +81,7 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
                 raise UsageError(f"{key} '{value}' is not known", suggest(value, right))
 
 
-def matches(path: Path, filters: dict[str, tuple[str, ...]]) -> bool:
+def matches(path: AccessPath, filters: dict[str, tuple[str, ...]]) -> bool:
     """Whether the path has one of the named values in every named coordinate; floors stay that have no such thing."""
     null = path.get("engine") == "null" and "engine" not in filters
     return all(

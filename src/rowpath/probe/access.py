@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -13,7 +13,7 @@ from rowpath.engines.base import Instance
 from rowpath.engines.external.server import count_rows
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.journal.writer import Scrubber
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.probe import eligibility, file_copies, sessions
 from rowpath.probe.instances import TABLE, DatabaseFiles, GivenServer, SingleFile
 from rowpath.probe.row_limit import session_limit
@@ -129,7 +129,7 @@ class Access:
         """A runner of ours, connected through the engine's reference adapter. Errors: RowpathError, in the body too."""
         adapter, version = self._reference()
         options = self._coordinates(adapter)
-        path = Path.of({key: str(value) for key, value in options.items()})
+        path = AccessPath.of({key: str(value) for key, value in options.items()})
         language = manifest.language(adapter.language)
         language.build([(adapter, version)])
         runner: Runner | None = None
@@ -190,7 +190,7 @@ class Access:
 
 
 def open_access(
-    target: Target, rules: Rules, directory: FilePath, ask: Callable[[str], bool] = lambda _question: False
+    target: Target, rules: Rules, directory: Path, ask: Callable[[str], bool] = lambda _question: False
 ) -> Access:
     """Access to the target: copied where that is what changes nothing, then looked at once.
 
@@ -218,7 +218,7 @@ def open_access(
 
 
 def _database(
-    target: Target, rules: Rules, directory: FilePath, ask: Callable[[str], bool]
+    target: Target, rules: Rules, directory: Path, ask: Callable[[str], bool]
 ) -> tuple[DatabaseFiles, tuple[str, ...]]:
     assert target.path is not None
     files = file_copies.files_of(target.engine, target.path)

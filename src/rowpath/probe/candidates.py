@@ -10,7 +10,7 @@ import msgspec
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, Stored
 from rowpath.errors import UsageError
-from rowpath.model.path import Dropped, Path
+from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Phase
 from rowpath.planning.availability import pruned, unserved_reason
 from rowpath.planning.lattice import lattice
@@ -58,8 +58,8 @@ def candidates(
     """
     _check("language", languages, {adapter.language for adapter in every_adapter()})
     _check("driver", drivers, {adapter.driver for adapter in every_adapter()})
-    found: list[tuple[int, int, Adapter, Path]] = []
-    floors: list[tuple[Adapter, Path]] = []
+    found: list[tuple[int, int, Adapter, AccessPath]] = []
+    floors: list[tuple[Adapter, AccessPath]] = []
     dropped: list[Dropped] = []
     for adapter in every_adapter():
         if engine not in adapter.engines or deployment not in adapter.deployments:
@@ -103,12 +103,12 @@ def candidates(
     )
 
 
-def comparison(path: Path) -> str:
+def comparison(path: AccessPath) -> str:
     """What is ranked together: rows, blocks, columns and copies each by themselves, whatever engine build they use."""
     return f"fetch={form(path)}"
 
 
-def form(path: Path) -> str:
+def form(path: AccessPath) -> str:
     """The fetch form without its size: `row`, `block`, `columnar`, `copy`, `drain`; a call per value is by rows too."""
     named = path.get("fetch").partition(":")[0]
     return "row" if named == "get-data" else named
@@ -120,7 +120,9 @@ def _check(what: str, asked: Iterable[str], known: set[str]) -> None:
             raise UsageError(f"--{what} {one}: there is no such {what}", suggest(one, tuple(sorted(known))))
 
 
-def _settings(adapter: Adapter, engine: str, deployment: str, transport: str, tls: str, version: str) -> list[Path]:
+def _settings(
+    adapter: Adapter, engine: str, deployment: str, transport: str, tls: str, version: str
+) -> list[AccessPath]:
     wanted: dict[str, tuple[str, ...]] = {"engine": (engine,), "deployment": (deployment,)}
     if version:
         wanted["version"] = (version,)
@@ -156,16 +158,16 @@ def _sizes(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*values, *more]))
 
 
-def _as_given(path: Path) -> Path:
+def _as_given(path: AccessPath) -> AccessPath:
     """The path to a server that is not ours: nobody knows its version beforehand, or on which core it runs."""
     if path.get("deployment") != "server":
         return path
-    return Path.of(path.as_dict() | {"engine_version": BY_URL, "placement": "none"})
+    return AccessPath.of(path.as_dict() | {"engine_version": BY_URL, "placement": "none"})
 
 
-def _distance(path: Path, default: Path) -> int:
+def _distance(path: AccessPath, default: AccessPath) -> int:
     return sum(1 for key, value in path.coordinates if value != default.get(key))
 
 
-def _names(paths: list[Path], engine: str) -> dict[str, str]:
+def _names(paths: list[AccessPath], engine: str) -> dict[str, str]:
     return {key: name.removeprefix(f"{engine} ") for key, name in short_names([(path, "") for path in paths]).items()}

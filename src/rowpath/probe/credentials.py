@@ -6,7 +6,7 @@ import getpass
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path as FilePath
+from pathlib import Path
 
 PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
 PORTS = {"postgresql": 5432, "mysql": 3306, "mariadb": 3306, "derby": 1527, "h2": 9092}
@@ -58,11 +58,11 @@ def _postgresql(given: Login, environment: Mapping[str, str]) -> Login:
         return replace(login, password=environment["PGPASSWORD"])
     if login.password is not None:
         return login
-    file = FilePath(environment.get("PGPASSFILE") or _home(environment) / ".pgpass")
+    file = Path(environment.get("PGPASSFILE") or _home(environment) / ".pgpass")
     return _from_pgpass(login, file)
 
 
-def _from_pgpass(login: Login, file: FilePath) -> Login:
+def _from_pgpass(login: Login, file: Path) -> Login:
     text, notes = _private_text(file, 0o077)
     for line in text.splitlines():
         fields = _fields(line)
@@ -118,7 +118,7 @@ def _mysql(engine: str, given: Login, environment: Mapping[str, str]) -> Login:
     )
 
 
-def _option_file(file: FilePath, groups: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
+def _option_file(file: Path, groups: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
     """What the groups of an option file say; a file that everybody may write to is passed over, as by MySQL."""
     text, notes = _private_text(file, 0o002)
     said: dict[str, str] = {}
@@ -148,7 +148,7 @@ def _value(text: str) -> str:
     return out
 
 
-def _private_text(file: FilePath, forbidden: int) -> tuple[str, tuple[str, ...]]:
+def _private_text(file: Path, forbidden: int) -> tuple[str, tuple[str, ...]]:
     """The text of a file that holds passwords, and a note when it is passed over; empty when there is none."""
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
@@ -161,8 +161,8 @@ def _private_text(file: FilePath, forbidden: int) -> tuple[str, tuple[str, ...]]
         return "", (f"{file} is passed over: {error.strerror}",)
 
 
-def _home(environment: Mapping[str, str]) -> FilePath:
-    return FilePath(environment.get("HOME") or FilePath.home())
+def _home(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("HOME") or Path.home())
 
 
 def _port(text: str) -> int:

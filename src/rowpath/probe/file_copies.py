@@ -8,7 +8,7 @@ import shutil
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import disk_space
@@ -24,8 +24,8 @@ class Files:
     """A database's files: `main` is what is opened, `all` what is copied with it."""
 
     engine: str
-    main: FilePath
-    all: tuple[FilePath, ...]
+    main: Path
+    all: tuple[Path, ...]
 
     @property
     def size_bytes(self) -> int:
@@ -37,7 +37,7 @@ class Files:
         return tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in self.all if not f.name.endswith("-shm"))
 
 
-def files_of(engine: str, main: FilePath) -> Files:
+def files_of(engine: str, main: Path) -> Files:
     """What belongs to the database called `main`: its log and journal beside it, or the whole directory."""
     main = main.parent.resolve() / main.name if engine == "h2" else main.resolve()
     if engine == "derby":
@@ -62,7 +62,7 @@ def refuse_locked(files: Files) -> None:
         raise UsageError(f"{lock} says that the database is open", "end the program that has it open")
 
 
-def lock_on(files: Files) -> tuple[FilePath, int] | None:
+def lock_on(files: Files) -> tuple[Path, int] | None:
     """A locked file and the process that holds the lock (below 1: unknown which); None when nobody else does."""
     for file, kind, begin, length in _locks(files):
         holder = _lock_holder(file, kind, begin, length)
@@ -71,7 +71,7 @@ def lock_on(files: Files) -> tuple[FilePath, int] | None:
     return None
 
 
-def _locks(files: Files) -> list[tuple[FilePath, int, int, int]]:
+def _locks(files: Files) -> list[tuple[Path, int, int, int]]:
     """(file, lock that must be possible, begin, length): where each engine shows that it writes."""
     if files.engine == "sqlite":
         shared = files.main.with_name(f"{files.main.name}-shm")
@@ -84,7 +84,7 @@ def _locks(files: Files) -> list[tuple[FilePath, int, int, int]]:
     return [(file, fcntl.F_RDLCK, 0, 0) for file in files.all]
 
 
-def _lock_holder(file: FilePath, kind: int, begin: int, length: int) -> int | None:
+def _lock_holder(file: Path, kind: int, begin: int, length: int) -> int | None:
     """The process whose lock is in the way of one like that, asked without taking it; None when it could be taken."""
     with file.open("rb") as stream:
         asked = _LOCK.pack(kind, os.SEEK_SET, begin, length, 0)
@@ -103,7 +103,7 @@ def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> N
     )
 
 
-def copy(files: Files, to: FilePath) -> FilePath:
+def copy(files: Files, to: Path) -> Path:
     """A copy of all its files under the new folder `to`; what to open there.
 
     Errors: UsageError when somebody wrote to it meanwhile, EnvironmentMissing when there is no room.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -16,7 +16,7 @@ from rowpath.execution.prepared_phases import EngineWork, Work, Workshop
 from rowpath.execution.schedule import Schedule
 from rowpath.execution.worker import Invocation
 from rowpath.model.experiment import Experiment, Measure
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Workload
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
@@ -33,12 +33,12 @@ LATENESS = 1.5  # a set may take the budget beyond its end, by this factor of wh
 class OneWork(Workshop):
     """The query, ready; a floor gets it as the scan that it drains."""
 
-    def __init__(self, directory: FilePath, workload: Workload, work: Work, floor_work: Work, same: Sameness) -> None:
+    def __init__(self, directory: Path, workload: Workload, work: Work, floor_work: Work, same: Sameness) -> None:
         super().__init__(directory)
         self._of_paths = EngineWork(workload, cast(Truth, same), {NAME: work}, {})
         self._of_floors = EngineWork(workload, cast(Truth, Sameness()), {NAME: floor_work}, {})
 
-    def path_work(self, workload: Workload, path: Path, instance: Instance) -> EngineWork:
+    def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> EngineWork:
         """The one work there is."""
         return self._of_floors if form(path) == "drain" else self._of_paths
 
@@ -46,7 +46,7 @@ class OneWork(Workshop):
 class OneInstance(Fleet):
     """A fleet of the one database that is probed: nothing is started, loaded or stopped."""
 
-    def __init__(self, directory: FilePath, workshop: Workshop, instance: Instance) -> None:
+    def __init__(self, directory: Path, workshop: Workshop, instance: Instance) -> None:
         super().__init__(directory, workshop, lambda _secret: None)
         self._one = instance
 
@@ -56,7 +56,7 @@ class OneInstance(Fleet):
     def __contains__(self, key: Key) -> bool:
         return True
 
-    def way_to(self, path: Path) -> dict[str, Any]:
+    def way_to(self, path: AccessPath) -> dict[str, Any]:
         """Nothing in between."""
         return {}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import BY_URL, Settled
 from rowpath.errors import InternalError
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.probe import eligibility, file_copies
 from rowpath.probe.target import Target
@@ -46,14 +46,14 @@ class Reached:
         """Refused: a probe changes nothing."""
         raise InternalError("a probed database was to be filled", "report this")
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """What `open` gets beside the coordinates."""
         raise NotImplementedError
 
-    def own_copy(self, path: Path) -> None:
+    def own_copy(self, path: AccessPath) -> None:
         """Nothing, unless an engine needs one."""
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """Nothing was written."""
         return Settled(0, None, "nothing: a probe only reads")
 
@@ -79,7 +79,7 @@ class GivenServer(Reached):
 
     given_by = "the command line"
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens and who logs in; with a driver of the user's own, what that driver understands."""
         target = self.target
         if target.driver_file is not None:
@@ -105,7 +105,7 @@ class DatabaseFiles(Reached):
     `original` is where it is opened, or what further copies are made of.
     """
 
-    def __init__(self, target: Target, original: FilePath, folder: FilePath, *, in_place: bool) -> None:
+    def __init__(self, target: Target, original: Path, folder: Path, *, in_place: bool) -> None:
         super().__init__(target)
         self._original = original
         self._folder = folder
@@ -116,7 +116,7 @@ class DatabaseFiles(Reached):
         """The copies are removed."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """The file or directory to open now: where one process alone may open one, a copy that nobody has open."""
         target = self.target
         place = self._free_copy() if target.engine in OWN_COPIES else self._original
@@ -131,7 +131,7 @@ class DatabaseFiles(Reached):
         """Where it is, and what is opened."""
         return super().facts() | {"opened": "in place, read only" if self._in_place else "a copy"}
 
-    def _free_copy(self) -> FilePath:
+    def _free_copy(self) -> Path:
         """One of the copies so far, or a further one when all are open: as many as are ever open at once."""
         engine, number = self.target.engine, 0
         while (folder := self._folder / str(number)).exists():
@@ -145,7 +145,7 @@ class DatabaseFiles(Reached):
 class SingleFile(Reached):
     """A delimited, Parquet or Arrow file, only ever read; a link gives it the name of a table."""
 
-    def __init__(self, target: Target, folder: FilePath) -> None:
+    def __init__(self, target: Target, folder: Path) -> None:
         super().__init__(target)
         assert target.path is not None
         self._file = target.path
@@ -158,7 +158,7 @@ class SingleFile(Reached):
         """The link is removed, never the file."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder with the link, and the delimiter."""
         named = self.target.options.get("delimiter", DELIMITERS.get(self._file.suffix.lower(), ""))
         return {"path": str(self._folder)} | ({"delimiter": named} if named else {})

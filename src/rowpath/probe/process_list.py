@@ -6,7 +6,7 @@ import ctypes
 import os
 import urllib.parse
 from collections.abc import Iterable
-from pathlib import Path as FilePath
+from pathlib import Path
 
 ARG_START, ARG_END = 47, 48  # fields of /proc/PID/stat, counted from 0
 
@@ -34,6 +34,6 @@ def _encoded(secret: str) -> tuple[str, ...]:
 
 
 def _stat_fields() -> list[str]:
-    text = FilePath("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
+    text = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
     name_end = text.rindex(")")
     return [text[:name_end].split(" ")[0], "", *text[name_end + 2 :].split()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.execution.counting import counting_proxy
@@ -17,7 +17,7 @@ OPERATIONS = SETTLING + COUNTED
 
 
 def counted(
-    planned: PlannedPath, start: Callable[[PlannedPath], Probed], work: Work, directory: FilePath
+    planned: PlannedPath, start: Callable[[PlannedPath], Probed], work: Work, directory: Path
 ) -> dict[str, Any] | None:
     """The fields of a `proof` record; None where nothing can stand in between. Errors: RunnerFailure."""
     invocation = start(planned)

@@ -6,7 +6,7 @@ import re
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import UsageError
 from rowpath.probe import credentials, driver_urls
@@ -60,10 +60,10 @@ class Target:
     database: str = ""
     user: str = ""
     password: str = field(default="", repr=False)
-    path: FilePath | None = None  # of embedded engines and files
+    path: Path | None = None  # of embedded engines and files
     options: dict[str, str] = field(default_factory=dict, repr=False)  # what else the URL said; a driver's own URL
     shown: str = ""  # the URL without any secret
-    driver_file: FilePath | None = None  # the user's own: --jar, --odbc-driver
+    driver_file: Path | None = None  # the user's own: --jar, --odbc-driver
     notes: tuple[str, ...] = ()  # for the user: a file of passwords passed over, an option without a meaning here
 
     @property
@@ -88,8 +88,8 @@ def read_target(
     text: str,
     environment: Mapping[str, str],
     *,
-    jar: FilePath | None = None,
-    odbc_driver: FilePath | None = None,
+    jar: Path | None = None,
+    odbc_driver: Path | None = None,
 ) -> Target:
     """The target that a URL names; its files exist, its login is completed from the environment and the user's files.
 
@@ -240,29 +240,29 @@ def _file_target(scheme: str, rest: str) -> Target:
     )
 
 
-def _existing(scheme: str, rest: str) -> tuple[FilePath, dict[str, str]]:
+def _existing(scheme: str, rest: str) -> tuple[Path, dict[str, str]]:
     """The file that a URL names, percent-encoded or plain, and its options."""
     place, options = _split_options(rest)
     for given, said in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
         for path in (given, urllib.parse.unquote(given)):
-            file = FilePath(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
+            file = Path(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
             if file.is_absolute() and (found := _database_file(scheme, file)):
                 return found, dict(said)
-    here = FilePath(urllib.parse.unquote(place).lstrip("/")).absolute()
+    here = Path(urllib.parse.unquote(place).lstrip("/")).absolute()
     hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATH, the path from the root on"
     raise UsageError(f"there is no file {urllib.parse.unquote(place)}", hint)
 
 
-def _database_file(scheme: str, file: FilePath) -> FilePath | None:
+def _database_file(scheme: str, file: Path) -> Path | None:
     """The file; of H2 the name that a URL of its own gives it: without `.mv.db`."""
     if scheme == "h2":
-        name = FilePath(str(file).removesuffix(".mv.db"))
+        name = Path(str(file).removesuffix(".mv.db"))
         return name if name.with_name(f"{name.name}.mv.db").is_file() else None
     return file if file.exists() else None
 
 
 def _driver_target(
-    read: driver_urls.DriverUrl, engine: str, flag: str, file: FilePath | None, environment: Mapping[str, str]
+    read: driver_urls.DriverUrl, engine: str, flag: str, file: Path | None, environment: Mapping[str, str]
 ) -> Target:
     if file is None:
         raise UsageError(f"an {engine} URL needs the driver that understands it", f"{flag} FILE")

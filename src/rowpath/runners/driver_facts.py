@@ -12,7 +12,7 @@ import subprocess
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -77,14 +77,14 @@ def facts_of(adapter: Adapter, version: str) -> Facts:
     return readers[adapter.language](adapter, version)
 
 
-PYTHON_SCRIPT = FilePath(__file__).with_name("driver_metadata_script.py")
+PYTHON_SCRIPT = Path(__file__).with_name("driver_metadata_script.py")
 
 
 def _python(adapter: Adapter, version: str) -> Facts:
     program = python.interpreter(adapter, version)
     if program is None:
         return Facts(reason=NOT_FETCHED)
-    wanted = str(adapter.build.get("requirement", "")) or FilePath(adapter.source).stem
+    wanted = str(adapter.build.get("requirement", "")) or Path(adapter.source).stem
     done = processes.run([program, "-I", PYTHON_SCRIPT, wanted], timeout_s=60)
     if done.returncode:
         return Facts(reason=f"its metadata cannot be read: {done.stderr.strip().splitlines()[-1]}")
@@ -124,7 +124,7 @@ def _poms(coordinates: str) -> Iterator[ElementTree.Element]:
     """The artefact's POM and its parents', from the machine's own Maven repository, else from the archive."""
     group, artifact, version = coordinates.split(":")[:3]
     while group:
-        folder = FilePath.home() / ".m2" / "repository" / group.replace(".", "/") / artifact / version
+        folder = Path.home() / ".m2" / "repository" / group.replace(".", "/") / artifact / version
         file = folder / f"{artifact}-{version}.pom"
         if file.is_file():
             pom = ElementTree.fromstring(file.read_bytes())
@@ -166,7 +166,7 @@ def _csharp(adapter: Adapter, version: str) -> Facts:
     return _of_files(csharp.driver_files(adapter, version), version)
 
 
-def _of_files(files: list[FilePath], version: str) -> Facts:
+def _of_files(files: list[Path], version: str) -> Facts:
     """What the Debian package of the first file says, else what the files themselves tell."""
     if not files:
         return Facts(reason=NOT_FETCHED)
@@ -185,7 +185,7 @@ def _of_files(files: list[FilePath], version: str) -> Facts:
 
 
 def _debian_licence(package: str) -> str:
-    file = FilePath("/usr/share/doc") / package / "copyright"
+    file = Path("/usr/share/doc") / package / "copyright"
     text = file.read_text(errors="replace") if file.is_file() else ""
     found = re.search(r"^Files: \*\n(?:.+\n)*?License: (.+)$", text, re.MULTILINE)
     return found.group(1) if found else ""
@@ -194,12 +194,12 @@ def _debian_licence(package: str) -> str:
 def _debian_date(package: str) -> str:
     from email.utils import parsedate_to_datetime
 
-    file = FilePath("/usr/share/doc") / package / "changelog.Debian.gz"
+    file = Path("/usr/share/doc") / package / "changelog.Debian.gz"
     found = re.search(r"^ -- .*>  (.+)$", _said("zcat", str(file)), re.MULTILINE) if file.is_file() else None
     return parsedate_to_datetime(found.group(1)).date().isoformat() if found else ""
 
 
-def _needed(file: FilePath) -> tuple[str, ...] | None:
+def _needed(file: Path) -> tuple[str, ...] | None:
     """The shared libraries that a library needs, as it says itself."""
     found = _said("objdump", "-p", str(file))
     return tuple(re.findall(r"^\s+NEEDED\s+(\S+)$", found, re.MULTILINE)) if found else None

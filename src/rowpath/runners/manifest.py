@@ -6,7 +6,7 @@ import functools
 import importlib
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
@@ -15,7 +15,7 @@ from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.base import Frozen
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 
 LANGUAGES = ("c", "csharp", "java", "python")
 
@@ -66,15 +66,15 @@ class Command(Frozen, frozen=True):
 class Language(Protocol):
     """What the module of a language offers."""
 
-    def availability(self, adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+    def availability(self, adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
         """Whether this adapter can be built and run here, with what `path` alone needs; quick, builds nothing."""
 
-    def build(self, adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
+    def build(self, adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
         """Bring runner, adapters and drivers up to date in the cache, with what these paths alone need; silent when
         nothing is to do.
         """
 
-    def command(self, adapter: Adapter, version: str, path: Path) -> Command:
+    def command(self, adapter: Adapter, version: str, path: AccessPath) -> Command:
         """How to start the runner for this path (a JVM's heap, collector and processors included)."""
 
 
@@ -87,7 +87,7 @@ def load_manifest(language: str) -> Manifest:
     return read_manifest(data_dir() / "runners" / language / "adapters.toml")
 
 
-def add_external(file: FilePath) -> None:
+def add_external(file: Path) -> None:
     """Take the adapters of a manifest named on the command line.
 
     An entry whose `build` holds `command = [program, argument, …]` is a runner of its own, which speaks
@@ -112,7 +112,7 @@ def add(adapter: Adapter) -> None:
     _external.append(adapter)
 
 
-def _check_command(file: FilePath, adapter: Adapter) -> None:
+def _check_command(file: Path, adapter: Adapter) -> None:
     command = adapter.build["command"]
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         raise UsageError(
@@ -121,7 +121,7 @@ def _check_command(file: FilePath, adapter: Adapter) -> None:
         )
 
 
-def _check_source(file: FilePath, adapter: Adapter) -> None:
+def _check_source(file: Path, adapter: Adapter) -> None:
     if adapter.language not in LANGUAGES:
         raise UsageError(
             f"{file}: there is no runner of ours for the language '{adapter.language}'",
@@ -139,9 +139,9 @@ def is_external(adapter: Adapter) -> bool:
     return adapter in _external
 
 
-def source_file(adapter: Adapter, source: str = "") -> FilePath:
+def source_file(adapter: Adapter, source: str = "") -> Path:
     """The adapter's source file, or another one named in its manifest: beside the manifest."""
-    folder = FilePath(adapter.folder) if adapter.folder else data_dir() / "runners" / adapter.language
+    folder = Path(adapter.folder) if adapter.folder else data_dir() / "runners" / adapter.language
     return folder / (source or adapter.source)
 
 
@@ -157,7 +157,7 @@ def every_adapter() -> Iterator[Adapter]:
     yield from _external
 
 
-def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter can be built and run here, with what `path` alone needs when one is given."""
     if "command" in adapter.build:
         program = adapter.build["command"][0]
@@ -169,7 +169,7 @@ def availability(adapter: Adapter, version: str, path: Path | None = None) -> Av
 def build(
     adapters: list[tuple[Adapter, str]],
     note: Callable[[str], None] = lambda _text: None,
-    paths: Iterable[Path] = (),
+    paths: Iterable[AccessPath] = (),
 ) -> None:
     """Bring runners, adapters and drivers up to date, language by language, with what these paths alone need."""
     every_path = list(paths)
@@ -182,14 +182,14 @@ def build(
         language(name).build(mine, [path for path in every_path if path.get("language") == name])
 
 
-def command(adapter: Adapter, version: str, path: Path) -> Command:
+def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner of this path."""
     if "command" in adapter.build:
         return Command((*adapter.build["command"], "--adapter", adapter.driver))
     return language(adapter.language).command(adapter, version, path)
 
 
-def read_manifest(file: FilePath) -> Manifest:
+def read_manifest(file: Path) -> Manifest:
     """A manifest from its file; UsageError naming the file when it does not fit."""
     try:
         manifest = msgspec.toml.decode(file.read_bytes(), type=Manifest)

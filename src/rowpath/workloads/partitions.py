@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from rowpath.errors import UsageError
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.workloads import generators
 
@@ -24,13 +24,13 @@ Range = tuple[int, int]
 SEGMENTED = {"file": "bytes", "parquet": "records", "arrow": "records", "spl": "records"}
 
 
-def parts(path: Path) -> int:
+def parts(path: AccessPath) -> int:
     """In how many parts the path retrieves: one for each client."""
     return int(path.get("clients"))
 
 
 def parameters(
-    workload: Workload, phase: Phase, path: Path, directory: FilePath | None
+    workload: Workload, phase: Phase, path: AccessPath, directory: Path | None
 ) -> tuple[tuple[Column, ...], list[Range]]:
     """The columns of a union phase's two placeholders and one range for each client of the path.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import gcd
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
@@ -20,11 +20,11 @@ def names() -> list[str]:
     return sorted(file.stem for file in (data_dir() / "workloads").glob("*.toml"))
 
 
-def load_workload(name_or_path: str | FilePath) -> Workload:
+def load_workload(name_or_path: str | Path) -> Workload:
     """A workload by name, or from a file when given a path or a name in `.toml`; UsageError for every mistake."""
     text = str(name_or_path)
-    if isinstance(name_or_path, FilePath) or "/" in text or text.endswith(".toml"):
-        return _read(FilePath(text))
+    if isinstance(name_or_path, Path) or "/" in text or text.endswith(".toml"):
+        return _read(Path(text))
     if text not in names():
         near = nearest(text, names())
         raise UsageError(
@@ -33,7 +33,7 @@ def load_workload(name_or_path: str | FilePath) -> Workload:
     return _read(data_dir() / "workloads" / f"{text}.toml")
 
 
-def _read(file: FilePath) -> Workload:
+def _read(file: Path) -> Workload:
     workload: Workload = decode_file(file, Workload)
     for name, table in workload.tables.items():
         _check_table(file, name, table)
@@ -46,7 +46,7 @@ def _read(file: FilePath) -> Workload:
     return workload
 
 
-def _known(file: FilePath, where: str, word: str, right: tuple[str, ...]) -> None:
+def _known(file: Path, where: str, word: str, right: tuple[str, ...]) -> None:
     if word in right:
         return
     near = nearest(word, right)
@@ -56,7 +56,7 @@ def _known(file: FilePath, where: str, word: str, right: tuple[str, ...]) -> Non
     )
 
 
-def _check_table(file: FilePath, name: str, table: Table) -> None:
+def _check_table(file: Path, name: str, table: Table) -> None:
     where = f"table '{name}'"
     _known(file, f"{where}, generator", table.generator, tuple(GENERATORS))
     columns = tuple(column.name for column in table.columns)
@@ -66,7 +66,7 @@ def _check_table(file: FilePath, name: str, table: Table) -> None:
         _known(file, f"{where}, key", key, columns)
 
 
-def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
+def _check_phase(file: Path, workload: Workload, phase: Phase) -> None:
     where = f"phase '{phase.name}'"
     tables = tuple(workload.tables)
     for key, name in (("table", phase.table), ("after", phase.after)):
@@ -127,7 +127,7 @@ def _check_phase(file: FilePath, workload: Workload, phase: Phase) -> None:
         )
 
 
-def _check_load(file: FilePath, where: str, phase: Phase) -> None:
+def _check_load(file: Path, where: str, phase: Phase) -> None:
     if not phase.way or not phase.table or phase.parameters is None:
         raise UsageError(
             f"{file}: {where} does not say what it loads", "kind = 'load' needs way, table and parameters = {…}"
@@ -140,7 +140,7 @@ def _check_load(file: FilePath, where: str, phase: Phase) -> None:
         )
 
 
-def _check_counted(file: FilePath, where: str, workload: Workload, phase: Phase) -> None:
+def _check_counted(file: Path, where: str, workload: Workload, phase: Phase) -> None:
     table = workload.tables.get(phase.table)
     integers = tuple(column.name for column in table.columns if column.type == "integer") if table else ()
     _known(file, f"{where}, counted", phase.counted, integers)
@@ -155,7 +155,7 @@ def _check_counted(file: FilePath, where: str, workload: Workload, phase: Phase)
         raise UsageError(f"{file}: {where} counts on from what is there", "write reset = ['UPDATE … SET … = 0']")
 
 
-def _check_union(file: FilePath, where: str, workload: Workload, phase: Phase) -> None:
+def _check_union(file: Path, where: str, workload: Workload, phase: Phase) -> None:
     assert phase.parameters is not None
     if phase.kind != "query" or phase.truth != "whole-table":
         raise UsageError(
@@ -167,7 +167,7 @@ def _check_union(file: FilePath, where: str, workload: Workload, phase: Phase) -
     _known(file, f"{where}, parameters, key", phase.parameters.key, integers)
 
 
-def _check_aggregate(file: FilePath, where: str, table: Table, phase: Phase) -> None:
+def _check_aggregate(file: Path, where: str, table: Table, phase: Phase) -> None:
     columns = tuple(column.name for column in table.columns)
     for column in phase.columns:
         function, _, of = column.name.partition("_")

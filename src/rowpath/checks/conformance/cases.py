@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import msgspec
 
 from rowpath.model.workload import Workload
 from rowpath.workloads.workload_file import load_workload
 
-FOLDER = FilePath(__file__).parent / "cases"
+FOLDER = Path(__file__).parent / "cases"
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

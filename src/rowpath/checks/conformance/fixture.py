@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of, workloads
 from rowpath.checks.conformance.paths import reason_against
@@ -28,7 +28,7 @@ class House:
     """
 
     def __init__(
-        self, directory: FilePath, paths: tuple[PlannedPath, ...], log: Callable[[str], None] = lambda _line: None
+        self, directory: Path, paths: tuple[PlannedPath, ...], log: Callable[[str], None] = lambda _line: None
     ) -> None:
         self.directory = directory
         self.workshop = Workshop(directory / "parameters")

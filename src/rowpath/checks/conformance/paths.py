@@ -10,7 +10,7 @@ from typing import Literal
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
 from rowpath.engines import ENGINES
 from rowpath.engines.external.base import GivenEngine
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.planning.availability import pruned, unavailable, unserved_reason
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.lattice import lattice
@@ -76,13 +76,13 @@ def reason_against(each: PlannedPath) -> str:
     return unavailable(each.adapter, each.path)[0]
 
 
-def _beside(path: Path, default: Path, reach: Reach) -> set[str]:
+def _beside(path: AccessPath, default: AccessPath, reach: Reach) -> set[str]:
     """The coordinates beside the statement's in which the path differs; none where it is tested as a whole anyway."""
     differing = {key for key in BESIDE if path.get(key) != default.get(key)}
     return set() if reach == "every" or "version" in differing else differing
 
 
-def planned_path(adapter: Adapter, path: Path, beside: set[str]) -> PlannedPath:
+def planned_path(adapter: Adapter, path: AccessPath, beside: set[str]) -> PlannedPath:
     """The path with the phases that it serves of the cases; `beside`: of those alone that look at these coordinates."""
     worth = {phase_name(case) for case in cases() if not beside or beside.intersection(case.beside)}
     served = tuple(
@@ -95,7 +95,7 @@ def planned_path(adapter: Adapter, path: Path, beside: set[str]) -> PlannedPath:
     return PlannedPath(path, adapter, served, _title(path, adapter))
 
 
-def _title(path: Path, adapter: Adapter) -> str:
+def _title(path: AccessPath, adapter: Adapter) -> str:
     """Language, driver, deployment, the values that vary, and what is beside the default."""
     own = [key for key, values in adapter.coordinates.items() if len(values) > 1 and key not in BESIDE]
     axes = {"version": adapter.versions, **adapter.coordinates}
@@ -106,7 +106,7 @@ def _title(path: Path, adapter: Adapter) -> str:
     return "_".join([*words, *beside])
 
 
-def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted: Wanted) -> list[Path]:
+def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted: Wanted) -> list[AccessPath]:
     durabilities = ENGINES[engine].durabilities
     durability = next((each for each in DURABILITIES if each in durabilities), "none")
     fixed: Wanted = {"durability": (durability,)} | wanted | {"engine": (engine,), "deployment": (deployment,)}
@@ -115,7 +115,7 @@ def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted
     if deployment != "server" and "transport" in beside:
         beside.remove("transport")
 
-    def existing(open_keys: list[str], more: Wanted | None = None) -> list[Path]:
+    def existing(open_keys: list[str], more: Wanted | None = None) -> list[AccessPath]:
         paths = lattice(adapter, dict.fromkeys(open_keys, ("*",)) | fixed | (more or {}))
         return [path for path in paths if not pruned(adapter, path)]
 
@@ -136,13 +136,13 @@ def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted
 
 def _with_value(
     adapter: Adapter,
-    default: Path,
-    existing: Callable[..., list[Path]],
+    default: AccessPath,
+    existing: Callable[..., list[AccessPath]],
     key: str,
     value: str,
     beside: list[str],
     shaping: list[str],
-) -> list[Path]:
+) -> list[AccessPath]:
     """The path with that value that can run here and is nearest to the default; none where no point has it."""
     others = [other for other in beside if other != key]
     for open_keys in ([], [*others, "engine_version"], [*others, "engine_version", *shaping]):
@@ -153,21 +153,21 @@ def _with_value(
     return []
 
 
-def _distance(path: Path, default: Path) -> int:
+def _distance(path: AccessPath, default: AccessPath) -> int:
     return sum(path.get(key) != value for key, value in default.coordinates)
 
 
-def _values(keys: list[str]) -> Callable[[Path], Iterator[Unit]]:
+def _values(keys: list[str]) -> Callable[[AccessPath], Iterator[Unit]]:
     return lambda path: (((key, path.get(key)),) for key in keys)
 
 
-def _pairs(keys: list[str]) -> Callable[[Path], Iterator[Unit]]:
+def _pairs(keys: list[str]) -> Callable[[AccessPath], Iterator[Unit]]:
     if len(keys) < 2:
         return _values(keys)
     return lambda path: itertools.combinations([(key, path.get(key)) for key in keys], 2)
 
 
-def _covering(candidates: list[Path], units: Callable[[Path], Iterator[Unit]]) -> list[Path]:
+def _covering(candidates: list[AccessPath], units: Callable[[AccessPath], Iterator[Unit]]) -> list[AccessPath]:
     """The first candidate, then those that bring most of what is still missing, until nothing is."""
     picked = [candidates[0]]
     missing = {unit for path in candidates for unit in units(path)} - set(units(candidates[0]))

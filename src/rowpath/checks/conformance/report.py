@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -31,7 +31,7 @@ SHOWN = {"yes": "green", "no": "yellow", "unsupported": "dim"}
 @contextlib.contextmanager
 def opened_house(paths: tuple[PlannedPath, ...]) -> Iterator[House]:
     """A house in a directory of its own; everything is stopped and removed at the end."""
-    directory = FilePath(tempfile.mkdtemp(prefix="rowpath-"))
+    directory = Path(tempfile.mkdtemp(prefix="rowpath-"))
     directory.chmod(0o711)  # as root a server runs as another user
     house = House(directory, paths)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.checks.conformance.paths import Reach, Wanted, planned
 from rowpath.engines import ENGINES
@@ -46,7 +46,7 @@ def _program(words: list[str], wanted: Wanted) -> Adapter:
         raise UsageError(what, suggest(words[0], tuple(known)) if words else "rowpath adapter test NAME")
     if len(wanted.get("driver", ())) > 1 or len(wanted.get("engine", ())) > 1:
         raise UsageError("a program is tested as one driver on one engine", "driver=NAME engine=NAME, one value each")
-    driver = wanted.get("driver", (FilePath(words[0]).name,))[0]
+    driver = wanted.get("driver", (Path(words[0]).name,))[0]
     like = next((adapter for adapter in manifest.every_adapter() if adapter.driver == driver), None)
     if like is not None:
         return manifest.external(like, driver, words)

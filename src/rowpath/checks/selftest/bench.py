@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,7 +23,7 @@ from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, processes
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.mixed_load import GroupTable, StretchTable
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import LANGUAGES, Adapter, availability, build, load_manifest
@@ -43,7 +43,7 @@ class Verdict:
 class Bench:
     """A private directory with engines and runners for one test."""
 
-    def __init__(self, directory: FilePath) -> None:
+    def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.workshop = Workshop(directory / "params")
         self.fleet = Fleet(directory, self.workshop, lambda _secret: None)
@@ -92,7 +92,7 @@ class Bench:
             "threads": "1",
             "tls": "off",
         }
-        path = Path.of(given | first | coordinates, label)
+        path = AccessPath.of(given | first | coordinates, label)
         return PlannedPath(path, adapter, (phase,), name or f"{language_name} {driver} {label}".strip(), "all paths")
 
     def build(self, *paths: PlannedPath) -> None:

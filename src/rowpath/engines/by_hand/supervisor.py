@@ -23,7 +23,7 @@ from rowpath.engines.by_hand import connect_lines
 from rowpath.engines.by_hand import state as engine_state
 from rowpath.errors import RowpathError
 from rowpath.machine import cpus, processes
-from rowpath.model.path import Path as AccessPath
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads.scale import at_scale
 from rowpath.workloads.sql import for_engine

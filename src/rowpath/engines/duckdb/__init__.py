@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import shutil
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines import backup as backups
@@ -15,7 +15,7 @@ from rowpath.engines.duckdb import backup as duckdb_backup
 from rowpath.engines.embedded import Copies
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import Runner
@@ -83,7 +83,7 @@ class DuckDb:
         """Empty: it has every logical type."""
         return ""
 
-    def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
+    def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
         """COPY from the file; nothing in it is quoted."""
         quoted = str(file).replace("'", "''")
         told = r"FORMAT csv, AUTO_DETECT false, HEADER false, DELIMITER '|', QUOTE '', ESCAPE '', NULLSTR '\N'"
@@ -135,12 +135,12 @@ class File(Copies):
             load_through_runner.run(runner, self._engine.settle_statements())
         private_directories.sync(self._database)
 
-    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+    def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """Statements of the path's own client. Errors: EnvironmentMissing."""
         backups.require(self._engine.backup_availability(way))
         return duckdb_backup.backup(self._copy(path), folder)
 
-    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+    def restored(self, backup: Backup, folder: Path) -> Instance:
         """A copy of the file that it kept, opened once. Errors: RowpathError."""
         instance = File(self._engine, self.deployment, self.durability, Place(folder, folder, ()))
         with backups.restoring(backup, instance):

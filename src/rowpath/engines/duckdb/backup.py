@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup
@@ -10,7 +10,7 @@ from rowpath.engines.base import Backup
 WAY = "copy"
 
 
-def backup(database: FilePath, folder: FilePath) -> Backup:
+def backup(database: Path, folder: Path) -> Backup:
     """How that file, open in a client's process, is backed up into an existing folder."""
     kept = backups.place_in(folder) / database.name
     attached = f"kept_{kept.parent.name.rpartition('-')[2]}"  # several may be ready at once

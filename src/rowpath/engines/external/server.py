@@ -9,14 +9,14 @@ import stat
 import urllib.parse
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import BY_URL, Engine, Place, Settled
 from rowpath.engines.load_through_runner import connected, make_tables, run
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.process import Runner
@@ -149,9 +149,9 @@ def _password(kind: Kind, inside: str | None, file: str) -> str:
     if not file:
         return os.environ.get(variable, "")
     try:
-        if stat.S_IMODE(FilePath(file).stat().st_mode) & 0o077:
+        if stat.S_IMODE(Path(file).stat().st_mode) & 0o077:
             raise UsageError(f"the password file {file} is open to others", f"chmod 600 {file}")
-        return FilePath(file).read_text(encoding="utf-8").rstrip("\n")
+        return Path(file).read_text(encoding="utf-8").rstrip("\n")
     except OSError as error:
         raise UsageError(
             f"the password file {file} cannot be read: {error.strerror}", f"write it, or set {variable}"
@@ -237,7 +237,7 @@ class Server:
         with self._connected() as runner:
             make_tables(runner, self._engine, tables, self._place.directory)
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it is and who logs in, as the URL says."""
         url = self._url
         options: dict[str, Any] = {"host": url.host, "port": url.port, "user": url.user, "password": url.password}
@@ -245,10 +245,10 @@ class Server:
         options["url_options"] = "\n".join(f"{key}={value}" for key, value in url.options.items())
         return options | ({"socket": url.socket} if url.socket else {})
 
-    def own_copy(self, path: Path) -> None:
+    def own_copy(self, path: AccessPath) -> None:
         """Nothing: all paths share the server."""
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """Nothing: the server is not ours to tell when to write."""
         return Settled(0, None, "nothing was done: the server is another's")
 
@@ -277,7 +277,7 @@ class Server:
             "statement": "bound",
             "transport": "unix" if self._url.socket else "tcp",
         }
-        options = usual | self.options(Path.of({}))
+        options = usual | self.options(AccessPath.of({}))
         return connected(self._kind.language, self._kind.driver, self._version(), options)
 
     def _version(self) -> str:

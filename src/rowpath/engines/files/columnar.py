@@ -8,7 +8,7 @@ import importlib
 import json
 import os
 import tempfile
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from rowpath.engines.files.delimited import File, Folder
 from rowpath.errors import RowpathError
 from rowpath.machine import processes
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.workloads import load_progress
@@ -70,7 +70,7 @@ class ColumnarFolder(Folder):
             with file.open("rb") as handle:
                 os.fsync(handle.fileno())
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder."""
         return {"path": str(self._folder)}
 
@@ -84,14 +84,14 @@ class ColumnarFolder(Folder):
             "written by": f"pyarrow {_writer().versions[0]}",
         }
 
-    def _write(self, file: FilePath, table: Table) -> None:
+    def _write(self, file: Path, table: Table) -> None:
         writer = _writer()
         python: Any = importlib.import_module("rowpath.runners.toolchains.python")
         python.build([(writer, writer.versions[0])])
-        runner = python.command(writer, writer.versions[0], Path.of({}))
+        runner = python.command(writer, writer.versions[0], AccessPath.of({}))
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._folder) as folder:
             kept = kept_file(table)
-            source = kept or FilePath(folder) / "rows"
+            source = kept or Path(folder) / "rows"
             asked = {
                 "format": self._engine.format,
                 "delimited": kept is not None,

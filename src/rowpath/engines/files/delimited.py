@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Place, Settled
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import kept_file, write_delimited
@@ -94,14 +94,14 @@ class Folder:
             with file.open("rb") as handle:
                 os.fsync(handle.fileno())
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder and the delimiter."""
         return {"path": str(self._folder), "delimiter": DELIMITER}
 
-    def own_copy(self, path: Path) -> None:
+    def own_copy(self, path: AccessPath) -> None:
         """Nothing: paths only read, and may share."""
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """Nothing is ever left behind."""
         started_ns = time.monotonic_ns()
         return Settled(time.monotonic_ns() - started_ns, 0, "read only")
@@ -123,7 +123,7 @@ class Folder:
         return []
 
 
-def _link(kept: FilePath, file: FilePath) -> None:
+def _link(kept: Path, file: Path) -> None:
     try:
         file.hardlink_to(kept)
     except OSError:  # another file system, or one that links nothing

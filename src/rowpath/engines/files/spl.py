@@ -11,7 +11,7 @@ from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import File, Folder
 from rowpath.machine.maven_artefacts import Artefacts
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 from rowpath.runners.manifest import Adapter, load_manifest
 
@@ -92,7 +92,7 @@ class SplFolder(Folder):
         super().load(tables)
         if self._storage == "text" or not tables:
             return
-        asked = {"engine": "spl", "durability": "none", **self.options(Path.of({}))}
+        asked = {"engine": "spl", "durability": "none", **self.options(AccessPath.of({}))}
         with load_through_runner.connected("java", _adapter().driver, VERSION, asked) as runner:
             for name, table in tables.items():
                 file = self._folder / f"{name}.ctx"
@@ -102,7 +102,7 @@ class SplFolder(Folder):
                 with file.open("rb") as handle:
                     os.fsync(handle.fileno())
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder, how it keeps tables, and SPL's configuration."""
         own = {"deployment": self.deployment, "storage": self._storage, "config": str(self._configuration)}
         return super().options(path) | own

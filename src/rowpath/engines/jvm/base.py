@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines import backup as backups
@@ -120,21 +120,21 @@ class JvmEngine:
         """Whether it can run here: it needs no program."""
         return self.availability() if way == self.backup_way else backups.unknown(self.title, way)
 
-    def backup(self, way: str, folder: FilePath) -> Backup:
+    def backup(self, way: str, folder: Path) -> Backup:
         """How an open database is backed up into that folder of the server's user. Errors: EnvironmentMissing."""
         backups.require(self.backup_availability(way))
         kept, statement = self.backup_statement(folder)
         return Backup(way, kept, statement)
 
-    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+    def backup_statement(self, folder: Path) -> tuple[Path, str]:
         """What a backup into that folder leaves, and the statement that makes it."""
         raise NotImplementedError
 
-    def restore(self, kept: FilePath, database: FilePath) -> None:
+    def restore(self, kept: Path, database: Path) -> None:
         """Make a database directory that is not there from what a backup left. Errors: RowpathError, OSError."""
         raise NotImplementedError
 
-    def path(self, database: FilePath) -> str:
+    def path(self, database: Path) -> str:
         """What an embedded connection's URL names."""
         return str(database / self.inside if self.inside else database)
 
@@ -156,7 +156,7 @@ class JvmEngine:
         """Private files that its server reads, by name."""
         return {}
 
-    def server_command(self, home: FilePath, port: int, durability: str) -> ServerCommand:
+    def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:
         """How its server is started on that port of 127.0.0.1, over the database in `home`."""
         raise NotImplementedError
 

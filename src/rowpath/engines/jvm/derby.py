@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines import backup
 from rowpath.engines.base import Instance, Place
@@ -75,7 +75,7 @@ class Derby(JvmEngine):
         """DROP TABLE in its dialect; fails when there is no such table."""
         return f"DROP TABLE {name}"
 
-    def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
+    def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
         """Its own import, of a copy with every value in quotes: blanks at the ends of others would be lost."""
         copy = folder / f"{name}.quoted"
         with file.open("rb") as lines, copy.open("wb") as target:
@@ -104,11 +104,11 @@ class Derby(JvmEngine):
             return super().filled(name, table)
         return [*super().filled(name, table), f"CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{name.upper()}', NULL)"]
 
-    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+    def backup_statement(self, folder: Path) -> tuple[Path, str]:
         """Its procedure, which copies the directory under its own name into the folder."""
         return folder / DATABASE, f"CALL SYSCS_UTIL.SYSCS_BACKUP_DATABASE({backup.literal(folder)})"
 
-    def restore(self, kept: FilePath, database: FilePath) -> None:
+    def restore(self, kept: Path, database: Path) -> None:
         """Restored and each table held against its indexes, by its own program. Errors: RowpathError."""
         derby_backup.restore(self._jars(), kept, database)
 
@@ -125,7 +125,7 @@ class Derby(JvmEngine):
         ]
         return {"derby.properties": "\n".join(lines) + "\n"}
 
-    def server_command(self, home: FilePath, port: int, durability: str) -> ServerCommand:
+    def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:
         """The network server."""
         properties = [f"-Dderby.system.home={home}", f"-Dderby.stream.error.file={home / 'derby.log'}"]
         if durability == "none":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines.backup import TIMEOUT_S
 from rowpath.engines.jvm.base import jvm_command
@@ -19,7 +19,7 @@ WHERE TABLETYPE = 'T' AND SYSCS_UTIL.SYSCS_CHECK_TABLE(SCHEMANAME, TABLENAME) <>
 """
 
 
-def restore(jars: tuple[str, ...], kept: FilePath, database: FilePath) -> None:
+def restore(jars: tuple[str, ...], kept: Path, database: Path) -> None:
     """Make `database`, which is not there, from a backup, its log applied, every table held against its indexes.
 
     Errors: RowpathError.

@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines import backup as backups
@@ -17,11 +17,11 @@ from rowpath.engines.jvm.base import DATABASE, JvmEngine
 from rowpath.engines.load_through_runner import connected as connected_to
 from rowpath.engines.load_through_runner import fill, run
 from rowpath.machine import private_directories
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
 
-_loaded: dict[str, FilePath] = {}  # what a database holds → where it is, untouched
+_loaded: dict[str, Path] = {}  # what a database holds → where it is, untouched
 
 
 class Directory(Copies):
@@ -41,19 +41,19 @@ class Directory(Copies):
         """Make these tables anew and fill them; the database ends checkpointed, closed and synced."""
         load_database(self._engine, self._database, tables, self.durability, pristine=True)
 
-    def adopt(self, database: FilePath) -> None:
+    def adopt(self, database: Path) -> None:
         """Let every path work on one copy of that database directory, open nowhere else. Errors: RowpathError."""
         private_directories.copy(database, self.restored_copy(), None)
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """The path's own copy."""
         return {"path": self._engine.path(self._copy(path))}
 
-    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+    def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """The engine's statement. Errors: EnvironmentMissing."""
         return self._engine.backup(way, backups.place_in(folder))
 
-    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+    def restored(self, backup: Backup, folder: Path) -> Instance:
         """A directory made from it, which every path works on. Errors: RowpathError."""
         instance = Directory(self._engine, self.deployment, self.durability, Place(folder, folder, ()))
         with backups.restoring(backup, instance):
@@ -70,7 +70,7 @@ class Directory(Copies):
 
 def load_database(
     engine: JvmEngine,
-    database: FilePath,
+    database: Path,
     tables: dict[str, Table],
     durability: str,
     login: dict[str, Any] | None = None,
@@ -99,7 +99,7 @@ def load_database(
                 run(runner, [engine.drop(name)], ignore_errors=True)
                 run(runner, [engine.create(name, table)])
                 if table.rows:
-                    fill(runner, engine, name, table, FilePath(folder) / f"{name}.rows")
+                    fill(runner, engine, name, table, Path(folder) / f"{name}.rows")
                 run(runner, indexes.statements(name, table) + engine.filled(name, table))
         run(runner, engine.settle_statements())
     private_directories.sync(database)
@@ -108,7 +108,7 @@ def load_database(
 
 
 def embedded(
-    engine: JvmEngine, database: FilePath, login: dict[str, Any] | None = None
+    engine: JvmEngine, database: Path, login: dict[str, Any] | None = None
 ) -> contextlib.AbstractContextManager[Runner]:
     """A runner of our own with that database directory open in its process."""
     return connected(engine, {"deployment": "embedded", "path": engine.path(database), **(login or {})})

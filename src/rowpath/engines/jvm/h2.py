@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines import backup
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
@@ -28,7 +28,7 @@ class H2(JvmEngine):
     backup_way = "backup-to"
     greeting = bytes(8)  # an impossible version of its protocol
 
-    def imported(self, name: str, table: Table, file: FilePath, folder: FilePath) -> list[str]:
+    def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
         """A query over the file, which nothing in it is quoted for; blanks at a value's ends are its own."""
         quoted = str(file).replace("'", "''")
         columns = "|".join(column.name for column in table.columns)
@@ -47,12 +47,12 @@ class H2(JvmEngine):
         """Where its numbering goes on, and statistics."""
         return [*super().filled(name, table), f"ANALYZE TABLE {name}"]
 
-    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+    def backup_statement(self, folder: Path) -> tuple[Path, str]:
         """A zip of the database's file, copied while it is in use."""
         kept = folder / f"{DATABASE}.zip"
         return kept, f"BACKUP TO {backup.literal(kept)}"
 
-    def restore(self, kept: FilePath, database: FilePath) -> None:
+    def restore(self, kept: Path, database: Path) -> None:
         """Unpack it; each file in it has a checksum. Errors: RowpathError, OSError."""
         try:
             with zipfile.ZipFile(kept) as packed:
@@ -60,7 +60,7 @@ class H2(JvmEngine):
         except (zipfile.BadZipFile, KeyError) as error:
             raise RowpathError(f"{kept.name} is no whole zip: {error}") from error
 
-    def server_command(self, home: FilePath, port: int, durability: str) -> ServerCommand:
+    def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:
         """The TCP server: by its own default it would listen everywhere."""
         return ServerCommand(
             jars=("h2",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tarfile
 import zlib
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines import backup
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
@@ -41,12 +41,12 @@ class Hsqldb(JvmEngine):
         """When its log is synced: a property of the database, not of a connection."""
         return [f"SET FILES WRITE DELAY {'FALSE' if durability == 'full' else f'{NEVER_MS} MILLIS'}"]
 
-    def backup_statement(self, folder: FilePath) -> tuple[FilePath, str]:
+    def backup_statement(self, folder: Path) -> tuple[Path, str]:
         """An archive of the database's files, written while it is in use."""
         kept = folder / f"{DATABASE}.tar.gz"
         return kept, f"BACKUP DATABASE TO {backup.literal(kept)} NOT BLOCKING"
 
-    def restore(self, kept: FilePath, database: FilePath) -> None:
+    def restore(self, kept: Path, database: Path) -> None:
         """Unpack it. Errors: RowpathError, OSError."""
         database.mkdir(mode=0o700)
         try:
@@ -56,7 +56,7 @@ class Hsqldb(JvmEngine):
         except (tarfile.TarError, EOFError, zlib.error) as error:
             raise RowpathError(f"{kept.name} is no whole archive: {error}") from error
 
-    def server_command(self, home: FilePath, port: int, durability: str) -> ServerCommand:
+    def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:
         """Its server, which opens the database when it starts."""
         database = ("--database.0", f"file:{self.path(home / DATABASE)}", "--dbname.0", DATABASE)
         return ServerCommand(

@@ -7,7 +7,7 @@ import secrets
 import signal
 import socket
 import time
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines import backup as backups
@@ -18,7 +18,7 @@ from rowpath.engines.load_through_runner import run
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut, UsageError
 from rowpath.machine import private_directories, processes
 from rowpath.machine.counters import disk
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 
 START_TIMEOUT_S = 60.0
@@ -41,7 +41,7 @@ class Server:
         self._place = place
         self._user = private_directories.server_user()
         self._login = {"user": engine.user, "password": secrets.token_urlsafe(24)}
-        self._home: FilePath | None = None
+        self._home: Path | None = None
         self._port = 0
         self._process: processes.Process | None = None
 
@@ -90,7 +90,7 @@ class Server:
         if opened:
             self.start()
 
-    def adopt(self, database: FilePath) -> None:
+    def adopt(self, database: Path) -> None:
         """Serve a copy of that database directory, which is not open elsewhere; the server steps aside meanwhile.
 
         For engines whose databases know no users. Errors: RowpathError, EnvironmentMissing.
@@ -101,14 +101,14 @@ class Server:
         private_directories.copy(database, self._files() / DATABASE, self._user)
         self.start()
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens and its only login."""
         return {"host": "127.0.0.1", "port": self._port, "database": DATABASE} | self._login
 
-    def own_copy(self, path: Path) -> None:
+    def own_copy(self, path: AccessPath) -> None:
         """Nothing: all paths share the server."""
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """A checkpoint through a connection of our own, and sync; bytes that the server wrote meanwhile."""
         before = disk.written_bytes(self.pids())
         statements = self._engine.settle_statements()
@@ -144,11 +144,11 @@ class Server:
         """The password."""
         return [self._login["password"]]
 
-    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+    def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """The engine's statement, into a folder that the server may write. Errors: EnvironmentMissing."""
         return self._engine.backup(way, backups.place_in(folder, self._user))
 
-    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+    def restored(self, backup: Backup, folder: Path) -> Instance:
         """A server of its own over it, with the same login: some databases hold theirs. Errors: RowpathError."""
         place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
         server = Server(self._engine, self.deployment, self.durability, place)
@@ -159,11 +159,11 @@ class Server:
             self._engine.restore(backup.kept, database)
             private_directories.give_all(database, self._user)
             server.start()
-            with connected(self._engine, {"deployment": "server", **server.options(Path.of({}))}):
+            with connected(self._engine, {"deployment": "server", **server.options(AccessPath.of({}))}):
                 pass
         return backups.passing(server)
 
-    def home(self) -> FilePath | None:
+    def home(self) -> Path | None:
         """The folder with everything of it, None before its first start."""
         return self._home
 
@@ -177,7 +177,7 @@ class Server:
             private_directories.give_all(home / DATABASE, self._user)
         self._home = home
 
-    def _make_home(self) -> FilePath:
+    def _make_home(self) -> Path:
         home = private_directories.home(self._place.directory / f"{self._engine.name}-server", self._user)
         for name, text in self._engine.server_files(self._login["password"]).items():
             private_directories.write_private(home / name, text, self._user)
@@ -239,7 +239,7 @@ class Server:
         # One that hangs up answers too, unless it does so because it is dying.
         return bool(said) or (self._process is not None and not processes.wait(self._process, HANG_UP_S))
 
-    def _files(self) -> FilePath:
+    def _files(self) -> Path:
         if self._home is None:
             raise RowpathError(f"{self._engine.title}'s server has not been started", "call start first")
         return self._home

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Instance, Place
@@ -66,7 +66,7 @@ class Mariadb:
         """What a server is run with. Errors: EnvironmentMissing."""
         return mariadb_binaries.programs()
 
-    def make_data(self, data: FilePath, arguments: list[str], user: str | None) -> None:
+    def make_data(self, data: Path, arguments: list[str], user: str | None) -> None:
         """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
         mariadb_binaries.make_data(data, arguments, user)
 
@@ -90,7 +90,7 @@ class Mariadb:
         """DROP TABLE in its dialect."""
         return f"DROP TABLE IF EXISTS {name}"
 
-    def fill(self, name: str, table: Table, file: FilePath) -> str:
+    def fill(self, name: str, table: Table, file: Path) -> str:
         """The statement that loads a file of `generators.write_delimited` from the client's side."""
         targets, settings = [], []
         for column in table.columns:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup
@@ -30,7 +30,7 @@ def availability(way: str) -> Availability:
     return here
 
 
-def backup(way: str, storage: str, login: FilePath, data: FilePath, folder: FilePath) -> Backup:
+def backup(way: str, storage: str, login: Path, data: Path, folder: Path) -> Backup:
     """How a server is backed up into an existing folder; `login` is an option file of its superuser."""
     told = (str(programs.find(way)), f"--defaults-file={login}")
     place = backups.place_in(folder)
@@ -43,7 +43,7 @@ def backup(way: str, storage: str, login: FilePath, data: FilePath, folder: File
     return Backup(way, kept, command=(*told, still, f"--result-file={kept}", DATABASE))
 
 
-def prepare(kept: FilePath, data: FilePath, user: str | None) -> None:
+def prepare(kept: Path, data: Path, user: str | None) -> None:
     """Make a data directory from a copy of what was kept, its log applied. Errors: RowpathError."""
     private_directories.copy(kept, data, None)
     backups.run([programs.find(PHYSICAL) or PHYSICAL, "--no-defaults", "--prepare", f"--target-dir={data}"])
@@ -51,7 +51,7 @@ def prepare(kept: FilePath, data: FilePath, user: str | None) -> None:
     private_directories.sync(data)
 
 
-def check_dump(kept: FilePath) -> None:
+def check_dump(kept: Path) -> None:
     """Errors: RowpathError when a dump is not whole."""
     with kept.open("rb") as dump:
         dump.seek(max(0, kept.stat().st_size - 200))
@@ -59,6 +59,6 @@ def check_dump(kept: FilePath) -> None:
             raise RowpathError("the dump does not end as a whole one does")
 
 
-def read_dump(client: FilePath, login: FilePath, kept: FilePath) -> None:
+def read_dump(client: Path, login: Path, kept: Path) -> None:
     """Let a server read a dump. Errors: RowpathError."""
     backups.run([client, f"--defaults-file={login}", f"--database={DATABASE}"], source=kept)

@@ -7,7 +7,7 @@ import secrets
 import select
 import subprocess
 import time
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import RowpathError, TimedOut
 from rowpath.machine import processes
@@ -21,7 +21,7 @@ def script(statements: list[str]) -> str:
 class Console:
     """One connection of the superuser; its login is in a private file, never on a command line."""
 
-    def __init__(self, client: FilePath, login: FilePath) -> None:
+    def __init__(self, client: Path, login: Path) -> None:
         self._client = client
         self._login = login
         self._process: processes.Process | None = None

@@ -12,7 +12,7 @@ from rowpath.engines.mariadb.logins import DATABASE
 from rowpath.engines.mariadb.server import Server
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Directory(Copies):
             raise RowpathError(f"{self._engine.title} was loaded, yet no data directory was kept", "run again")
         self._database = known
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """The path's own copy and the arguments of the server inside the library, one a line."""
         copy = self._copy(path)
         first = settings.first_statements(self.storage, self.durability)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path as FilePath
+from pathlib import Path
 
 SUPERUSER, ROLE, DATABASE = "root", "rowpath", "rowpath"
 HOSTS = ("localhost", "127.0.0.1")  # over the socket and over TCP: to a server that asks for no names they are two
@@ -27,7 +27,7 @@ def statements(passwords: dict[str, str]) -> list[str]:
     return script
 
 
-def option_file(password: str, socket: FilePath) -> str:
+def option_file(password: str, socket: Path) -> str:
     """What the client program reads to log in as the superuser."""
     where = str(socket).replace("\\", "\\\\")
     lines = ["[client]", f"user={SUPERUSER}", f'password="{password}"', f'socket="{where}"', "protocol=socket"]

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import processes
@@ -24,24 +24,24 @@ class Programs:
     """What a server of the MySQL family is run with; `arguments` say where its own files are."""
 
     title: str
-    server: FilePath
-    client: FilePath
+    server: Path
+    client: Path
     arguments: tuple[str, ...]
 
 
-def named() -> FilePath | None:
+def named() -> Path | None:
     """The prefix (a folder with `sbin/mariadbd`) that $ROWPATH_MARIADB names, None when it is not set."""
     value = os.environ.get(BY_NAME)
-    return FilePath(value).absolute() if value else None
+    return Path(value).absolute() if value else None
 
 
-def find(program: str) -> FilePath | None:
+def find(program: str) -> Path | None:
     """One of MariaDB's programs; None when it is not here."""
     prefix = named()
     folders = [str(prefix / name) for name in ("sbin", "bin", "libexec", "scripts")] if prefix else []
     path = folders or [*os.environ.get("PATH", os.defpath).split(os.pathsep), *SEARCHED]
     found = shutil.which(program, path=os.pathsep.join(path))
-    return FilePath(found) if found else None
+    return Path(found) if found else None
 
 
 def availability() -> Availability:
@@ -67,7 +67,7 @@ def version_here() -> str:
 
 
 @functools.cache
-def version(server: FilePath) -> str:
+def version(server: Path) -> str:
     """The version of a server of the family, as its own program tells it; `unknown` when it does not run."""
     try:
         said = subprocess.run([server, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
@@ -97,9 +97,9 @@ def programs() -> Programs:
     return Programs("MariaDB", server, client, tuple(f"--{name}={folder}" for name, folder in folders().items()))
 
 
-def folders() -> dict[str, FilePath]:
+def folders() -> dict[str, Path]:
     """Where the server's own files are, by the option that says so; the library takes the same."""
-    prefix = named() or FilePath("/usr")
+    prefix = named() or Path("/usr")
     share = next((each for each in (prefix / "share/mysql", prefix / "share/mariadb") if each.is_dir()), prefix)
     libraries = ("lib/mysql/plugin", "lib64/mysql/plugin", "lib/mariadb/plugin", "lib/plugin")
     plugins = next((prefix / each for each in libraries if (prefix / each).is_dir()), prefix / "lib")
@@ -111,7 +111,7 @@ def folders() -> dict[str, FilePath]:
     }
 
 
-def make_data(data: FilePath, arguments: list[str], user: str | None) -> None:
+def make_data(data: Path, arguments: list[str], user: str | None) -> None:
     """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
     install = find("mariadb-install-db")
     if install is None:

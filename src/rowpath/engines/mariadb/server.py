@@ -8,7 +8,7 @@ import signal
 import socket
 import tempfile
 import time
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowpath.engines import backup as backups
@@ -22,7 +22,7 @@ from rowpath.engines.mariadb.logins import DATABASE, ROLE, SUPERUSER
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
 from rowpath.machine import ports, private_directories, processes
 from rowpath.machine.counters import disk
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
@@ -68,8 +68,8 @@ class Server:
         self._process: processes.Process | None = None
         self._port = 0
         self._user = private_directories.server_user()
-        self._home: FilePath | None = None
-        self._sockets: FilePath | None = None
+        self._home: Path | None = None
+        self._sockets: Path | None = None
 
     def start(self) -> None:
         """Start it (making its files first) and wait until it answers. Errors: EnvironmentMissing, UsageError."""
@@ -137,7 +137,7 @@ class Server:
             self.start()
         self._fresh = False
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens, the runners' own login, and what their tables are kept as."""
         return {
             "host": "127.0.0.1",
@@ -149,10 +149,10 @@ class Server:
             "storage": self.storage,
         }
 
-    def own_copy(self, path: Path) -> None:
+    def own_copy(self, path: AccessPath) -> None:
         """Nothing: all paths share the server."""
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """Close all tables, write InnoDB's changed pages, sync the file system; bytes written meanwhile."""
         before = disk.written_bytes(self.pids())
         started_ns = time.monotonic_ns()
@@ -207,12 +207,12 @@ class Server:
         """Both passwords."""
         return list(self._passwords.values())
 
-    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+    def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """One of the family's programs, as the superuser over the socket. Errors: EnvironmentMissing."""
         backups.require(self._engine.backup_availability(way))
         return mariadb_backup.backup(way, self.storage, self._login(), self._data(), folder)
 
-    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+    def restored(self, backup: Backup, folder: Path) -> Instance:
         """A server of its own over the files, or one that the dump was read into. Errors: RowpathError."""
         place = Place(folder, folder, self._place.server_cpus, version=self._place.version, storage=self._place.storage)
         server = Server(self._engine, self.deployment, self.durability, place)
@@ -228,7 +228,7 @@ class Server:
                 mariadb_backup.read_dump(self._programs.client, server._login(), backup.kept)
         return backups.passing(server)
 
-    def home(self) -> FilePath | None:
+    def home(self) -> Path | None:
         """The folder with everything of it but its socket, None before its first start."""
         return self._home
 
@@ -266,7 +266,7 @@ class Server:
         self._ask("SELECT 1;")
         return True
 
-    def _command(self, port: int, logins: FilePath) -> list[str | FilePath]:
+    def _command(self, port: int, logins: Path) -> list[str | Path]:
         return [
             self._programs.server,
             "--no-defaults",
@@ -305,7 +305,7 @@ class Server:
                 statements = [f"USE {DATABASE}", self._engine.drop(name), self._engine.create(name, table)]
                 with (
                     load_progress.reported(f"{self._engine.name} {name}", table.rows),
-                    delimited_file(FilePath(folder), name, table) as file,
+                    delimited_file(Path(folder), name, table) as file,
                 ):
                     if table.rows:
                         statements.append(self._engine.fill(name, table, file))
@@ -329,18 +329,18 @@ class Server:
             raise RowpathError(f"{self._engine.title}'s server does not run", "call start first")
         return self._console.ask(statements, timeout_s)
 
-    def _socket(self) -> FilePath:
+    def _socket(self) -> Path:
         if self._sockets is None:
             raise RowpathError(f"{self._engine.title}'s server does not run", "call start first")
         return self._sockets / "mysql.sock"
 
-    def _login(self) -> FilePath:
+    def _login(self) -> Path:
         return self._files() / "login.cnf"
 
-    def _data(self) -> FilePath:
+    def _data(self) -> Path:
         return self._files() / "data"
 
-    def _files(self) -> FilePath:
+    def _files(self) -> Path:
         if self._home is None:
             raise RowpathError(f"{self._engine.title}'s server has not been started", "call start first")
         return self._home

@@ -9,7 +9,7 @@ import os
 import shutil
 import struct
 import tempfile
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowpath.engines.mariadb import settings
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 LOCKED = ("aria_log_control", "ibdata1")
 FLOCK = "hhqqi4x"  # struct flock of a 64-bit Linux: l_type, l_whence, l_start, l_len, l_pid
 
-_seeds: dict[str, FilePath] = {}  # what a directory holds → where it is, untouched
+_seeds: dict[str, Path] = {}  # what a directory holds → where it is, untouched
 
 
-def content(engine: Mariadb, storage: str, durability: str, tables: dict[str, Table], run: FilePath) -> str:
+def content(engine: Mariadb, storage: str, durability: str, tables: dict[str, Table], run: Path) -> str:
     """What two data directories of a run have in common that may be copies of the same seed."""
     return repr((engine.name, engine.version(), storage, durability, sorted(tables.items()), str(run)))
 
 
-def find(wanted: str) -> FilePath | None:
+def find(wanted: str) -> Path | None:
     """The loaded directory that holds this; None when there is none."""
     seed = _seeds.get(wanted)
     return seed if seed is not None and seed.is_dir() else None
 
 
-def keep(wanted: str, seed: FilePath) -> None:
+def keep(wanted: str, seed: Path) -> None:
     """From now on `seed` is what others are copied from; nobody works on it."""
     _seeds[wanted] = seed
 
 
-def make_empty(engine: Mariadb, version: str, data: FilePath, user: str | None) -> None:
+def make_empty(engine: Mariadb, version: str, data: Path, user: str | None) -> None:
     """Make an empty data directory `data`; made once a version and user, then copied. Errors: EnvironmentMissing."""
     arguments = settings.arguments(engine.flavour, "innodb", "none")  # its system tables are the same for all
     marks = hashlib.blake2s(repr((arguments, user, os.geteuid())).encode(), digest_size=6).hexdigest()
@@ -59,14 +59,14 @@ def make_empty(engine: Mariadb, version: str, data: FilePath, user: str | None) 
     try:
         cache_dir().mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{kept.name}.", dir=cache_dir()) as scratch:
-            private_directories.copy(data, FilePath(scratch) / "data", None)
+            private_directories.copy(data, Path(scratch) / "data", None)
             with contextlib.suppress(OSError):  # another process was first
-                (FilePath(scratch) / "data").rename(kept)
+                (Path(scratch) / "data").rename(kept)
     except OSError as error:
         raise EnvironmentMissing(f"the cache {cache_dir()} cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
 
 
-def holder(data: FilePath) -> int | None:
+def holder(data: Path) -> int | None:
     """The process that has this data directory open, None when nobody has; asks only, waits for nothing."""
     for name in LOCKED:
         with contextlib.suppress(FileNotFoundError), (data / name).open("rb") as file:
@@ -77,7 +77,7 @@ def holder(data: FilePath) -> int | None:
     return None
 
 
-def refuse_two(data: FilePath) -> None:
+def refuse_two(data: Path) -> None:
     """Errors: RowpathError when another process has this data directory open: each would wait, then fail."""
     pid = holder(data)
     if pid is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines import mariadb
 from rowpath.engines.base import BY_URL, Instance, Place
@@ -11,7 +11,7 @@ from rowpath.engines.mariadb.settings import Flavour
 from rowpath.engines.mysql import external
 from rowpath.engines.mysql import programs as mysql_binaries
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 
 
 class Mysql(mariadb.Mariadb):
@@ -47,7 +47,7 @@ class Mysql(mariadb.Mariadb):
         given = version == BY_URL
         return external.KIND.availability() if given else mysql_binaries.availability()
 
-    def unreachable(self, path: Path) -> tuple[str, str]:
+    def unreachable(self, path: AccessPath) -> tuple[str, str]:
         """A unix socket that the URL does not name."""
         return external.unreachable(path)
 
@@ -84,7 +84,7 @@ class Mysql(mariadb.Mariadb):
         """What a server is run with. Errors: EnvironmentMissing."""
         return mysql_binaries.found()
 
-    def make_data(self, data: FilePath, arguments: list[str], user: str | None) -> None:
+    def make_data(self, data: Path, arguments: list[str], user: str | None) -> None:
         """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
         mysql_binaries.make_data(data, arguments, user)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rowpath.engines.base import BY_URL, Place
 from rowpath.engines.external.server import Kind, Server
 from rowpath.errors import UsageError
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 
 if TYPE_CHECKING:
     from rowpath.engines.mysql import Mysql
@@ -34,7 +34,7 @@ KIND = Kind(
 )
 
 
-def unreachable(path: Path) -> tuple[str, str]:
+def unreachable(path: AccessPath) -> tuple[str, str]:
     """Why the server cannot be reached over the path's transport, and what would help; empty when it can."""
     if path.get("engine_version") != BY_URL or path.get("transport") != "unix" or KIND.url().socket:
         return "", ""

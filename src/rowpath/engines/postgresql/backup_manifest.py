@@ -9,7 +9,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,13 @@ CACHED_BLOCKS = 1 << 13
 Crcs = NDArray[np.uint32]
 
 
-def verify(folder: FilePath) -> None:
+def verify(folder: Path) -> None:
     """Errors: RowpathError for the first file that is missing or not as the manifest says, the manifest included."""
     text = (folder / MANIFEST).read_bytes()
     body, mark, told = text.rpartition(b'"Manifest-Checksum": "')
     if not mark or hashlib.sha256(body).hexdigest() != told[:64].decode(errors="replace"):
         raise RowpathError(f"{MANIFEST} is not whole")
-    listed: dict[FilePath, dict[str, Any]] = {}
+    listed: dict[Path, dict[str, Any]] = {}
     for entry in json.loads(text)["Files"]:
         name = entry["Path"] if "Path" in entry else bytes.fromhex(entry["Encoded-Path"]).decode()
         file = folder / name
@@ -43,9 +43,9 @@ def verify(folder: FilePath) -> None:
             raise RowpathError(f"{file.relative_to(folder)} does not have its checksum")
 
 
-def crc32c(files: Iterable[FilePath]) -> Iterator[tuple[FilePath, int]]:
+def crc32c(files: Iterable[Path]) -> Iterator[tuple[Path, int]]:
     """The CRC-32C of each file: blocks of many files at once, for a loop over single bytes would take minutes."""
-    waiting: list[tuple[FilePath, NDArray[np.uint8]]] = []
+    waiting: list[tuple[Path, NDArray[np.uint8]]] = []
     for file in files:
         waiting.append((file, _blocks(file.read_bytes())))
         if sum(len(blocks) for _, blocks in waiting) >= BLOCKS_AT_ONCE:
@@ -65,7 +65,7 @@ def _blocks(data: bytes) -> NDArray[np.uint8]:
     return padded
 
 
-def _of_blocks(files: list[tuple[FilePath, NDArray[np.uint8]]]) -> Iterator[tuple[FilePath, int]]:
+def _of_blocks(files: list[tuple[Path, NDArray[np.uint8]]]) -> Iterator[tuple[Path, int]]:
     if not files:
         return
     blocks = np.concatenate([blocks for _, blocks in files])

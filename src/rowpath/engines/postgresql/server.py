@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowpath.engines import backup as backups
@@ -21,7 +21,7 @@ from rowpath.engines.postgresql import backup_manifest
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine import certificates, postgresql_programs, private_directories, processes
 from rowpath.machine.counters import disk
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
@@ -67,7 +67,7 @@ class Server:
 
     flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush()",)
 
-    def __init__(self, engine: Postgresql, deployment: str, durability: str, place: Place, prefix: FilePath) -> None:
+    def __init__(self, engine: Postgresql, deployment: str, durability: str, place: Place, prefix: Path) -> None:
         self.deployment = deployment
         self.durability = durability
         self.version = place.version or postgresql_programs.version(prefix)
@@ -77,8 +77,8 @@ class Server:
         self._tls = postgresql_programs.has_tls(prefix) and not certificates.problem()
         self._user = private_directories.server_user()
         self._passwords = {SUPERUSER: secrets.token_urlsafe(24), ROLE: secrets.token_urlsafe(24)}
-        self._home: FilePath | None = None
-        self._sockets: FilePath | None = None
+        self._home: Path | None = None
+        self._sockets: Path | None = None
         self._port = 0
         self._process: processes.Process | None = None
         self._seen: dict[int, str] = {}  # pid → when it started: what may have to be killed one by one
@@ -141,12 +141,12 @@ class Server:
             for name, table in tables.items():
                 with (
                     load_progress.reported(f"postgresql {name}", table.rows),
-                    delimited_file(FilePath(folder), name, table) as file,
+                    delimited_file(Path(folder), name, table) as file,
                 ):
                     self._psql("\n".join(self._filling(name, table, file)), timeout_s=LOAD_TIMEOUT_S)
         self._checkpoint()
 
-    def _filling(self, name: str, table: Table, file: FilePath) -> list[str]:
+    def _filling(self, name: str, table: Table, file: Path) -> list[str]:
         script = [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
         if table.rows:
             quoted = str(file).replace("'", "''")
@@ -157,7 +157,7 @@ class Server:
         script += [f"{statement};" for statement in indexes.statements(name, table)]
         return [*script, f"VACUUM ANALYZE {name};"]
 
-    def options(self, path: Path) -> dict[str, Any]:
+    def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens and the runners' own login."""
         return {
             "host": "127.0.0.1",
@@ -168,10 +168,10 @@ class Server:
             "database": DATABASE,
         }
 
-    def own_copy(self, path: Path) -> None:
+    def own_copy(self, path: AccessPath) -> None:
         """Nothing: all paths share the server."""
 
-    def settle(self, path: Path) -> Settled:
+    def settle(self, path: AccessPath) -> Settled:
         """CHECKPOINT and sync of its file system; bytes written by all its processes meanwhile."""
         pids = self.pids()
         before = disk.written_bytes(pids)
@@ -222,7 +222,7 @@ class Server:
         """Both passwords."""
         return list(self._passwords.values())
 
-    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+    def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """Its own program, over the socket. Errors: EnvironmentMissing."""
         backups.require(postgresql_backup.availability(way))
         kept = backups.place_in(folder) / ("data" if way == "basebackup" else f"{DATABASE}.dump")
@@ -231,7 +231,7 @@ class Server:
         program = str(self._client(postgresql_backup.PROGRAMS[way][0]))
         return Backup(way, kept, command=(program, *where, *told), environment=environment)
 
-    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+    def restored(self, backup: Backup, folder: Path) -> Instance:
         """A server of its own: over the files, verified and recovered, or one that the dump was read into.
 
         It has the same logins. Errors: RowpathError.
@@ -252,11 +252,11 @@ class Server:
                 backups.run([self._client("pg_restore"), *where, *told], environment)
         return backups.passing(server)
 
-    def home(self) -> FilePath | None:
+    def home(self) -> Path | None:
         """The folder with everything of it but its socket, None before its first start."""
         return self._home
 
-    def _make_home(self) -> FilePath:
+    def _make_home(self) -> Path:
         home = private_directories.home(self._place.directory / "postgresql", self._user)
         lines = [f"*:*:*:{user}:{password}\n" for user, password in self._passwords.items()]
         private_directories.write_private(home / "pgpass", "".join(lines))
@@ -354,15 +354,15 @@ class Server:
         environment = {"PGPASSFILE": str(self._files() / "pgpass"), "PGCLIENTENCODING": "UTF8", "LC_ALL": "C.UTF-8"}
         return ["-w", "-h", str(self._sockets), "-p", str(self._port)], environment
 
-    def _files(self) -> FilePath:
+    def _files(self) -> Path:
         if self._home is None:
             raise RowpathError("the PostgreSQL server has not been started", "call start first")
         return self._home
 
-    def _program(self, name: str) -> FilePath:
+    def _program(self, name: str) -> Path:
         return self._prefix / "bin" / name
 
-    def _client(self, name: str) -> FilePath:
+    def _client(self, name: str) -> Path:
         """A client program; those of `install` serve a server that came without."""
         own = self._program(name)
         return own if own.is_file() else postgresql_programs.install() / "bin" / name

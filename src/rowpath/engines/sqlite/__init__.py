@@ -8,7 +8,7 @@ import sqlite3
 from datetime import date, datetime
 from datetime import time as time_of_day
 from decimal import Decimal
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines import backup as backups
@@ -19,7 +19,7 @@ from rowpath.engines.sqlite import backup as sqlite_backup
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_value, rows
@@ -133,12 +133,12 @@ class File(Copies):
             raise RowpathError(f"{self._database} is not sound after loading", "check the disk, then run again")
         private_directories.sync(self._database)
 
-    def backup(self, way: str, path: Path, folder: FilePath) -> Backup:
+    def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """A statement of the path's own client, or a process beside it. Errors: EnvironmentMissing."""
         backups.require(self._engine.backup_availability(way))
         return sqlite_backup.backup(way, self._copy(path), folder)
 
-    def restored(self, backup: Backup, folder: FilePath) -> Instance:
+    def restored(self, backup: Backup, folder: Path) -> Instance:
         """A copy of the file that it kept, checked by SQLite. Errors: RowpathError."""
         instance = File(self._engine, self.deployment, self.durability, Place(folder, folder, ()))
         with backups.restoring(backup, instance):
@@ -153,7 +153,7 @@ class File(Copies):
         return {"version": self.version} | found
 
 
-def _opened(file: FilePath) -> contextlib.closing[sqlite3.Connection]:
+def _opened(file: Path) -> contextlib.closing[sqlite3.Connection]:
     """A connection in autocommit, closed at the end (sqlite3's own context manager only commits)."""
     return contextlib.closing(sqlite3.connect(file, isolation_level=None))
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup
 from rowpath.errors import RowpathError
 
 WAYS = ("vacuum-into", "api")
-PROGRAM = FilePath(__file__).with_name("backup_script.py")
+PROGRAM = Path(__file__).with_name("backup_script.py")
 
 
-def backup(way: str, database: FilePath, folder: FilePath) -> Backup:
+def backup(way: str, database: Path, folder: Path) -> Backup:
     """How that file is backed up into an existing folder."""
     kept = backups.place_in(folder) / database.name
     if way == "vacuum-into":
@@ -22,7 +22,7 @@ def backup(way: str, database: FilePath, folder: FilePath) -> Backup:
     return Backup(way, kept, command=(sys.executable, "-I", str(PROGRAM), str(database), str(kept)))
 
 
-def check(database: FilePath) -> None:
+def check(database: Path) -> None:
     """Errors: RowpathError, what SQLite's own check found wrong."""
     try:
         connection = sqlite3.connect(f"{database.absolute().as_uri()}?mode=rw", uri=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class Found:
     reason: str = ""
 
 
-def check(invocation: Invocation, engine_work: EngineWork, work: Work, ledger: Ledger, folder: FilePath) -> Found:
+def check(invocation: Invocation, engine_work: EngineWork, work: Work, ledger: Ledger, folder: Path) -> Found:
     """The counting phase's table read through the runner: each row counts what was acknowledged, or in doubt too.
 
     `folder` takes the rows for the while. A runner that cannot read the table makes it not ok; one that is gone raises
@@ -64,7 +64,7 @@ def check(invocation: Invocation, engine_work: EngineWork, work: Work, ledger: L
 
 
 def check_between(
-    invocation: Invocation, engine_work: EngineWork, work: Work, before: Ledger, after: Ledger, folder: FilePath
+    invocation: Invocation, engine_work: EngineWork, work: Work, before: Ledger, after: Ledger, folder: Path
 ) -> Found:
     """The same at some instant between two: at least what was known `before`, at most known or in doubt `after`.
 
@@ -91,7 +91,7 @@ def check_between(
     return Found(len(rows), writes, lost, doubled, in_doubt, reply.digest, not reasons, "; ".join(reasons))
 
 
-def kept_rows(file: FilePath, columns: tuple[Column, ...]) -> Iterator[generators.Row]:
+def kept_rows(file: Path, columns: tuple[Column, ...]) -> Iterator[generators.Row]:
     """The rows of a file that `verify` kept: of each its length (u32, little endian) and its codec bytes.
 
     RunnerFailure when the file ends within a row, or there is none.

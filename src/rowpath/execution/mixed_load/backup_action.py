@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Backup
@@ -35,7 +35,7 @@ class Repetition:
     group: str
     number: int  # from 1
     backup: Backup
-    folder: FilePath
+    folder: Path
     cpus: tuple[int, ...]  # of a program
     begun_ns: int = 0
     ended_ns: int = 0
@@ -93,7 +93,7 @@ class Repetition:
                 failed = snapshot.failed or not snapshot.operations
                 self._end(look, board.spans(self.name)[0][1] or time.monotonic_ns(), "it failed" if failed else "")
         elif self._process is not None and (status := self._process.poll()) is not None:
-            what = FilePath(self.backup.command[0]).name
+            what = Path(self.backup.command[0]).name
             self._end(
                 look, time.monotonic_ns(), f"{what} ended with status {status}{self._last_words()}" if status else ""
             )
@@ -156,7 +156,7 @@ class Repetition:
         self.after = self.after or after
         self.ended_ns, self.ok, self.reason = ended_ns, not reason, reason
 
-    def _said(self) -> FilePath:
+    def _said(self) -> Path:
         return self.folder / f"{self.name}.txt"
 
     def _last_words(self) -> str:
@@ -212,7 +212,7 @@ class Repetitions:
             each.give_up(why)
 
 
-def _size(kept: FilePath) -> int | None:
+def _size(kept: Path) -> int | None:
     with contextlib.suppress(OSError):
         return private_directories.size_bytes(kept) if kept.is_dir() else kept.stat().st_size
     return None

@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,7 +23,7 @@ from rowpath.execution.worker import Invocation
 from rowpath.machine import cpus, private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.mixed_load import MoveEnd, MoveTable
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import build
@@ -53,9 +53,7 @@ class Moved:
         return dataclasses.asdict(self)
 
 
-def carry_out_all(
-    plan: Plan, folder: FilePath, record: Callable[..., None], note: Log, log: Log, timeout_s: float
-) -> None:
+def carry_out_all(plan: Plan, folder: Path, record: Callable[..., None], note: Log, log: Log, timeout_s: float) -> None:
     """Every move of the experiment whose engine the plan has, journalled; one that cannot be made is named with why."""
     tables = {name: table for each in plan.workloads.values() for name, table in each.tables.items() if table.rows}
     for number, move in enumerate(plan.experiment.moves):
@@ -104,7 +102,7 @@ def title(move: MoveTable) -> str:
 
 
 def carry_out(
-    move: MoveTable, tables: dict[str, Table], durability: str, folder: FilePath, log: Log, timeout_s: float
+    move: MoveTable, tables: dict[str, Table], durability: str, folder: Path, log: Log, timeout_s: float
 ) -> Iterator[Moved]:
     """Make the database at the source, copy its directory to the target, read every table there.
 
@@ -130,7 +128,7 @@ def carry_out(
         made.load(tables)
         planned = _planned(move, move.source, durability)
         made.own_copy(planned.path)
-        database = FilePath(made.options(planned.path)["path"])
+        database = Path(made.options(planned.path)["path"])
         if (found := _read(planned, made, tables, log, timeout_s)) != expected:
             yield Moved(
                 source, target, 0, 0, found, expected, False, "the source itself holds other rows than were loaded"
@@ -187,7 +185,7 @@ def _name(move: MoveTable, end: MoveEnd) -> str:
     return f"{engine.title} {end.version or engine.version()} {end.deployment}"
 
 
-def _instance(move: MoveTable, end: MoveEnd, durability: str, folder: FilePath) -> Instance:
+def _instance(move: MoveTable, end: MoveEnd, durability: str, folder: Path) -> Instance:
     engine: JvmEngine = _engine(move)
     folder.mkdir(parents=True, mode=0o700)
     place = Place(folder, folder, cpus.server_cpus("free"), version=end.version)
@@ -210,4 +208,4 @@ def _planned(move: MoveTable, end: MoveEnd, durability: str) -> PlannedPath:
         "clients": "1",
         "durability": durability,
     }
-    return PlannedPath(Path.of(coordinates), adapter, (), _name(move, end))
+    return PlannedPath(AccessPath.of(coordinates), adapter, (), _name(move, end))

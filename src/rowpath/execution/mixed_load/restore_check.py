@@ -6,7 +6,7 @@ import contextlib
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.engines.base import BackedUp, Backup, Instance
 from rowpath.errors import RowpathError
@@ -52,7 +52,7 @@ def restore_check(
     works: dict[str, EngineWork],
     before: Ledger,
     after: Ledger,
-    folder: FilePath,
+    folder: Path,
     log: Callable[[str], None],
     timeout_s: float,
 ) -> Restored:
@@ -86,7 +86,7 @@ def _read(
     works: dict[str, EngineWork],
     before: Ledger,
     after: Ledger,
-    folder: FilePath,
+    folder: Path,
 ) -> Restored:
     found = counting(planned, works)
     ledger = found[1].phase.after if found else ""

@@ -16,7 +16,7 @@ import socket
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import InternalError
 from rowpath.machine import processes
@@ -26,7 +26,7 @@ READY_TIMEOUT_S = 60.0  # an interpreter starts slowly where others have all cor
 ANSWER_TIMEOUT_S = 10.0
 CHUNK_BYTES = 1 << 18
 
-Address = int | FilePath  # a port of 127.0.0.1, or a unix socket
+Address = int | Path  # a port of 127.0.0.1, or a unix socket
 
 
 @dataclass
@@ -49,11 +49,11 @@ class Proxy:
 
     def __init__(self, to: Address, listen: Address = 0, cpus: tuple[int, ...] = ()) -> None:
         """Start it between `listen` (0: any free port) and `to`. Errors: InternalError when it does not get ready."""
-        arguments = ["--to-unix", str(to)] if isinstance(to, FilePath) else ["--to-tcp", str(to)]
-        arguments += ["--listen-unix", str(listen)] if isinstance(listen, FilePath) else ["--listen-tcp", str(listen)]
+        arguments = ["--to-unix", str(to)] if isinstance(to, Path) else ["--to-tcp", str(to)]
+        arguments += ["--listen-unix", str(listen)] if isinstance(listen, Path) else ["--listen-tcp", str(listen)]
         self._process = processes.start(
             [sys.executable, "-m", "rowpath.machine.counters.counting_proxy", *arguments],
-            environment={"PYTHONPATH": str(FilePath(__file__).parents[3])},
+            environment={"PYTHONPATH": str(Path(__file__).parents[3])},
             cpus=cpus,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -245,10 +245,10 @@ class Switchboard:
 
     def _connect(self) -> None:
         client, _ = self._listener.accept()
-        family = socket.AF_UNIX if isinstance(self._to, FilePath) else socket.AF_INET
+        family = socket.AF_UNIX if isinstance(self._to, Path) else socket.AF_INET
         server = socket.socket(family, socket.SOCK_STREAM)
         try:
-            server.connect(str(self._to) if isinstance(self._to, FilePath) else ("127.0.0.1", self._to))
+            server.connect(str(self._to) if isinstance(self._to, Path) else ("127.0.0.1", self._to))
         except OSError:
             client.close()
             server.close()
@@ -269,10 +269,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m rowpath.machine.counters.counting_proxy")
     to = parser.add_mutually_exclusive_group(required=True)
     to.add_argument("--to-tcp", type=int, metavar="PORT")
-    to.add_argument("--to-unix", type=FilePath, metavar="PATH")
+    to.add_argument("--to-unix", type=Path, metavar="PATH")
     listen = parser.add_mutually_exclusive_group(required=True)
     listen.add_argument("--listen-tcp", type=int, metavar="PORT")
-    listen.add_argument("--listen-unix", type=FilePath, metavar="PATH")
+    listen.add_argument("--listen-unix", type=Path, metavar="PATH")
     options = parser.parse_args()
     if options.listen_unix:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

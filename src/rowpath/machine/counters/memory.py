@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 MEANS = (
     "client: VmHWM (several processes: their sum) after 5 was written to /proc/PID/clear_refs; "
@@ -59,7 +59,7 @@ def anonymous_bytes(pids: Iterable[int]) -> int | None:
 
 def probe() -> str:
     """Which means works here: MEANS, or why there is none."""
-    if not FilePath("/proc/self/clear_refs").exists() or not reset_peak(os.getpid()):
+    if not Path("/proc/self/clear_refs").exists() or not reset_peak(os.getpid()):
         return "unavailable: /proc/PID/clear_refs cannot be written"
     return MEANS if peak_bytes(os.getpid()) is not None else "unavailable: /proc/PID/status has no VmHWM"
 

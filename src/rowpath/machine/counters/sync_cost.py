@@ -7,7 +7,7 @@ import statistics
 import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 SYNCS = 40
 WRITTEN_BYTES = 4096
@@ -24,7 +24,7 @@ class SyncCost:
     means: str = MEANS
 
 
-def measure(directory: FilePath) -> SyncCost:
+def measure(directory: Path) -> SyncCost:
     """The cost of one sync there; the file is gone afterwards. Errors: OSError when nothing can be written."""
     page = b"x" * WRITTEN_BYTES
     taken: list[int] = []

@@ -6,7 +6,7 @@ import importlib
 import os
 import shutil
 import struct
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.machine import private_directories
@@ -17,7 +17,7 @@ COUNTERS = 8
 NAMES = ("fsync", "fdatasync", "sync_file_range", "msync", "sync_writes")
 
 
-def make_file(directory: FilePath) -> FilePath:
+def make_file(directory: Path) -> Path:
     """A counter file, all zero, in a private folder that the servers' user can reach too."""
     user = private_directories.server_user()
     file = private_directories.home(directory, user) / "syncs"
@@ -27,13 +27,13 @@ def make_file(directory: FilePath) -> FilePath:
     return file
 
 
-def environment(file: FilePath) -> dict[str, str]:
+def environment(file: Path) -> dict[str, str]:
     """What to add to the environment of the process to be counted. Errors: EnvironmentMissing without a C compiler."""
     c: Any = importlib.import_module("rowpath.runners.toolchains.c")
     return {"LD_PRELOAD": str(c.sync_count_library()), VARIABLE: str(file)}
 
 
-def read(file: FilePath) -> dict[str, int]:
+def read(file: Path) -> dict[str, int]:
     """The counters by name; `total` is their sum."""
     values = struct.unpack(f"<{COUNTERS}Q", file.read_bytes()[: 8 * COUNTERS])
     counted = dict(zip(NAMES, values, strict=False))

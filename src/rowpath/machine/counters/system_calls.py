@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.machine import processes
 
@@ -32,7 +32,7 @@ REST_TIMEOUT_S = 0.03
 _COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
 
 _EVENT_ID = "events/raw_syscalls/sys_enter/id"
-_TRACING = (FilePath("/sys/kernel/tracing"), FilePath("/sys/kernel/debug/tracing"))
+_TRACING = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}  # asm/unistd.h
 _ATTRIBUTES_BYTES = 64  # PERF_ATTR_SIZE_VER0 (linux/perf_event.h)
 _TRACEPOINT = 2
@@ -134,7 +134,7 @@ def _open(pid: int) -> list[int]:
 
 def _name(tid: int) -> str:
     with contextlib.suppress(OSError):
-        return FilePath(f"/proc/{tid}/comm").read_text().strip()
+        return Path(f"/proc/{tid}/comm").read_text().strip()
     return ""
 
 
@@ -149,7 +149,7 @@ def _event() -> int | None:
 def _strace(pid: int, counted: Counted) -> Iterator[None]:
     """strace attached while the body runs; OSError when there is none."""
     with tempfile.TemporaryDirectory(prefix="rowpath-strace-") as folder:
-        table = FilePath(folder) / "calls"
+        table = Path(folder) / "calls"
         tracer = processes.start(
             ["strace", "-c", "-f", "-p", str(pid), "-o", table], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
         )

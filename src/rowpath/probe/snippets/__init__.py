@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -16,7 +16,7 @@ from rowpath.probe.snippets.running import how_to_run
 from rowpath.probe.target import Target
 from rowpath.runners.protocol import ColumnSpec
 
-FOLDER = FilePath(__file__).parent
+FOLDER = Path(__file__).parent
 LONGEST_VALUE = 1024  # bytes that a buffer of a program holds where no length is declared
 UNLIMITED = 256  # rows a call where a program binds buffers and the path takes rows one by one
 TEMPLATES = {

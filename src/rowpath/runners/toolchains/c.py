@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from msgspec import structs
 
@@ -19,7 +19,7 @@ from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Adapter, Command, source_file
 from rowpath.runners.toolchains import c_compiler, cobol, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file
@@ -31,13 +31,13 @@ COMPILE_TIMEOUT_S = 300
 _compiler = c_compiler.words
 
 
-def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter can be built and run here; quick, builds nothing."""
     each = [_built_here(one, version) for one in programs(adapter, path)]
     return next((one for one in each if one.ok), each[0])
 
 
-def programs(adapter: Adapter, path: Path | None = None) -> list[Adapter]:
+def programs(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
     """The adapter as each of the programs that it is built as: one, or one for each client library of its engines.
 
     `build.engine.NAME` holds what the build for that engine has instead of the adapter's own; with a path only the
@@ -74,26 +74,26 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
     return Availability(False, what, *missing) if missing else Availability(True, what)
 
 
-def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
     for adapter, version in adapters:
         mine = [path for path in paths if path.get("driver") == adapter.driver]
         differing = {(path.get("engine"), path.get("statement")): path for path in mine}
-        for path in differing.values() or (Path.of({}),):
+        for path in differing.values() or (AccessPath.of({}),):
             every = programs(adapter, path)
             for program in every:
                 if len(every) == 1 or _built_here(program, version).ok:
                     executable(program, version, path.get("statement"))
 
 
-def command(adapter: Adapter, version: str, path: Path) -> Command:
+def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
     thread = ("--thread", path.get("thread")) if path.get("thread") != "none" else ()
     program = programs(adapter, path)[0]
     return Command((str(executable(program, version, path.get("statement"))), "--adapter", adapter.driver, *thread))
 
 
-def executable(adapter: Adapter, version: str, statement: str = "") -> FilePath:
+def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     """The adapter's runner, built when it is not there yet; embedded SQL is built anew for each statement mode."""
     linked = [f"-l:{library}" for library in adapter.build.get("libraries", {})]
     included: list[str] = []
@@ -108,7 +108,7 @@ def executable(adapter: Adapter, version: str, statement: str = "") -> FilePath:
     return _built(adapter.driver, [source, *_cobol(adapter)], included, linked)
 
 
-def _precompiled(source: FilePath, statement: str) -> FilePath:
+def _precompiled(source: Path, statement: str) -> Path:
     """Embedded SQL as C, made when no such is in the cache."""
     inputs = sorted([source, *source.parent.glob("*.h")])
     target = build_dir("c") / f"{source.stem}-{statement}-{_key(inputs, [])}.c"
@@ -118,7 +118,7 @@ def _precompiled(source: FilePath, statement: str) -> FilePath:
     return target
 
 
-def _cobol(adapter: Adapter) -> list[FilePath]:
+def _cobol(adapter: Adapter) -> list[Path]:
     """The objects of the adapter's COBOL subprograms, compiled when no such are in the cache."""
     objects = []
     for source in (source_file(adapter, name) for name in adapter.build.get("cobol", ())):
@@ -132,7 +132,7 @@ def _cobol(adapter: Adapter) -> list[FilePath]:
 
 def echo_command(
     *,
-    unix: FilePath | None = None,
+    unix: Path | None = None,
     tcp: int | None = 0,
     cpu: int | None = None,
     burn_ns: int = 0,
@@ -172,12 +172,12 @@ def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
     return str(program), "--to", str(to_port), "--delay-ns", str(delay_ns)
 
 
-def sync_count_library() -> FilePath:
+def sync_count_library() -> Path:
     """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/sync_count.c."""
     return _built("sync_count.so", [_source("sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
 
 
-def codec_trial() -> FilePath:
+def codec_trial() -> Path:
     """The program through which tests drive the codec (runners/c/tests/codec_trial.c says how)."""
     return _built("codec_trial", [_source("tests/codec_trial.c")], [f"-I{_source('core')}"], ["-lm"])
 
@@ -191,7 +191,7 @@ def _compiler_version(compiler: tuple[str, ...]) -> str:
         raise EnvironmentMissing(f"the C compiler {shlex.join(compiler)} does not start: {error}", REMEDY) from error
 
 
-def _source(name: str) -> FilePath:
+def _source(name: str) -> Path:
     return data_dir() / "runners" / "c" / name
 
 
@@ -208,7 +208,7 @@ def _libpq(version: str) -> tuple[list[str], list[str]]:
     return [f"-I{include}"], [str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]
 
 
-def driver_libraries(adapter: Adapter, version: str) -> list[FilePath]:
+def driver_libraries(adapter: Adapter, version: str) -> list[Path]:
     """The shared libraries that are the driver, those that are there; fetches nothing."""
     if "engine" in adapter.build:
         return [file for program in programs(adapter) for file in driver_libraries(program, version)]
@@ -222,17 +222,17 @@ def driver_libraries(adapter: Adapter, version: str) -> list[FilePath]:
     return [file for file in found if file is not None and file.is_file()]
 
 
-def _pg_config(prefix: FilePath, question: str) -> FilePath:
+def _pg_config(prefix: Path, question: str) -> Path:
     try:
         said = subprocess.run(
             [prefix / "bin" / "pg_config", question], capture_output=True, text=True, check=True, timeout=30
         ).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise EnvironmentMissing(f"{prefix}/bin/pg_config: {error}", "apt-get install libpq-dev") from error
-    return FilePath(said.strip())
+    return Path(said.strip())
 
 
-def _key(inputs: Sequence[FilePath], arguments: Sequence[str]) -> str:
+def _key(inputs: Sequence[Path], arguments: Sequence[str]) -> str:
     """What a build depends on: its files' contents, its arguments, the compiler's version."""
     digest = hashlib.sha256()
     for file in inputs:
@@ -241,9 +241,7 @@ def _key(inputs: Sequence[FilePath], arguments: Sequence[str]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _built(
-    name: str, sources: list[FilePath], compiling: list[str], linking: list[str], *, core: bool = True
-) -> FilePath:
+def _built(name: str, sources: list[Path], compiling: list[str], linking: list[str], *, core: bool = True) -> Path:
     """A program or library of that name, compiled when no build of these very inputs is in the cache."""
     inputs = sorted({*sources, *(file for source in sources for file in source.parent.glob("*.h"))})
     cores = sorted(_source("core").glob("*.[ch]")) if core else []
@@ -255,7 +253,7 @@ def _built(
     return target
 
 
-def _core() -> FilePath:
+def _core() -> Path:
     """The core as a static library: everything but the adapters."""
     sources = sorted(_source("core").glob("*.c"))
     target = build_dir("c") / f"libcore-{_key(sorted(_source('core').glob('*.[ch]')), FLAGS)}.a"
@@ -270,7 +268,7 @@ def _core() -> FilePath:
 
 
 @contextlib.contextmanager
-def _place_of(target: FilePath) -> Iterator[FilePath]:
+def _place_of(target: Path) -> Iterator[Path]:
     """Where to make `target`: renamed into place at the end, so that two builds at once do no harm."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -280,7 +278,7 @@ def _place_of(target: FilePath) -> Iterator[FilePath]:
             f"the cache {target.parent} cannot be written: {error}", "ROWPATH_CACHE=DIR"
         ) from error
     with folder as name:
-        made = FilePath(name) / target.name
+        made = Path(name) / target.name
         yield made
         made.chmod(0o755)
         made.rename(target)

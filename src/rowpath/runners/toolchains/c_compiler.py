@@ -7,7 +7,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path as FilePath
+from pathlib import Path
 
 
 def words() -> list[str]:
@@ -16,12 +16,12 @@ def words() -> list[str]:
 
 
 @functools.cache
-def library_file(name: str) -> FilePath | None:
+def library_file(name: str) -> Path | None:
     """The shared library that its linker finds by this name (a folder before it allowed); None when it finds none."""
     found = subprocess.run(
         [*words(), f"-print-file-name={name}"], capture_output=True, text=True, check=False, timeout=30
     ).stdout.strip()
-    return FilePath(found).resolve() if FilePath(found).is_absolute() else None
+    return Path(found).resolve() if Path(found).is_absolute() else None
 
 
 def has_header(name: str, arguments: Sequence[str] = ()) -> bool:

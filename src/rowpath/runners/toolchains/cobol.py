@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import shlex
 import shutil
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import processes
@@ -29,7 +29,7 @@ def version() -> str:
     return _said([COMMAND[0], "--version"], "its version")
 
 
-def compile_to(made: FilePath, source: FilePath) -> None:
+def compile_to(made: Path, source: Path) -> None:
     """Compile one subprogram; what it copies stands beside it. InternalError when it does not compile."""
     _said([*COMMAND, f"-I{source.parent}", "-o", str(made), str(source)], source.name)
 

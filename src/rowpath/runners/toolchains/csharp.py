@@ -9,13 +9,13 @@ import shutil
 import sysconfig
 import tempfile
 from collections.abc import Iterable
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Adapter, Command, source_file
 
 COMPILER, RUNTIME = "mcs", "mono"
@@ -29,7 +29,7 @@ LIBRARY_FOLDERS = (f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}", "/usr/lo
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "MONO_DISABLE_SHARED_AREA": "1"}
 
 
-def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter can be built and run here; quick, builds nothing."""
     what = f"C# adapter {adapter.driver} on Mono {mono_version() or '?'}"
     problem = _tools_problem()
@@ -48,7 +48,7 @@ def availability(adapter: Adapter, version: str, path: Path | None = None) -> Av
     return Availability(True, what)
 
 
-def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Compile the runners of these adapters that are not up to date.
 
     Errors: EnvironmentMissing without Mono, InternalError when a source does not compile.
@@ -57,7 +57,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> No
         program(adapter)
 
 
-def command(adapter: Adapter, version: str, path: Path) -> Command:
+def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
     environment = dict(ENVIRONMENT)
     if "odbc" in adapter.build:
@@ -66,20 +66,18 @@ def command(adapter: Adapter, version: str, path: Path) -> Command:
     return Command(arguments, environment)
 
 
-def program(adapter: Adapter) -> FilePath:
+def program(adapter: Adapter) -> Path:
     """The adapter's runner, compiled when it is not there yet."""
     sources = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
     return compiled(adapter.driver, [*core(), *sources], adapter.build.get("assemblies", ()))
 
 
-def core() -> list[FilePath]:
+def core() -> list[Path]:
     """The sources of the core."""
     return sorted((data_dir() / "runners" / "csharp" / "core").rglob("*.cs"))
 
 
-def compiled(
-    name: str, sources: list[FilePath], assemblies: Iterable[str] = (), main: str = "Rowpath.Program"
-) -> FilePath:
+def compiled(name: str, sources: list[Path], assemblies: Iterable[str] = (), main: str = "Rowpath.Program") -> Path:
     """A program of these sources, in the cache under a hash over everything that it depends on."""
     arguments = [*FLAGS, f"-main:{main}", f"-r:{','.join([*ASSEMBLIES, *assemblies])}"]
     content = hashlib.sha256(" ".join([mono_version(), *arguments]).encode())
@@ -99,7 +97,7 @@ def compiled(
             f"the cache {target.parent} cannot be written: {error}", "ROWPATH_CACHE=DIR"
         ) from error
     with folder as scratch:
-        made = FilePath(scratch) / target.name
+        made = Path(scratch) / target.name
         done = processes.run(
             [COMPILER, *arguments, f"-out:{made}", *sources], timeout_s=COMPILE_TIMEOUT_S, environment=ENVIRONMENT
         )
@@ -110,24 +108,24 @@ def compiled(
     return target
 
 
-def driver_files(adapter: Adapter, version: str) -> list[FilePath]:
+def driver_files(adapter: Adapter, version: str) -> list[Path]:
     """The files that are the driver, those that are there; fetches nothing."""
     found = [_odbc_driver(adapter, version) if "odbc" in adapter.build else None]
     found += [assembly_file(name) for name in adapter.build.get("assemblies", {})]
     return [file for file in found if file is not None]
 
 
-def assembly_file(name: str) -> FilePath | None:
+def assembly_file(name: str) -> Path | None:
     """An assembly of Mono's class library, where its link leads; None when it is not there."""
     program_file = shutil.which(RUNTIME)
-    folder = FilePath(program_file).resolve().parents[1] / "lib" / "mono" / "4.5" if program_file else None
+    folder = Path(program_file).resolve().parents[1] / "lib" / "mono" / "4.5" if program_file else None
     file = folder / f"{name}.dll" if folder else None
     return file.resolve() if file is not None and file.is_file() else None
 
 
-def library_file(name: str) -> FilePath | None:
+def library_file(name: str) -> Path | None:
     """A shared library by its file name; None when it is in no folder of the system's."""
-    files = (FilePath(folder) / name for folder in LIBRARY_FOLDERS)
+    files = (Path(folder) / name for folder in LIBRARY_FOLDERS)
     return next((file for file in files if file.is_file()), None)
 
 
@@ -140,10 +138,10 @@ def mono_version() -> str:
     return found.group(1) if found else ""
 
 
-def _odbc_driver(adapter: Adapter, version: str) -> FilePath | None:
+def _odbc_driver(adapter: Adapter, version: str) -> Path | None:
     """The ODBC driver: the file that the version names, else the one of `build.odbc`; None when it is not there."""
     if version.startswith("/"):
-        return FilePath(version) if FilePath(version).is_file() else None
+        return Path(version) if Path(version).is_file() else None
     return library_file(adapter.build["odbc"]["file"])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import processes
@@ -28,7 +28,7 @@ def compiling(adapter: Adapter) -> list[str]:
     return [f'-DECPG_VERSION="{said.partition(") ")[2].split()[0]}"']
 
 
-def precompile(source: FilePath, to: FilePath, statement: str) -> None:
+def precompile(source: Path, to: Path, statement: str) -> None:
     """Write the source as C; with statement=prepared every statement is prepared once per connection."""
     command = [PRECOMPILER, *(("-r", "prepare") if statement == "prepared" else ()), "-o", str(to), str(source)]
     try:

@@ -12,14 +12,14 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from rowpath.errors import EnvironmentMissing, InternalError, UsageError
 from rowpath.machine import maven, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Adapter, Command, source_file
 from rowpath.runners.toolchains import jvm
 
@@ -53,14 +53,14 @@ SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2;
 fetch = maven.fetch
 
 
-def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter, on this path, can be built and run here; quick, builds nothing."""
     what = f"{adapter.driver} {version} on Java {_java_version() or '?'}"
     problem = _problem()
     if problem:
         return Availability(False, what, problem, INSTALL)
-    if "/" in version and not FilePath(version).is_file():
-        return Availability(False, what, f"there is no file {version}", f"ls {FilePath(version).parent}")
+    if "/" in version and not Path(version).is_file():
+        return Availability(False, what, f"there is no file {version}", f"ls {Path(version).parent}")
     if adapter.build.get("jar_by_path") and "/" not in version:
         return Availability(False, what, "no driver's jar is named", "rowpath probe jdbc:… --jar DRIVER.jar")
     here = _on_request(adapter, version)
@@ -74,7 +74,7 @@ def availability(adapter: Adapter, version: str, path: Path | None = None) -> Av
     return Availability(True, what)
 
 
-def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Fetch and compile what these adapters and paths need and what is not up to date.
 
     Errors: EnvironmentMissing without a JDK, Maven or what comes on request alone, InternalError when a source does
@@ -97,7 +97,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> No
         jvm.install(_major(), java_command())
 
 
-def command(adapter: Adapter, version: str, path: Path) -> Command:
+def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path, once it is built."""
     core = _output("core", _sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
     tools = _output("tools", _sources("src/main/java/rowpath/tools/*.java"), fetch(TOOLS))
@@ -138,12 +138,12 @@ def class_path(names: Iterable[str]) -> str:
 
 
 @functools.cache
-def _home() -> FilePath | None:
+def _home() -> Path | None:
     named = os.environ.get("JAVA_HOME")
-    if named and (FilePath(named) / "bin" / "java").is_file():
-        return FilePath(named)
+    if named and (Path(named) / "bin" / "java").is_file():
+        return Path(named)
     program = shutil.which("javac") or shutil.which("java")
-    return FilePath(program).resolve().parents[1] if program else None
+    return Path(program).resolve().parents[1] if program else None
 
 
 @functools.cache
@@ -198,22 +198,22 @@ def artefacts(adapter: Adapter, version: str) -> list[str]:
     return _coordinates(adapter, version, adapter.deployments)
 
 
-def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[FilePath]:
-    own = [FilePath(version)] if "/" in version else []
+def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[Path]:
+    own = [Path(version)] if "/" in version else []
     return own + fetch(_coordinates(adapter, version, needed))
 
 
-def _adapter_unit(adapter: Adapter, version: str, core: FilePath) -> tuple[str, list[FilePath], list[FilePath]]:
+def _adapter_unit(adapter: Adapter, version: str, core: Path) -> tuple[str, list[Path], list[Path]]:
     sources = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
     return f"adapter-{adapter.driver}", sources, [core, *_driver_jars(adapter, version)]
 
 
-def _sources(*patterns: str) -> list[FilePath]:
+def _sources(*patterns: str) -> list[Path]:
     folder = data_dir() / "runners" / "java"
     return [file for pattern in patterns for file in sorted(folder.glob(pattern))]
 
 
-def _output(name: str, sources: list[FilePath], libraries: list[FilePath]) -> FilePath:
+def _output(name: str, sources: list[Path], libraries: list[Path]) -> Path:
     """Where these sources' classes are, named by a hash over everything that they depend on."""
     content = hashlib.sha256(" ".join([_java_version(), *COMPILER_OPTIONS, *map(str, libraries)]).encode())
     for source in sources:
@@ -221,13 +221,13 @@ def _output(name: str, sources: list[FilePath], libraries: list[FilePath]) -> Fi
     return build_dir("java") / f"{name}-{content.hexdigest()[:16]}"
 
 
-def _compile(name: str, sources: list[FilePath], libraries: list[FilePath]) -> FilePath:
+def _compile(name: str, sources: list[Path], libraries: list[Path]) -> Path:
     output = _output(name, sources, libraries)
     if output.is_dir():
         return output
-    javac = FilePath(java_command()).parent / "javac"
+    javac = Path(java_command()).parent / "javac"
     with tempfile.TemporaryDirectory(dir=build_dir("java")) as scratch:
-        classes = FilePath(scratch) / "classes"
+        classes = Path(scratch) / "classes"
         arguments = [str(javac), *COMPILER_OPTIONS, "-cp", _joined(libraries), "-d", str(classes), *map(str, sources)]
         done = processes.run(arguments, timeout_s=COMPILE_TIMEOUT_S, environment={"LC_ALL": "C.UTF-8"})
         if done.returncode != 0:
@@ -240,7 +240,7 @@ def _compile(name: str, sources: list[FilePath], libraries: list[FilePath]) -> F
     return output
 
 
-def _scratch() -> FilePath:
+def _scratch() -> Path:
     """Where drivers unpack their native libraries: a JVM that is killed leaves them behind."""
     return build_dir("java") / "tmp"
 
@@ -253,5 +253,5 @@ def _make_scratch() -> None:
                 file.unlink()
 
 
-def _joined(files: Iterable[FilePath]) -> str:
+def _joined(files: Iterable[Path]) -> str:
     return os.pathsep.join(map(str, files))

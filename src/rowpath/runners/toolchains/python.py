@@ -12,13 +12,13 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
 from rowpath.machine import processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
-from rowpath.model.path import Path
+from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Adapter, Command, is_external, source_file
 from rowpath.runners.toolchains import python_compiled
 
@@ -30,18 +30,18 @@ FAILED = "failed"  # instead of it: why a driver could not be compiled
 log = logging.getLogger("rowpath")
 
 
-def _source() -> FilePath:
+def _source() -> Path:
     return data_dir() / "runners" / "python"
 
 
-def _lock(adapter: Adapter | None = None) -> FilePath:
+def _lock(adapter: Adapter | None = None) -> Path:
     return _source() / (
         python_compiled.LOCK if adapter and python_compiled.is_compiled(adapter) else "requirements.lock"
     )
 
 
 @functools.cache
-def _locked(lock: FilePath) -> dict[str, str]:
+def _locked(lock: Path) -> dict[str, str]:
     """Each locked package's requirement with its checksums, by name."""
     text = re.sub(r"^#.*\n", "", lock.read_text(), flags=re.MULTILINE)
     entries = re.split(r"\n(?=\S)", text.strip())
@@ -67,7 +67,7 @@ def _own(adapter: Adapter, version: str) -> str:
     return "" if version == _locked_version(adapter, requirement) else f"{requirement}=={version}"
 
 
-def _environment(adapter: Adapter, version: str) -> FilePath:
+def _environment(adapter: Adapter, version: str) -> Path:
     """Where the environment is: named by everything that makes it what it is."""
     own = adapter.driver if python_compiled.is_compiled(adapter) else ""
     own += _own(adapter, version)
@@ -76,17 +76,17 @@ def _environment(adapter: Adapter, version: str) -> FilePath:
     return build_dir("python") / f"environment-{name}"
 
 
-def _program(environment: FilePath) -> FilePath:
+def _program(environment: Path) -> Path:
     return environment / "bin" / "python"
 
 
-def interpreter(adapter: Adapter, version: str) -> FilePath | None:
+def interpreter(adapter: Adapter, version: str) -> Path | None:
     """The Python that has the driver; None until its environment is made."""
     environment = _environment(adapter, version)
     return _program(environment) if (environment / COMPLETE).is_file() else None
 
 
-def availability(adapter: Adapter, version: str, path: Path | None = None) -> Availability:
+def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether the driver's environment is there or can be made; makes nothing."""
     what = f"{adapter.driver} {version} (Python {platform.python_version()})"
     if (_environment(adapter, version) / COMPLETE).is_file():
@@ -105,7 +105,7 @@ def _has(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> None:
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Make the environments that these adapters need; silent when they are there. EnvironmentMissing when pip fails.
 
     A driver that cannot be compiled stops no other: it is said, and `command` refuses it.
@@ -121,7 +121,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[Path] = ()) -> No
                 _make(environment, adapter, version)
 
 
-def _make(environment: FilePath, adapter: Adapter, version: str) -> None:
+def _make(environment: Path, adapter: Adapter, version: str) -> None:
     import venv  # here, for it is needed once and slow to load
 
     own, compiled = _own(adapter, version), python_compiled.is_compiled(adapter)
@@ -154,7 +154,7 @@ def _make(environment: FilePath, adapter: Adapter, version: str) -> None:
     (environment / COMPLETE).touch()
 
 
-def _written(file: FilePath, entries: list[str]) -> str:
+def _written(file: Path, entries: list[str]) -> str:
     file.write_text("\n".join(entries) + "\n")
     return str(file)
 
@@ -175,7 +175,7 @@ def _install(
         raise EnvironmentMissing(f"pip could not install {what[-1]}: {last}", f"{hint}, then run it again")
 
 
-def command(adapter: Adapter, version: str, path: Path) -> Command:
+def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner: this path's interpreter, our source, and nothing of the user's own Python settings.
 
     EnvironmentMissing for a driver that could not be compiled.

@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import sysconfig
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import processes
@@ -25,7 +25,7 @@ def missing(adapter: Adapter) -> str:
     """What compiling the driver lacks here, in words; empty when nothing; starts nothing."""
     program = str(adapter.build["compiled_with"])
     compiler = shlex.split(os.environ.get("CC", "") or str(sysconfig.get_config_var("CC") or "cc"))[0]
-    headers = FilePath(sysconfig.get_path("include")) / "Python.h"
+    headers = Path(sysconfig.get_path("include")) / "Python.h"
     lacking = [
         f"{what} is missing"
         for what, there in (
