@@ -16,7 +16,7 @@ from rowpath.analysis.statistics.intervals import student
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.prepared_phases import Work
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.machine import cpus as cores
 from rowpath.machine import processes
 from rowpath.model.workload import Column, Parameters, Phase
@@ -31,15 +31,15 @@ FIRST_OPERATIONS = 2000  # of the piece that tells how many operations take PIEC
 TheirPiece = Callable[[int, str, tuple[int, ...]], float]  # operations, transport, CPUs → ns per operation
 
 
-def keyed_read(name: str, sql: str, answer: Column, key: Column, rows: int, file: Path) -> Work:
+def keyed_read(name: str, sql: str, answer: Column, key: Column, rows: int, file: Path) -> PreparedPhase:
     """What such programs do, with uniform keys from the codec's own sequence, written to `file`."""
     draws = generators.parameter_indexes(Parameters("uniform", count=rows, n=rows))
     count = write_rows(file, ((index + 1,) for index in draws), (key,))
-    return Work(name, Phase("select", "query", sql), sql, (answer,), (key,), file, count)
+    return PreparedPhase(name, Phase("select", "query", sql), sql, (answer,), (key,), file, count)
 
 
 def figures(
-    bench: Bench, server: Instance, drivers: tuple[str, str, str], work: Work, theirs: TheirPiece
+    bench: Bench, server: Instance, drivers: tuple[str, str, str], work: PreparedPhase, theirs: TheirPiece
 ) -> Iterator[Figure]:
     """One figure per transport and placement; `drivers`: engine, our C driver, what the other program is called."""
     engine, driver, other = drivers
@@ -51,7 +51,7 @@ def figures(
 
 
 def _compare(
-    bench: Bench, planned: PlannedPath, server: Instance, work: Work, theirs: TheirPiece, other: str
+    bench: Bench, planned: PlannedPath, server: Instance, work: PreparedPhase, theirs: TheirPiece, other: str
 ) -> Figure:
     """Our rate over theirs."""
     path = planned.path
@@ -75,14 +75,14 @@ def _compare(
     return Figure(name, value, f"interval reaches {BAR}", math.exp(interval.high) >= BAR)
 
 
-def _piece_ns(bench: Bench, planned: PlannedPath, server: Instance, work: Work, operations: int) -> float:
+def _piece_ns(bench: Bench, planned: PlannedPath, server: Instance, work: PreparedPhase, operations: int) -> float:
     """Nanoseconds per operation of one piece of ours, by the runner's clock."""
-    invocation = bench.invocation(planned, server)
+    worker = bench.worker(planned, server)
     try:
-        invocation.prepare(work)
-        reply = invocation.sample(work, "steady", operations=operations, first=0).reply
+        worker.prepare(work)
+        reply = worker.sample(work, "steady", operations=operations, first=0).reply
     finally:
-        invocation.close()
+        worker.close()
     if reply.failed or reply.rows != operations:
         raise RowpathError(f"{reply.failed} of {operations} operations failed, {reply.rows} rows came")
     return reply.ns / reply.operations

@@ -1,4 +1,4 @@
-"""What the time line costs the groups at work: stretches with its collectors and without, in turn, on one server.
+"""What the time line costs the groups at work: stages with its collectors and without, in turn, on one server.
 
 PostgreSQL over TCP, a reader and a writer with every core theirs and the controller's: the controller then takes its
 time from them, and all collectors have something to read (two sides, connections, disk).
@@ -20,8 +20,8 @@ from rowpath.checks.selftest.bench import Bench
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.group_totals import Member
 from rowpath.execution.mixed_load.resource_usage import Usage
-from rowpath.execution.mixed_load.stage import Stretch
-from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.execution.mixed_load.stage import Stage
+from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.progress import GroupsSecond
 from rowpath.workloads.scale import at_scale
 from rowpath.workloads.workload_file import load_workload
@@ -34,13 +34,16 @@ SCALE = 0.02
 
 def measure(bench: Bench) -> Iterator[Figure]:
     """One figure for each group: its rate with the collectors over its rate without."""
-    made = bench.workshop.engine_work(at_scale(load_workload("library"), SCALE), "postgresql")
+    made = bench.phase_cache.prepared_workload(at_scale(load_workload("library"), SCALE), "postgresql")
     how = {"transport": "tcp", "statement": "prepared", "placement": "free", "durability": "none"}
     planned = bench.path("c", "libpq", "library.read", name="libpq", **how)
     bench.build(planned)
     instance = bench.instance("postgresql", "server", durability="none")
     instance.load(made.loaded_tables())
-    tables = [GroupTable(name="readers", phase="library.read"), GroupTable(name="writers", phase="library.write")]
+    tables = [
+        ClientGroupTable(name="readers", phase="library.read"),
+        ClientGroupTable(name="writers", phase="library.write"),
+    ]
     members = [Member(table, made.phases[table.phase], 1) for table in tables]
     connections = {table.name: 1 for table in tables}
     processes = Processes(planned, instance, connections, log=lambda _line: None, timeout_s=60.0)
@@ -75,17 +78,17 @@ def measure(bench: Bench) -> Iterator[Figure]:
 def at_work(
     processes: Processes, members: list[Member], seconds: float, usage: Usage | None, file: Path | None = None
 ) -> dict[str, float]:
-    """Operations a second of each group in one stretch; with `usage` each second is looked at and written down."""
+    """Operations a second of each group in one stage; with `usage` each second is looked at and written down."""
 
     def second(record: dict[str, Any], _told: GroupsSecond) -> None:
         assert file is not None
         with file.open("a") as stream:
             stream.write(json.dumps(record) + "\n")
 
-    table = StretchTable(name="at work", groups=tuple(member.name for member in members), seconds=seconds)
+    table = StageTable(name="at work", groups=tuple(member.name for member in members), seconds=seconds)
     told = second if usage else None
     # Without: the controller sleeps until the end.
     look_ns = 1_000_000_000 if usage else 1_000_000_000_000
-    stretch = Stretch(table, members, [], processes, None, time.monotonic_ns(), 60.0, usage, told, look_ns=look_ns)
-    outcome = stretch.run()
+    stage = Stage(table, members, [], processes, None, time.monotonic_ns(), 60.0, usage, told, look_ns=look_ns)
+    outcome = stage.run()
     return {record["group"]: record["operations"] / seconds for record in outcome.records}

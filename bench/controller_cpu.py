@@ -12,8 +12,8 @@ from typing import Any
 
 from bench.figure import Figure
 from rowpath.checks.selftest.bench import Bench
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.workloads.workload_file import load_workload
 
 BAR = 0.005
@@ -24,11 +24,11 @@ LEAD_IN_NS = 1_000_000  # what a block has before it in every run
 def measure(bench: Bench) -> Iterator[Figure]:
     """One figure for blocks of 10 ms, the usual ones, and one for blocks of 100 ms."""
     planned = bench.path(bench.languages()[0], "null", "null.nothing")
-    work = bench.workshop.engine_work(load_workload("null"), "null").phases["null.nothing"]
-    invocation = bench.invocation(planned, bench.instance("null", "none"))
-    invocation.prepare(work)
+    work = bench.phase_cache.prepared_workload(load_workload("null"), "null").phases["null.nothing"]
+    worker = bench.worker(planned, bench.instance("null", "none"))
+    worker.prepare(work)
     for block_ms in (10, 100):
-        inside, taken = cpu_shares(invocation, work, block_ms, BLOCKS * 10 // block_ms)
+        inside, taken = cpu_shares(worker, work, block_ms, BLOCKS * 10 // block_ms)
         value = f"{inside:.2%} until the reply is there, {taken:.2%} until it is decoded"
         yield Figure(
             f"controller's CPU inside blocks of {block_ms} ms", value, f"at most {BAR:.1%} inside", inside <= BAR
@@ -62,15 +62,15 @@ class Poll:
         self.unregister = poll.unregister
 
 
-def cpu_shares(invocation: Invocation, work: Work, block_ms: int, blocks: int) -> tuple[float, float]:
+def cpu_shares(worker: Worker, work: PreparedPhase, block_ms: int, blocks: int) -> tuple[float, float]:
     """CPU over wall time from requests sent: until their replies are there, and until they are decoded."""
-    runner: Any = invocation.runner
+    runner: Any = worker.runner
     waiting, receiving = Clocked(), Clocked()
     poll = runner._poll
     runner._poll, runner.receive = Poll(poll, waiting), receiving.around(runner.receive)
     try:
         for _ in range(blocks):
-            invocation.sample(work, "steady", lead_in_ns=LEAD_IN_NS, duration_ns=block_ms * 1_000_000)
+            worker.sample(work, "steady", lead_in_ns=LEAD_IN_NS, duration_ns=block_ms * 1_000_000)
     finally:
         runner._poll = poll
         del runner.receive

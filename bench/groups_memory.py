@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.figure import Figure
-from rowpath.analysis.mixed_load.stages import StretchRun, stretch_runs
+from rowpath.analysis.mixed_load.stages import StageRun, stage_runs
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.errors import RowpathError, UsageError
@@ -28,7 +28,7 @@ from rowpath.runners.toolchains import java
 
 EXPERIMENT = str(Path(__file__).with_suffix(".toml"))
 SECONDS = 600.0
-SHORTER = "ROWPATH_BENCH_SECONDS"  # the length of the stretch instead
+SHORTER = "ROWPATH_BENCH_SECONDS"  # the length of the stage instead
 MINUTES = (1, 3, 5, 10)
 MIB = 1 << 20
 BAR_MIB, BAR_SHARE = 1.0, 0.01  # of growth in the second half: the larger of the two
@@ -40,9 +40,9 @@ TIMEOUT_S = 120.0
 
 @dataclass(frozen=True)
 class Held:
-    """What a process had resident in a stretch."""
+    """What a process had resident in a stage."""
 
-    at_s: NDArray[np.float64]  # since the stretch began
+    at_s: NDArray[np.float64]  # since the stage began
     bytes_: NDArray[np.float64]  # (seconds, KINDS)
 
     def at_minute(self, minute: float) -> float:
@@ -57,14 +57,14 @@ class Held:
 
 def measure(bench: Bench) -> Iterator[Figure]:
     """A figure for each process of each path, then for Derby's client with monitors given back."""
-    seconds = stretch_s()
+    seconds = stage_s()
     yield from figures(run(bench.directory / "as-it-ships", seconds, {}), "")
     with mock.patch.object(java, "JVM_OPTIONS", (*java.JVM_OPTIONS, *GIVEN_BACK)):
         directory = run(bench.directory / "given-back", seconds, {"engine": ("derby",)})
     yield from figures(directory, ", monitors given back")
 
 
-def stretch_s() -> float:
+def stage_s() -> float:
     """How long the groups are at work. UsageError when the environment says nonsense."""
     text = os.environ.get(SHORTER, "") or str(SECONDS)
     try:
@@ -77,7 +77,7 @@ def stretch_s() -> float:
 
 
 def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]]) -> Path:
-    """The experiment, every stretch so long; where its journal is."""
+    """The experiment, every stage so long; where its journal is."""
     paced = ((), "", seconds)
     plan = plan_for(EXPERIMENT, filters, extended=False, sets=None, warm_cap_s=None, seed=None, paced=paced)
     session.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
@@ -87,7 +87,7 @@ def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]]) ->
 def figures(directory: Path, how: str) -> Iterator[Figure]:
     """Those of a run directory. RowpathError where a path was not measured to its end."""
     journal = reader.read(directory)
-    runs = {one.asked.path_id: one for one in stretch_runs(journal)}
+    runs = {one.asked.path_id: one for one in stage_runs(journal)}
     for path_id, path in journal.paths.items():
         if path_id not in runs or len(runs[path_id].seconds) < runs[path_id].asked.seconds / 2:
             raise RowpathError(f"{path.name} was not at work for its time: {directory}")
@@ -96,7 +96,7 @@ def figures(directory: Path, how: str) -> Iterator[Figure]:
             yield figure(f"{path.name}{how}: {process}", held, runs[path_id], barred)
 
 
-def held_by(run: StretchRun) -> dict[str, Held]:
+def held_by(run: StageRun) -> dict[str, Held]:
     """What each process had resident, by its name; seconds in which it was not there are left out."""
     told: dict[str, list[tuple[float, ProcessSecond]]] = {}
     for second in run.seconds:
@@ -111,8 +111,8 @@ def held_by(run: StretchRun) -> dict[str, Held]:
     }
 
 
-def figure(name: str, held: Held, run: StretchRun, barred: bool) -> Figure:
-    """Met when the process no longer grows; not asked of a stretch that was shorter than the bar's."""
+def figure(name: str, held: Held, run: StageRun, barred: bool) -> Figure:
+    """Met when the process no longer grows; not asked of a stage that was shorter than the bar's."""
     minutes = [float(minute) for minute in MINUTES if minute * 60 <= run.asked.seconds] or [run.asked.seconds / 60]
     last, growth = held.bytes_[-1], held.growth()
     grown_mib = float(growth.sum()) * run.asked.seconds / 2 / MIB

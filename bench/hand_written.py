@@ -20,8 +20,8 @@ from rowpath.analysis.statistics.ratios import set_log_ratio
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.machine import processes
 from rowpath.model.workload import Workload
 from rowpath.planning.availability import unavailable
@@ -58,7 +58,7 @@ def compare(bench: Bench, rival: Rival) -> Iterator[Figure]:
     program = command(bench.directory, rival, ours)
     for phase in PHASES:
         workload = load_workload(phase.partition(".")[0])
-        work = bench.workshop.engine_work(workload, ours.path.get("engine")).phases[phase]
+        work = bench.phase_cache.prepared_workload(workload, ours.path.get("engine")).phases[phase]
         settings = rival.settings(instance.options(theirs.path), ours) | {
             "sql": work.sql.replace("?", rival.placeholder)
         }
@@ -79,13 +79,13 @@ def bring_up(bench: Bench, ours: PlannedPath) -> tuple[Instance, PlannedPath]:
     """
     theirs = replace(ours, path=msgspec.structs.replace(ours.path, label="by hand"))
     key = key_of(ours.path)
-    if key in bench.fleet and ours.path.get("deployment") == "server":
-        return bench.fleet[key], theirs
+    if key in bench.engine_instances and ours.path.get("deployment") == "server":
+        return bench.engine_instances[key], theirs
     workloads = {name: load_workload(name) for name in (phase.partition(".")[0] for phase in PHASES)}
-    return bench.fleet.bring_up((ours, theirs), workloads, key), theirs
+    return bench.engine_instances.bring_up((ours, theirs), workloads, key), theirs
 
 
-def keys_file(file: Path, workload: Workload, work: Work) -> Path:
+def keys_file(file: Path, workload: Workload, work: PreparedPhase) -> Path:
     """The phase's parameters, a key a line."""
     _columns, rows = generators.parameter_rows(workload, work.phase)
     file.write_text("".join(f"{key}\n" for (key,) in rows))
@@ -93,17 +93,17 @@ def keys_file(file: Path, workload: Workload, work: Work) -> Path:
 
 
 def couple(
-    bench: Bench, ours: PlannedPath, instance: Instance, work: Work, program: Command, settings: dict[str, str]
+    bench: Bench, ours: PlannedPath, instance: Instance, work: PreparedPhase, program: Command, settings: dict[str, str]
 ) -> float:
     """ln(ours / theirs) of two fresh processes: the median over their pairs of blocks."""
     theirs = Program(program, settings)
-    invocation = bench.invocation(ours, instance)
+    worker = bench.worker(ours, instance)
     try:
-        invocation.prepare(work)
-        operations = warm_up(invocation, work, theirs, WARM_S[ours.path.get("language")])
-        invocation.pin_all()
-        processes.pin(theirs.pid, invocation.cpus)
-        blocks = (lambda: our_block(invocation, work, operations)), (lambda: theirs.block(operations))
+        worker.prepare(work)
+        operations = warm_up(worker, work, theirs, WARM_S[ours.path.get("language")])
+        worker.pin_all()
+        processes.pin(theirs.pid, worker.cpus)
+        blocks = (lambda: our_block(worker, work, operations)), (lambda: theirs.block(operations))
         costs: tuple[dict[int, float], dict[int, float]] = {}, {}
         for pair in range(PAIRS):
             touches = set()
@@ -114,28 +114,28 @@ def couple(
             if len(touches) != 1:
                 raise RowpathError(f"{ours.name}, {work.name}: the touch sums differ: {sorted(touches)}")
     finally:
-        invocation.close()
+        worker.close()
         theirs.close()
     ratio = set_log_ratio(*costs)
     assert ratio is not None
     return ratio
 
 
-def warm_up(invocation: Invocation, work: Work, theirs: Program, least_s: float) -> int:
+def warm_up(worker: Worker, work: PreparedPhase, theirs: Program, least_s: float) -> int:
     """Run both, in blocks by turns, for so long each; how many operations ours then does in BLOCK_NS."""
     operations = 1
     spent_ns = 0
     while spent_ns < least_s * 1e9:
-        reply = invocation.sample(work, "warm", duration_ns=BLOCK_NS // 2).reply
+        reply = worker.sample(work, "warm", duration_ns=BLOCK_NS // 2).reply
         spent_ns += reply.ns
         operations = max(1, round(BLOCK_NS * reply.operations / reply.ns))
         theirs.block(max(1, operations // 2))
     return operations
 
 
-def our_block(invocation: Invocation, work: Work, operations: int) -> tuple[int, int]:
+def our_block(worker: Worker, work: PreparedPhase, operations: int) -> tuple[int, int]:
     """Nanoseconds and touch of the first so many operations."""
-    reply = invocation.sample(work, "steady", operations=operations, first=0).reply
+    reply = worker.sample(work, "steady", operations=operations, first=0).reply
     if reply.failed or reply.operations != operations:
         raise RowpathError(f"{reply.failed} of {operations} operations failed")
     return reply.ns, int(reply.touch, 16)

@@ -20,8 +20,8 @@ from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.mixed_load.shared_counters import Board
-from rowpath.execution.prepared_phases import Work
+from rowpath.execution.mixed_load.shared_counters import SharedCounters
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.machine import cpus as cores
 from rowpath.machine.counters import cpu
 from rowpath.planning.instance_key import key_of
@@ -49,8 +49,8 @@ def measure(bench: Bench) -> Iterator[Figure]:
     planned = bench.path("java", "derby", PHASE, deployment="embedded", durability="none")
     bench.build(planned)
     workload = at_scale(load_workload("library"), SCALE)
-    work = bench.workshop.engine_work(workload, "derby").phases[PHASE]
-    instance = bench.fleet.bring_up((planned,), {"library": workload}, key_of(planned.path))
+    work = bench.phase_cache.prepared_workload(workload, "derby").phases[PHASE]
+    instance = bench.engine_instances.bring_up((planned,), {"library": workload}, key_of(planned.path))
     keys = [str(key) for (key,) in generators.parameter_rows(workload, work.phase)[1]]
     for number, bar in KEYS.items():
         file = bench.directory / f"{number}.keys"
@@ -97,14 +97,14 @@ def shown(interval: Interval) -> str:
     return f"{interval.ratio:.2f} [{math.exp(interval.low):.2f}, {math.exp(interval.high):.2f}]"
 
 
-def ours(bench: Bench, planned: PlannedPath, instance: Instance, work: Work) -> Piece:
+def ours(bench: Bench, planned: PlannedPath, instance: Instance, work: PreparedPhase) -> Piece:
     """What one client does in a process of its own."""
-    invocation = bench.invocation(planned, instance, clients=1)
-    board = Board([(GROUP, 1, 0)])
-    place = board.places[GROUP]
+    worker = bench.worker(planned, instance, clients=1)
+    shared_counters = SharedCounters([(GROUP, 1, 0)])
+    place = shared_counters.places[GROUP]
     try:
-        invocation.prepare(work)
-        invocation.pin_all()
+        worker.prepare(work)
+        worker.pin_all()
         spec = protocol.GroupSpec(
             name=GROUP,
             phase=work.name,
@@ -115,27 +115,27 @@ def ours(bench: Bench, planned: PlannedPath, instance: Instance, work: Work) -> 
             slots=place.slots,
             slot_bytes=place.slot_bytes,
         )
-        invocation.groups(board.file, [spec])
-        board.begin(GROUP, time.monotonic_ns())
-        used_ns = cpu.total_ns(invocation.pids)
+        worker.groups(shared_counters.file, [spec])
+        shared_counters.begin(GROUP, time.monotonic_ns())
+        used_ns = cpu.total_ns(worker.pids)
         marks: list[tuple[int, int, int]] = []
         for seconds in SPANS_S:
             until_ns = used_ns + seconds * 1e9
-            while (used_ns := cpu.total_ns(invocation.pids)) < until_ns:
+            while (used_ns := cpu.total_ns(worker.pids)) < until_ns:
                 time.sleep(LOOK_S)
             now_ns = time.monotonic_ns()
-            marks.append((board.snapshot(GROUP, now_ns).operations, now_ns, used_ns))
-        board.end(GROUP, time.monotonic_ns())
-        total = invocation.groups_end(60.0)[0]
+            marks.append((shared_counters.snapshot(GROUP, now_ns).operations, now_ns, used_ns))
+        shared_counters.end(GROUP, time.monotonic_ns())
+        total = worker.groups_end(60.0)[0]
     finally:
-        invocation.close()
-        board.close()
+        worker.close()
+        shared_counters.close()
     if total.failed or total.rows != total.operations:
         raise RowpathError(f"{total.failed} operations failed, {total.rows} rows came of {total.operations}")
     return Piece(*(after - before for after, before in zip(marks[1], marks[0], strict=True)))
 
 
-def theirs(_bench: Bench, planned: PlannedPath, instance: Instance, work: Work, keys: Path) -> Piece:
+def theirs(_bench: Bench, planned: PlannedPath, instance: Instance, work: PreparedPhase, keys: Path) -> Piece:
     """What JMeter's one thread does."""
     settings = {"database": instance.options(planned.path)["path"], "keys": str(keys), "query": work.sql}
     drivers = java.fetch(java.artefacts(planned.adapter, planned.path.get("version")))

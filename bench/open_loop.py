@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from bench.figure import Figure
 from rowpath.checks.selftest.bench import Bench
-from rowpath.execution.mixed_load.shared_counters import Board, Snapshot
-from rowpath.execution.worker import Invocation
+from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
+from rowpath.execution.worker import Worker
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import noise, run_queue
 from rowpath.model import histogram
@@ -35,21 +35,21 @@ def measure(bench: Bench) -> Iterator[Figure]:
     if len(cpus.usable()) < 2:
         yield Figure("open loop, C", "the controller and the client need a core each", "", None)
         return
-    work = bench.workshop.engine_work(load_workload("null"), "null").phases[PHASE]
-    invocation = bench.invocation(bench.path("c", "null", PHASE), bench.instance("null", "none"))
-    invocation.prepare(work)
+    work = bench.phase_cache.prepared_workload(load_workload("null"), "null").phases[PHASE]
+    worker = bench.worker(bench.path("c", "null", PHASE), bench.instance("null", "none"))
+    worker.prepare(work)
     os.sched_setaffinity(0, cpus.controller_cpus())
     try:
         for pacing in ("fixed", "poisson"):
-            yield figure(pacing, *at_work(invocation, pacing))
+            yield figure(pacing, *at_work(worker, pacing))
     finally:
         os.sched_setaffinity(0, own)
 
 
-def at_work(invocation: Invocation, pacing: str) -> tuple[Snapshot, float, float]:
+def at_work(worker: Worker, pacing: str) -> tuple[Snapshot, float, float]:
     """The client's last word, operations a second, and the share of the time in which others had its core."""
-    board = Board([("one", 1, 0)])
-    place = board.places["one"]
+    shared_counters = SharedCounters([("one", 1, 0)])
+    place = shared_counters.places["one"]
     spec = protocol.GroupSpec(
         name="one",
         phase=PHASE,
@@ -63,25 +63,25 @@ def at_work(invocation: Invocation, pacing: str) -> tuple[Snapshot, float, float
         slots=place.slots,
         slot_bytes=place.slot_bytes,
     )
-    threads = set(processes.threads(invocation.runner.pid))
-    invocation.groups(board.file, [spec])
-    client = (set(processes.threads(invocation.runner.pid)) - threads).pop()
+    threads = set(processes.threads(worker.runner.pid))
+    worker.groups(shared_counters.file, [spec])
+    client = (set(processes.threads(worker.runner.pid)) - threads).pop()
     begin_ns = time.monotonic_ns() + 100_000_000
     end_ns = begin_ns + SECONDS * 1_000_000_000
-    board.begin("one", begin_ns)
-    board.end("one", end_ns)
-    before_ns = not_had_ns(invocation, client)
+    shared_counters.begin("one", begin_ns)
+    shared_counters.end("one", end_ns)
+    before_ns = not_had_ns(worker, client)
     time.sleep(SECONDS - 0.5)  # while the thread still lives
-    lost = (not_had_ns(invocation, client) - before_ns) / (SECONDS * 1e9)
-    total = invocation.groups_end(60.0)[0]
-    snapshot = board.snapshot("one", end_ns)
-    board.close()
+    lost = (not_had_ns(worker, client) - before_ns) / (SECONDS * 1e9)
+    total = worker.groups_end(60.0)[0]
+    snapshot = shared_counters.snapshot("one", end_ns)
+    shared_counters.close()
     return snapshot, total.operations / SECONDS, lost
 
 
-def not_had_ns(invocation: Invocation, client: int) -> int:
+def not_had_ns(worker: Worker, client: int) -> int:
     """How long so far the client's thread was ready but others had the core, or the hypervisor had any."""
-    return (run_queue.wait_ns(invocation.runner.pid, client) or 0) + (noise.steal_ticks() or 0) * noise.NS_PER_TICK
+    return (run_queue.wait_ns(worker.runner.pid, client) or 0) + (noise.steal_ticks() or 0) * noise.NS_PER_TICK
 
 
 def figure(pacing: str, seen: Snapshot, per_s: float, lost: float) -> Figure:

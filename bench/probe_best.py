@@ -16,14 +16,14 @@ from bench.figure import Figure
 from rowpath.analysis.model import Analysis, RankedPath
 from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError
-from rowpath.execution.prepared_phases import Work
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.path import AccessPath
 from rowpath.probe.budget import FULL_SETS, Budget
 from rowpath.probe.command import Asked, probe
-from rowpath.probe.run import Probing
+from rowpath.probe.run import ProbeRun
 from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import groups
-from rowpath.probe.worker_pool import Programs
+from rowpath.probe.worker_pool import WorkerPool
 
 ROWS = 15_000
 ROUNDS = 6
@@ -37,10 +37,10 @@ date '1992-01-01' + g % 2400 AS day, '5-LOW' AS priority, 'Clerk#' || lpad((g % 
 0 AS ship, md5(g::text) AS remark FROM generate_series(1, {ROWS}) AS g"""
 
 
-class Sweep(Probing):
+class Sweep(ProbeRun):
     """Full sets of everything that delivers."""
 
-    def go_through(self, search: Search, work: Work, floor_work: Work, programs: Programs) -> None:
+    def go_through(self, search: Search, work: PreparedPhase, floor_work: PreparedPhase, programs: WorkerPool) -> None:
         """Every candidate is tried, then measured in full: none is left behind."""
         search.budget = Budget(NO_END_S)
         search.try_all()
@@ -81,7 +81,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
     yield Figure("the probe's time over the sweep's", f"{found_s:.0f} s of {swept_s:.0f} s", f"≤ {TIME}", share <= TIME)
 
 
-def timed(asked: Asked, directory: Path, kind: type[Probing] = Probing) -> tuple[Analysis, float]:
+def timed(asked: Asked, directory: Path, kind: type[ProbeRun] = ProbeRun) -> tuple[Analysis, float]:
     """The outcome, and how long it took once everything was built."""
     began_s = time.monotonic()
     outcome = probe(replace(asked, directory=directory, quiet=True, seed=1), kind)

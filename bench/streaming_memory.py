@@ -17,8 +17,8 @@ from bench.figure import Figure
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.machine.counters import memory
 from rowpath.model.workload import Column, Phase
 
@@ -87,7 +87,7 @@ def make(bench: Bench, engine: str, instance: Instance) -> dict[str, str]:
             with (bench.directory / f"narrow{rows}.tbl").open("w") as file_out:
                 file_out.writelines(f"{n}|row {n}\n" for n in range(1, rows + 1))
         return {"path": str(bench.directory)}
-    maker = bench.invocation(bench.path("c", "libpq", "narrow.make"), instance)
+    maker = bench.worker(bench.path("c", "libpq", "narrow.make"), instance)
     maker.timeout_s = TIMEOUT_S
     maker.run([MAKE[engine], "ANALYZE narrow"])
     maker.close()
@@ -97,32 +97,32 @@ def make(bench: Bench, engine: str, instance: Instance) -> dict[str, str]:
 def growth(bench: Bench, streaming: Streaming, instance: Instance, where: dict[str, str]) -> Figure:
     """The figure of one path."""
     planned = bench.path(streaming.language, streaming.driver, "narrow.read", **streaming.coordinates)
-    invocation = bench.invocation(planned, instance, **where)
-    invocation.timeout_s = TIMEOUT_S
-    few = peak_bytes(invocation, work(planned.path.get("engine"), FEW), FEW)
-    many = peak_bytes(invocation, work(planned.path.get("engine"), ALL), ALL)
-    invocation.close()
+    worker = bench.worker(planned, instance, **where)
+    worker.timeout_s = TIMEOUT_S
+    few = peak_bytes(worker, work(planned.path.get("engine"), FEW), FEW)
+    many = peak_bytes(worker, work(planned.path.get("engine"), ALL), ALL)
+    worker.close()
     grown, bar = (many - few) / MIB, BAR_MIB[streaming.language]
     value = f"{grown:+.1f} MiB ({few / MIB:.0f} → {many / MIB:.0f})"
     return Figure(f"streaming scan, {streaming.name}", value, f"at most {bar} MiB", grown <= bar)
 
 
-def work(engine: str, rows: int) -> Work:
+def work(engine: str, rows: int) -> PreparedPhase:
     """The scan of the first `rows` rows; a file delivers whole tables only, so there it has a table of its own."""
     table = f"narrow{rows}" if engine == "file" else "narrow"
     sql = "SELECT n, word FROM narrow" + ("" if rows == ALL else f" WHERE n <= {rows}")
     phase = Phase(f"read{rows}", "query", sql, table=table, scan=True)
     if engine == "postgresql":  # a cursor lives in a transaction
         phase = msgspec.structs.replace(phase, transaction="transaction")
-    return Work(f"narrow.read{rows}", phase, sql, COLUMNS, (), None, 0)
+    return PreparedPhase(f"narrow.read{rows}", phase, sql, COLUMNS, (), None, 0)
 
 
-def peak_bytes(invocation: Invocation, scan: Work, rows: int) -> int:
+def peak_bytes(worker: Worker, scan: PreparedPhase, rows: int) -> int:
     """The runner's peak while it takes every row once."""
-    invocation.prepare(scan)
-    memory.reset_peak(invocation.runner.pid)
-    reply = invocation.sample(scan, "steady", operations=1).reply
-    peak = memory.peak_bytes(invocation.runner.pid)
+    worker.prepare(scan)
+    memory.reset_peak(worker.runner.pid)
+    reply = worker.sample(scan, "steady", operations=1).reply
+    peak = memory.peak_bytes(worker.runner.pid)
     if reply.failed or reply.rows != rows or peak is None:
         failure = reply.failure.text if reply.failure else f"{reply.rows} rows, not {rows}"
         raise RowpathError(f"{scan.name}: {failure}")

@@ -12,7 +12,7 @@ import pytest
 from rowpath.checks.conformance.fixture import House
 from rowpath.checks.conformance.paths import of_the_project, reason_against
 from rowpath.checks.conformance.report import opened_house
-from rowpath.execution.worker import Invocation
+from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
 
 Observed = dict[str, dict[str, Any]]
@@ -62,6 +62,6 @@ def seen(planned: PlannedPath, observed: Observed) -> dict[str, Any]:
 
 
 @pytest.fixture
-def living(planned: PlannedPath, house: House) -> Invocation:
+def living(planned: PlannedPath, house: House) -> Worker:
     """A connected runner on the path, the same one for all tests of it that follow one another."""
     return house.living(planned)

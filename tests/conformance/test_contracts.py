@@ -14,8 +14,8 @@ from rowpath.checks.conformance.paths import of_the_project, reason_against
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql.server import Server
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.machine import cpus
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
@@ -50,9 +50,7 @@ TURNS = [(path, case) for case in ("by-key", "in-transaction") for path in ASKIN
 
 
 @pytest.mark.parametrize(("planned", "case"), TURNS, indirect=["planned"], ids=lambda each: getattr(each, "name", each))
-def test_a_transaction_each_and_none_left_open(
-    planned: PlannedPath, living: Invocation, house: House, case: str
-) -> None:
+def test_a_transaction_each_and_none_left_open(planned: PlannedPath, living: Worker, house: House, case: str) -> None:
     instance = living.instance
     assert isinstance(instance, Server)
     work = house.work(case_named(case), planned)
@@ -71,13 +69,13 @@ def test_a_transaction_each_and_none_left_open(
     assert committed(living, instance) - before == OPERATIONS * each + flush
 
 
-def committed_after_one(living: Invocation, work: Work, instance: Server) -> int:
+def committed_after_one(living: Worker, work: PreparedPhase, instance: Server) -> int:
     """One more operation, then the counter."""
     living.sample(work, "warm", operations=1)
     return committed(living, instance)
 
 
-def committed(living: Invocation, instance: Server) -> int:
+def committed(living: Worker, instance: Server) -> int:
     """Transactions committed on the server, those of this connection included."""
     living.run(list(instance.flush_statements))
     found = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'rowpath'"
@@ -106,18 +104,18 @@ def test_syncs_per_commit(planned: PlannedPath, durability: str, house: House, s
     instance = ENGINES[engine].instance(deployment, durability, place)
     instance.start()
     try:
-        instance.load(house.engine_work(case, planned).loaded_tables())
+        instance.load(house.prepared_workload(case, planned).loaded_tables())
         instance.own_copy(path)
-        invocation = house.invocation(durable, environment if deployment == "embedded" else None, instance)
-        invocation.open()
+        worker = house.worker(durable, environment if deployment == "embedded" else None, instance)
+        worker.open()
         try:
-            invocation.reset(work)
-            invocation.prepare(work)
+            worker.reset(work)
+            worker.prepare(work)
             before = syncs.read(file)["total"]
-            assert invocation.sample(work, "steady", operations=OPERATIONS, first=0).reply.operations == OPERATIONS
+            assert worker.sample(work, "steady", operations=OPERATIONS, first=0).reply.operations == OPERATIONS
             made = syncs.read(file)["total"] - before
         finally:
-            invocation.close()
+            worker.close()
     finally:
         instance.stop()
     assert made >= OPERATIONS if durability == "full" else made == 0

@@ -7,9 +7,9 @@ import itertools
 import pytest
 
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
-from rowpath.checks.conformance.paths import BESIDE, defaults, of_the_project, planned
+from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, defaults, of_the_project, planned
 from rowpath.model.path import AccessPath
-from rowpath.planning.availability import pruned, unserved_reason
+from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.lattice import lattice
 from rowpath.runners.manifest import Adapter, every_adapter
@@ -33,7 +33,7 @@ def together(paths: list[AccessPath], keys: tuple[str, ...]) -> set[tuple[str, .
 
 @ADAPTERS
 def test_every_two_values_that_shape_a_statement_meet(adapter: Adapter) -> None:
-    shaping = tuple(key for key in adapter.coordinates if key not in BESIDE)
+    shaping = tuple(key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME)
     chosen = [each.path for each in planned(adapter, "pairs")]
     points = existing(adapter, shaping)
     for pair in itertools.combinations(shaping, 2):
@@ -80,7 +80,7 @@ def test_a_default_path_meets_every_case_that_it_serves() -> None:
     for each in firsts:
         for case in cases():
             workload, _, phase = phase_name(case).partition(".")
-            reason = unserved_reason(each.adapter, each.path, phase_name(case), workloads()[workload].phase(phase))
+            reason = ineligible_reason(each.adapter, each.path, phase_name(case), workloads()[workload].phase(phase))
             assert (phase_name(case) in each.phases) == (not reason), (each.name, case.name)
 
 

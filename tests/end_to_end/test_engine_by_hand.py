@@ -110,7 +110,7 @@ def answered(hand: Hand, line: str) -> str:
 
 
 def keeper_of(hand: Hand) -> int:
-    (pid,) = re.findall(r"keeper (\d+)", hand.run("status"))
+    (pid,) = re.findall(r"supervisor (\d+)", hand.run("status"))
     return int(pid)
 
 

@@ -36,7 +36,7 @@ def complete_sets(directory: Path) -> set[int]:
 
 def samples_of(directory: Path, sets: set[int]) -> Records:
     """All that was measured in these sets, the proof pass left out."""
-    kinds = ("sample", "warm", "prepare", "invocation")
+    kinds = ("sample", "warm", "prepare", "worker")
     return [record for record in records(directory, *kinds) if record["set"] in sets]
 
 

@@ -1,4 +1,4 @@
-"""Readers, writers and a backup at once on real engines; an interruption in the middle of a stretch, and going on."""
+"""Readers, writers and a backup at once on real engines; an interruption in the middle of a stage, and going on."""
 
 from __future__ import annotations
 
@@ -45,35 +45,35 @@ transport = "tcp"
 processes = "own"
 backup = "dump"
 
-[[groups]]
+[[client_groups]]
 name = "readers"
 phase = "library.read"
 clients = 2
 
-[[groups]]
+[[client_groups]]
 name = "arrivals"
 phase = "library.read"
 pacing = "fixed"
 rate_per_s = 100.0
 
-[[groups]]
+[[client_groups]]
 name = "writers"
 phase = "library.write"
 
-[[groups]]
+[[client_groups]]
 name = "backup"
-verb = "backup"
+action = "backup"
 
-[[stretches]]
+[[stages]]
 name = "together"
-groups = ["readers", "arrivals", "writers"]
+client_groups = ["readers", "arrivals", "writers"]
 seconds = 1.0
 
 """
 WITH_BACKUP = """\
-[[stretches]]
+[[stages]]
 name = "with a backup"
-groups = ["readers", "writers", "backup"]
+client_groups = ["readers", "writers", "backup"]
 seconds = 30.0
 until = "backup"
 """
@@ -97,7 +97,7 @@ def test_readers_writers_and_a_backup(tmp_path: Path) -> None:
     groups = {(names[key[0]], *key[1:]): record for key, record in _groups(folder).items()}
     assert {key[1:] for key in groups if key[0] == "SQLite"} == {key[1:] for key in groups if key[0] == "PostgreSQL"}
     assert len(groups) == 2 * 5
-    for (_name, _stretch, group), record in groups.items():
+    for (_name, _stage, group), record in groups.items():
         assert record["operations"] > 0
         assert (record["failed"], record["cut"]) == (0, False)
         assert record["touch_ok"] is (None if group == "writers" else True)
@@ -117,13 +117,13 @@ def test_readers_writers_and_a_backup(tmp_path: Path) -> None:
 
 
 def _groups(folder: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
-    return by(records(folder, "group"), "path_id", "stretch", "group")
+    return by(records(folder, "group"), "path_id", "stage", "group")
 
 
 def _assert_seconds_add_up(folder: Path) -> None:
     """What was told second by second is what the runners told in the end."""
-    for (path_id, stretch, group), record in _groups(folder).items():
-        seconds = [r for r in records(folder, "second") if (r["path_id"], r["stretch"]) == (path_id, stretch)]
+    for (path_id, stage, group), record in _groups(folder).items():
+        seconds = [r for r in records(folder, "second") if (r["path_id"], r["stage"]) == (path_id, stage)]
         told = [r["groups"][group] for r in seconds if group in r["groups"]]
         assert sum(each["operations"] for each in told) == record["operations"]
 

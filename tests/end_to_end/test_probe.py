@@ -69,8 +69,8 @@ def test_a_file_is_probed_to_the_end_and_shown_again(database: Path, tmp_path: P
     assert {each["language"] for each in probe["snippets"]} == set(found)
     for each in probe["snippets"]:
         assert (run / each["file"]).read_text(encoding="utf-8") == each["text"]
-    stages = {each["stage"] for each in probe["tried"]}
-    assert "full sets" in stages
+    steps = {each["step"] for each in probe["tried"]}
+    assert "full sets" in steps
     sets = records(run, "set")
     assert all(len(each["path_ids"]) <= 4 for each in sets)
     assert all(each["touch_ok"] for each in records(run, "sample"))

@@ -19,7 +19,7 @@ from command import Command, every_pid, proc, records
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.errors import RowpathError
-from rowpath.execution.worker import Invocation
+from rowpath.execution.worker import Worker
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.probe.access import Rules, open_access
@@ -173,18 +173,18 @@ def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Pa
     with open_access(read_target(url(server), {}), Rules(), tmp_path) as access:
         work = work_of(QUERY, access.describe(QUERY))
         for kind, planned in kinds.items():
-            invocation = Invocation(planned, access.instance, log=lambda _line: None, timeout_s=30.0)
+            worker = Worker(planned, access.instance, log=lambda _line: None, timeout_s=30.0)
             try:
-                invocation.open()
-                invocation.run(list(access.before))
-                invocation.prepare(work)
-                measured = invocation.sample(work, "warm", operations=2)
+                worker.open()
+                worker.run(list(access.before))
+                worker.prepare(work)
+                measured = worker.sample(work, "warm", operations=2)
                 assert (measured.reply.rows, measured.reply.failed) == (2 * ROWS, 0), planned.name
                 state = server._ask(states)
                 assert state in ("", "idle"), planned.name  # ended, where each query has a connection of its own
                 served.add(kind)
             finally:
-                invocation.close()
+                worker.close()
             wait_until_gone(server)
     assert {("libpq", "row", "cursor"), ("psycopg", "row", "cursor"), ("asyncpg", "row", "cursor")} <= served
     assert ("libpq", "copy", "whole") in served

@@ -9,16 +9,16 @@ from rowpath.analysis.mixed_load.model import (
     AcknowledgedCheck,
     BackupEffect,
     BackupFigures,
+    DirectoryCopy,
     GroupFailure,
     GroupFigures,
     GroupRatio,
-    GroupsReport,
     Latency,
-    Move,
-    RateSweep,
+    MixedLoadReport,
+    RateSearch,
     RateTry,
     Series,
-    StretchFigures,
+    StageFigures,
     TimeLine,
 )
 from rowpath.analysis.model import Analysis
@@ -57,10 +57,10 @@ def analysis() -> Analysis:
     )
 
 
-def report() -> GroupsReport:
+def report() -> MixedLoadReport:
     """What the tables and the time line show."""
-    figures = [_figures(name, speed, stretch, group) for name, speed in PATHS.items() for stretch, group in _at_work()]
-    return GroupsReport(
+    figures = [_figures(name, speed, stage, group) for name, speed in PATHS.items() for stage, group in _at_work()]
+    return MixedLoadReport(
         figures=tuple(figures),
         backups=(
             BackupFigures(
@@ -109,23 +109,23 @@ def report() -> GroupsReport:
             for name, speed in PATHS.items()
             for group, inside, outside in (("readers", 9_400 * speed, 25_100 * speed), ("writers", 41.0, 65.2))
         ),
-        stretches=tuple(
-            StretchFigures(
+        stages=tuple(
+            StageFigures(
                 name,
                 _id(name),
-                stretch,
+                stage,
                 2,
                 end - begin,
                 31_000,
                 44_000 if speed < 1 else None,
-                *(_traffic(stretch) if speed < 1 else (None,) * 5),
+                *(_traffic(stage) if speed < 1 else (None,) * 5),
             )
             for name, speed in PATHS.items()
-            for stretch, begin, end in STRETCHES
+            for stage, begin, end in STRETCHES
         ),
         ratios=tuple(
             GroupRatio(
-                stretch,
+                stage,
                 group,
                 "Derby network",
                 "Derby embedded",
@@ -134,7 +134,7 @@ def report() -> GroupsReport:
                 0.32 if group == "readers" else 1.02,
                 2,
             )
-            for stretch, group in _at_work()
+            for stage, group in _at_work()
         ),
         checks=(
             AcknowledgedCheck("Derby embedded", _id("Derby embedded"), "end", "full", 2, 8_412, 20_000, 0, 0, 0),
@@ -142,7 +142,7 @@ def report() -> GroupsReport:
             AcknowledgedCheck("Derby network", _id("Derby network"), "kill", "full", 2, 7_980, 20_000, 3, 0, 2, 1.84),
         ),
         moves=(
-            Move(
+            DirectoryCopy(
                 "Derby 10.16.1.1 embedded",
                 "Derby 10.16.1.1 server",
                 299_892_736,
@@ -151,7 +151,7 @@ def report() -> GroupsReport:
                 True,
                 0.412,
             ),
-            Move(
+            DirectoryCopy(
                 "Derby 10.3.1.4 embedded",
                 "Derby 10.8.2.2 embedded",
                 301_465_600,
@@ -162,8 +162,8 @@ def report() -> GroupsReport:
                 "ERROR XSLAN: \x1b[31mnot <b>compatible",
             ),
         ),
-        rate_sweeps=(
-            RateSweep(
+        rate_searchs=(
+            RateSearch(
                 "Derby network",
                 _id("Derby network"),
                 "readers",
@@ -175,7 +175,7 @@ def report() -> GroupsReport:
                     RateTry(6_400.0, True, 131_000, 4_700_000, 9_000_000),
                 ),
             ),
-            RateSweep(
+            RateSearch(
                 "Derby embedded",
                 _id("Derby embedded"),
                 "writers",
@@ -208,17 +208,17 @@ def _latency(p50_ns: int) -> Latency:
     return Latency(10_000, p50_ns * 1.2, p50_ns, p50_ns * 2, p50_ns * 9, p50_ns * 24, p50_ns * 310)
 
 
-def _figures(name: str, speed: float, stretch: str, group: str) -> GroupFigures:
-    opened = stretch == "open loop"
+def _figures(name: str, speed: float, stage: str, group: str) -> GroupFigures:
+    opened = stage == "open loop"
     reached = not opened or speed == 1
     rate = READS_PER_S * speed if group == "readers" else WRITES_PER_S
     service = _latency(round(1e9 / rate))
-    failing = stretch == "with a backup" and group == "writers" and speed < 1
+    failing = stage == "with a backup" and group == "writers" and speed < 1
     pacing: Literal["closed", "poisson"] = "poisson" if opened else "closed"
     return GroupFigures(
         name=name,
         path_id=_id(name),
-        stretch=stretch,
+        stage=stage,
         group=group,
         phase="library.read" if group == "readers" else "library.write",
         clients=1,
@@ -247,15 +247,15 @@ def _figures(name: str, speed: float, stretch: str, group: str) -> GroupFigures:
     )
 
 
-def _traffic(stretch: str) -> tuple[float | None, float | None, float | None, float | None, float | None]:
-    return 2_100_000.0, 2_050_000.0, 2_160_000.0, 251.0, 700_000.0 if stretch == "with a backup" else None
+def _traffic(stage: str) -> tuple[float | None, float | None, float | None, float | None, float | None]:
+    return 2_100_000.0, 2_050_000.0, 2_160_000.0, 251.0, 700_000.0 if stage == "with a backup" else None
 
 
 def _line(name: str, speed: float, number: int) -> TimeLine:
     at_s = tuple(float(second) for second in range(1, 73))
 
     def busy(group: str, at: float) -> bool:
-        return any(begin < at <= end for stretch, begin, end in STRETCHES if (stretch, group) in _at_work())
+        return any(begin < at <= end for stage, begin, end in STRETCHES if (stage, group) in _at_work())
 
     def rate(group: str, at: float) -> float | None:
         if not busy(group, at):

@@ -12,7 +12,7 @@ from rowpath.execution import instances, prepared_phases, worker
 from rowpath.machine.counters import syncs
 from rowpath.runners.manifest import Command
 from rowpath.runners.process import Runner as RealRunner
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
         lambda _cls, command, *_rest, **_more: (made.runner_type or Runner)(made, command.arguments[0])
     )
     monkeypatch.setattr(RealRunner, "start", started)
-    monkeypatch.setattr(Truth, "verify_digest", lambda *_arguments: RIGHT)
-    monkeypatch.setattr(Truth, "after_digest", lambda *_arguments: RIGHT)
+    monkeypatch.setattr(Expected, "verify_digest", lambda *_arguments: RIGHT)
+    monkeypatch.setattr(Expected, "after_digest", lambda *_arguments: RIGHT)
     monkeypatch.setattr(syncs, "probe", lambda: "unavailable: not of interest here")
     affinity = os.sched_getaffinity(0)
     yield made

@@ -12,8 +12,8 @@ from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery
 from rowpath.execution.mixed_load.acknowledged_writes import Found, Ledger
 from rowpath.execution.mixed_load.crash_recovery import Recovery
 from rowpath.execution.mixed_load.restore_check import counting
-from rowpath.execution.mixed_load.shared_counters import Board
-from rowpath.execution.worker import Invocation
+from rowpath.execution.mixed_load.shared_counters import SharedCounters
+from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.protocol import GroupSpec
 from rowpath.workloads import scale
@@ -45,49 +45,53 @@ class Killing:
         named = {"deployment": deployment, "durability": durability, "placement": "free", "statement": "prepared"}
         self.planned: PlannedPath = self.bench.path(language, driver, PHASE, **(named | coordinates))
         workload = scale.at_scale(load_workload("library"), SCALE)
-        self.works = {"library": self.bench.workshop.engine_work(workload, engine)}
+        self.works = {"library": self.bench.phase_cache.prepared_workload(workload, engine)}
         found = counting(self.planned, self.works)
         assert found
-        self.engine_work, self.work = found
+        self.prepared_workload, self.work = found
         self.instance: Instance = self.bench.instance(engine, deployment, durability=durability)
-        self.instance.load(self.engine_work.loaded_tables())
+        self.instance.load(self.prepared_workload.loaded_tables())
         self.instance.own_copy(self.planned.path)
         self.folder = folder
 
-    def opened(self, clients: int = 1) -> Invocation:
-        return self.bench.invocation(self.planned, self.instance, clients=clients)
+    def opened(self, clients: int = 1) -> Worker:
+        return self.bench.worker(self.planned, self.instance, clients=clients)
 
-    def write(self, invocation: Invocation, ledger: Ledger, kill: bool) -> list[int]:
+    def write(self, worker: Worker, ledger: Ledger, kill: bool) -> list[int]:
         """Clients write until enough was acknowledged; then the engine is killed, or they end. The killed pids."""
-        board = Board([(GROUP, CLIENTS, self.work.parameter_count)])
+        shared_counters = SharedCounters([(GROUP, CLIENTS, self.work.parameter_count)])
         try:
-            place = board.places[GROUP]
+            place = shared_counters.places[GROUP]
             layout = {"control": place.control, "slots": place.slots, "slot_bytes": place.slot_bytes}
             asked = {"name": GROUP, "phase": self.work.name, "first_client": 0, "clients": CLIENTS, "pacing": "closed"}
             spec = GroupSpec(**asked, **layout, acknowledged=place.acknowledged)
-            invocation.groups(board.file, [spec])
-            board.begin(GROUP, time.monotonic_ns())
+            worker.groups(shared_counters.file, [spec])
+            shared_counters.begin(GROUP, time.monotonic_ns())
             deadline = time.monotonic() + WRITING_S
-            while board.snapshot(GROUP, time.monotonic_ns()).operations < LEAST and time.monotonic() < deadline:
+            while (
+                shared_counters.snapshot(GROUP, time.monotonic_ns()).operations < LEAST and time.monotonic() < deadline
+            ):
                 time.sleep(0.01)
-            pids = crash_recovery.kill(self.instance, [invocation]) if kill else []
-            board.end(GROUP, time.monotonic_ns())
-            if invocation.runner.alive():
-                invocation.groups_end(60.0)
-            ledger.add(*board.acknowledged(GROUP))
+            pids = crash_recovery.kill(self.instance, [worker]) if kill else []
+            shared_counters.end(GROUP, time.monotonic_ns())
+            if worker.runner.alive():
+                worker.groups_end(60.0)
+            ledger.add(*shared_counters.acknowledged(GROUP))
         finally:
-            board.close()
+            shared_counters.close()
         return pids
 
     def crashed(self) -> Crashed:
-        invocation = self.opened(CLIENTS)
-        invocation.reset(self.work)
-        invocation.prepare(self.work)
+        worker = self.opened(CLIENTS)
+        worker.reset(self.work)
+        worker.prepare(self.work)
         ledger = Ledger.of(self.work)
-        pids = self.write(invocation, ledger, kill=True)
-        invocation.close()
+        pids = self.write(worker, ledger, kill=True)
+        worker.close()
         back, recovery = crash_recovery.recover(self.start, self.opened, self.work)
-        found = acknowledged_writes.check(back, self.engine_work, self.work, ledger, self.folder) if back else None
+        found = (
+            acknowledged_writes.check(back, self.prepared_workload, self.work, ledger, self.folder) if back else None
+        )
         return Crashed(pids, recovery, found)
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""A runner that does what its groups are asked for on the board, at once and without a database; backups likewise."""
+"""A runner that does at once, without a database, what client groups ask for; backups likewise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Groups, GroupsEnd, GroupSpec, GroupTotal
 
-OPERATIONS = 7  # of each client and stretch
+OPERATIONS = 7  # of each client and stage
 
 
 class GroupsRunner(Runner):
@@ -26,13 +26,13 @@ class GroupsRunner(Runner):
     def __init__(self, world: World, name: str) -> None:
         super().__init__(world, name)
         self.groups: list[GroupSpec] = []
-        self.board: mmap.mmap | None = None
+        self.shared_counters: mmap.mmap | None = None
 
     def request(self, message: type, timeout_s: float, *, expect: type, **fields: Any) -> Any:
         if message is Groups:
             super().request(message, timeout_s, expect=dict, **fields)
             with open(fields["board"], "r+b") as file:  # noqa: PTH123
-                self.board = mmap.mmap(file.fileno(), 0)
+                self.shared_counters = mmap.mmap(file.fileno(), 0)
             self.groups = fields["groups"]
             for spec in self.groups:
                 self._each(spec, 0, WAITS)
@@ -77,12 +77,12 @@ class GroupsRunner(Runner):
             self._write(spec.slots + client * spec.slot_bytes + 8 * word, value)
 
     def _write(self, at: int, value: int) -> None:
-        assert self.board is not None
-        struct.pack_into("<Q", self.board, at, value)
+        assert self.shared_counters is not None
+        struct.pack_into("<Q", self.shared_counters, at, value)
 
     def _words(self, at: int, count: int) -> tuple[int, ...]:
-        assert self.board is not None
-        return struct.unpack_from(f"<{count}Q", self.board, at)
+        assert self.shared_counters is not None
+        return struct.unpack_from(f"<{count}Q", self.shared_counters, at)
 
 
 class BackedUpInstance(Instance):

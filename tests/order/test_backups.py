@@ -20,9 +20,9 @@ from rowpath.engines.postgresql import backup_manifest
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.restore_check import Restored, restore_check
-from rowpath.execution.mixed_load.shared_counters import DONE, Board
-from rowpath.execution.prepared_phases import Work, Workshop
-from rowpath.execution.worker import Invocation
+from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters
+from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.machine import processes
 from rowpath.model.workload import Phase
 from rowpath.planning.lattice import lattice
@@ -62,7 +62,7 @@ class House:
         languages.build([(adapter, path.get("version"))])
         self.folder = folder
         self.planned = PlannedPath(path, adapter, (WRITE,), driver)
-        work = Workshop(folder / "parameters").engine_work(at_scale(load_workload("library"), SCALE), engine)
+        work = PhaseCache(folder / "parameters").prepared_workload(at_scale(load_workload("library"), SCALE), engine)
         self.works = {"library": work}
         self.write = work.phases[WRITE]
         where = place(folder, version=more.get("engine_version", ""))
@@ -92,55 +92,55 @@ class House:
 
 
 @contextlib.contextmanager
-def runner_of(house: House, backup: Backup) -> Iterator[Invocation]:
-    invocation = Invocation(house.planned, house.instance, log=print, timeout_s=TIMEOUT_S, clients=2)
+def runner_of(house: House, backup: Backup) -> Iterator[Worker]:
+    worker = Worker(house.planned, house.instance, log=print, timeout_s=TIMEOUT_S, clients=2)
     try:
-        invocation.open()
-        invocation.prepare(house.write)
+        worker.open()
+        worker.prepare(house.write)
         if backup.statement:
-            invocation.run(list(backup.before))
-            invocation.prepare(Work(VERB, Phase(VERB, "execute", writes=True), backup.statement, (), (), None, 0))
-        yield invocation
+            worker.run(list(backup.before))
+            worker.prepare(PreparedPhase(VERB, Phase(VERB, "execute", writes=True), backup.statement, (), (), None, 0))
+        yield worker
     finally:
-        invocation.close()
+        worker.close()
 
 
 def carried_out(house: House, backup: Backup) -> tuple[Ledger, Ledger]:
     """Let a client write, make the backup meanwhile; what was promised right before it and right after."""
     rows = house.write.parameter_count
-    verb = [(VERB, 1, 0)] if backup.statement else []
-    board = Board([("writers", 1, rows), *verb])
-    with runner_of(house, backup) as invocation:
-        specs = [spec(board, name, number) for number, name in enumerate(board.places)]
-        invocation.groups(board.file, specs)
-        board.begin("writers", time.monotonic_ns())
-        wait_for(lambda: board.snapshot("writers", 0).operations > 3)
-        before = ledger(board)
+    action = [(VERB, 1, 0)] if backup.statement else []
+    shared_counters = SharedCounters([("writers", 1, rows), *action])
+    with runner_of(house, backup) as worker:
+        specs = [spec(shared_counters, name, number) for number, name in enumerate(shared_counters.places)]
+        worker.groups(shared_counters.file, specs)
+        shared_counters.begin("writers", time.monotonic_ns())
+        wait_for(lambda: shared_counters.snapshot("writers", 0).operations > 3)
+        before = ledger(shared_counters)
         if backup.statement:
-            board.begin(VERB, time.monotonic_ns())
-            wait_for(lambda: board.states(VERB)[0] >= DONE)
+            shared_counters.begin(VERB, time.monotonic_ns())
+            wait_for(lambda: shared_counters.states(VERB)[0] >= DONE)
         else:
             program(backup, house)
-        after = ledger(board)
-        wait_for(lambda: board.snapshot("writers", 0).operations > int(after.known.sum()))
-        for name in board.places:
-            board.end(name, time.monotonic_ns())
-        totals = {total.name: total for total in invocation.groups_end(TIMEOUT_S)}
+        after = ledger(shared_counters)
+        wait_for(lambda: shared_counters.snapshot("writers", 0).operations > int(after.known.sum()))
+        for name in shared_counters.places:
+            shared_counters.end(name, time.monotonic_ns())
+        totals = {total.name: total for total in worker.groups_end(TIMEOUT_S)}
         if backup.statement:
-            invocation.run(list(backup.afterwards))
+            worker.run(list(backup.afterwards))
         # What was loaded has its index: to drop one that is not there is an error.
-        invocation.run([f"DROP INDEX items_code{' ON items' if house.planned.path.get('engine') == 'mariadb' else ''}"])
+        worker.run([f"DROP INDEX items_code{' ON items' if house.planned.path.get('engine') == 'mariadb' else ''}"])
     assert [each.text for each in totals["writers"].failures] == []
     if backup.statement:
         assert [each.text for each in totals[VERB].failures] == []
         assert totals[VERB].operations == 1
-    board.close()
+    shared_counters.close()
     assert backup.kept.exists()
     return before, after
 
 
-def spec(board: Board, name: str, client: int) -> GroupSpec:
-    there = board.places[name]
+def spec(shared_counters: SharedCounters, name: str, client: int) -> GroupSpec:
+    there = shared_counters.places[name]
     return GroupSpec(
         name,
         WRITE if name == "writers" else VERB,
@@ -165,8 +165,8 @@ def program(backup: Backup, house: House) -> None:
     assert [secret for secret in house.instance.secrets() if secret in shown] == []
 
 
-def ledger(board: Board) -> Ledger:
-    return Ledger(*board.acknowledged("writers"))
+def ledger(shared_counters: SharedCounters) -> Ledger:
+    return Ledger(*shared_counters.acknowledged("writers"))
 
 
 def wait_for(ready: Callable[[], bool]) -> None:

@@ -50,7 +50,7 @@ def test_no_acknowledged_write_is_lost(name: str, tmp_path: Path) -> None:
         assert result.found.ok, result.found.reason
         assert result.found.writes >= LEAST
         assert result.found.lost == result.found.doubled == 0
-        assert result.found.rows == subject.engine_work.workload.tables["ledger"].rows
+        assert result.found.rows == subject.prepared_workload.workload.tables["ledger"].rows
 
 
 def test_what_durability_none_loses_is_told(tmp_path: Path, record_property: pytest.RecordProperty) -> None:
@@ -61,7 +61,7 @@ def test_what_durability_none_loses_is_told(tmp_path: Path, record_property: pyt
         # How many is chance; that the answer says so when there are any is not.
         assert result.found.ok == (result.found.lost == result.found.doubled == 0)
         assert bool(result.found.reason) != result.found.ok
-        assert result.found.rows == subject.engine_work.workload.tables["ledger"].rows
+        assert result.found.rows == subject.prepared_workload.workload.tables["ledger"].rows
 
 
 def test_a_calm_end_then_a_write_taken_away(tmp_path: Path) -> None:
@@ -70,15 +70,15 @@ def test_a_calm_end_then_a_write_taken_away(tmp_path: Path) -> None:
     from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 
     with killing(tmp_path, "c", "sqlite", "embedded", "none", {}) as subject:
-        invocation = subject.opened(2)
-        invocation.reset(subject.work)
-        invocation.prepare(subject.work)
+        worker = subject.opened(2)
+        worker.reset(subject.work)
+        worker.prepare(subject.work)
         ledger = Ledger.of(subject.work)
-        assert subject.write(invocation, ledger, kill=False) == []
-        look = (invocation, subject.engine_work, subject.work, ledger, tmp_path)
+        assert subject.write(worker, ledger, kill=False) == []
+        look = (worker, subject.prepared_workload, subject.work, ledger, tmp_path)
         found = acknowledged_writes.check(*look)
         assert found.ok
         assert found.in_doubt == 0
-        invocation.run(["UPDATE ledger SET n = n - 1 WHERE id = (SELECT MIN(id) FROM ledger WHERE n > 0)"])
+        worker.run(["UPDATE ledger SET n = n - 1 WHERE id = (SELECT MIN(id) FROM ledger WHERE n > 0)"])
         found = acknowledged_writes.check(*look)
         assert (found.ok, found.lost, found.doubled) == (False, 1, 0)

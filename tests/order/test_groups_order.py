@@ -1,4 +1,4 @@
-"""The order of an experiment of groups, with clients that work only on the board, under every fault."""
+"""The order of an experiment of groups, with clients that work only on the shared counters, under every fault."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from rowpath.execution.mixed_load.acknowledged_writes import Found
 from rowpath.execution.mixed_load.restore_check import Restored
 from rowpath.journal.reader import Done
 from rowpath.model.experiment import Experiment, Measure
-from rowpath.model.mixed_load import GroupTable, RateSweepTable, StretchTable
+from rowpath.model.mixed_load import ClientGroupTable, RateSearchTable, StageTable
 from rowpath.model.path import AccessPath
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.workload_file import load_workload
 
 PHASES = ("library.read", "library.write")
-READERS = GroupTable(name="readers", phase="library.read", clients=2)
-WRITERS = GroupTable(name="writers", phase="library.write")
-BACKUP = GroupTable(name="backup", verb="backup", times=2)
-LATER = GroupTable(name="later", phase="library.read", after="backup.end", times=3)
-BOTH = StretchTable(name="both", groups=("readers", "writers"), seconds=0.05)
-WITH_BACKUP = StretchTable(name="with a backup", groups=("readers", "backup"), seconds=5.0, until="backup")
+READERS = ClientGroupTable(name="readers", phase="library.read", clients=2)
+WRITERS = ClientGroupTable(name="writers", phase="library.write")
+BACKUP = ClientGroupTable(name="backup", action="backup", times=2)
+LATER = ClientGroupTable(name="later", phase="library.read", after="backup.end", times=3)
+BOTH = StageTable(name="both", groups=("readers", "writers"), seconds=0.05)
+WITH_BACKUP = StageTable(name="with a backup", groups=("readers", "backup"), seconds=5.0, until="backup")
 
 
 @pytest.fixture
 def groups(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    """The world with clients on the board, and checks that always find what they look for."""
+    """The world with clients on the shared counters, and checks that always find what they look for."""
     world.runner_type, world.instance_type = GroupsRunner, BackedUpInstance
 
     def checked(*_arguments: object) -> Found:
@@ -49,7 +49,7 @@ def groups(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     return world
 
 
-def make_plan(*stretches: StretchTable, sets: int = 1, sweep: RateSweepTable | None = None, **coordinates: str) -> Plan:
+def make_plan(*stages: StageTable, sets: int = 1, sweep: RateSearchTable | None = None, **coordinates: str) -> Plan:
     paths = tuple(_path(*each, coordinates) for each in (("a", "sqlite", "embedded"), ("b", "postgresql", "server")))
     experiment = Experiment(
         1,
@@ -59,8 +59,8 @@ def make_plan(*stretches: StretchTable, sets: int = 1, sweep: RateSweepTable | N
         (),
         measure=Measure(sets=sets, max_sets=sets, warm_cap_s=0.0),
         groups=(READERS, WRITERS, BACKUP, LATER),
-        stretches=stretches,
-        rate_sweep=sweep,
+        stages=stages,
+        rate_search=sweep,
     )
     workload = load_workload("library")
     small = {name: msgspec.structs.replace(table, rows=20) for name, table in workload.tables.items()}
@@ -91,12 +91,12 @@ def after_proof(world: World) -> list[Event]:
     return [event for event in world.events[last:] if event[0] not in ("listen", "commits")]
 
 
-def test_every_path_goes_through_all_stretches_in_turn(groups: World, tmp_path: Path) -> None:
-    only = StretchTable(name="reads", groups=("readers",), seconds=0.05)
+def test_every_path_goes_through_all_stages_in_turn(groups: World, tmp_path: Path) -> None:
+    only = StageTable(name="reads", groups=("readers",), seconds=0.05)
     records = run(groups, tmp_path, make_plan(only, BOTH, sets=2))
     assert_all_stopped(groups)
     for label in ("a", "b"):
-        told = [(r["set"], r["stretch"], r["group"]) for r in of(records, "group", label)]
+        told = [(r["set"], r["stage"], r["group"]) for r in of(records, "group", label)]
         one = [("reads", "readers"), ("both", "readers"), ("both", "writers")]
         assert told == [(number, *each) for number in (0, 1) for each in one]
         starts = groups.happened("start", label)
@@ -109,7 +109,7 @@ def test_every_path_goes_through_all_stretches_in_turn(groups: World, tmp_path: 
     assert len(of(records, "acknowledged")) == 2 * 2
 
 
-def test_what_is_written_is_looked_for_after_the_last_stretch(groups: World, tmp_path: Path) -> None:
+def test_what_is_written_is_looked_for_after_the_last_stage(groups: World, tmp_path: Path) -> None:
     run(groups, tmp_path, make_plan(BOTH))
     kinds = [event[0] for event in after_proof(groups)]
     assert kinds.index("checked") > kinds.index("groupsend") > kinds.index("groups") > kinds.index("prepare")
@@ -126,14 +126,14 @@ def test_groups_have_a_process_each_where_the_path_says_so(groups: World, tmp_pa
     records = run(groups, tmp_path, make_plan(BOTH, processes="own"))
     assert_all_stopped(groups)
     assert len(groups.happened("start", "b")) == 1 + 2
-    assert {g["group"]: g["process"] for r in of(records, "stretch", "b") for g in r["groups"]} == {
+    assert {g["group"]: g["process"] for r in of(records, "stage", "b") for g in r["groups"]} == {
         "readers": 0,
         "writers": 1,
     }
 
 
 def test_a_backup_is_made_twice_then_restored(groups: World, tmp_path: Path) -> None:
-    table = StretchTable(name="then", groups=("backup", "later", "writers"), seconds=5.0, until="later")
+    table = StageTable(name="then", groups=("backup", "later", "writers"), seconds=5.0, until="later")
     records = run(groups, tmp_path, make_plan(table))
     begun = [event[1] for event in groups.happened("begun")]
     assert begun[: len(begun) // 2] == ["writers", "backup-1", "backup-2", "later"]
@@ -143,7 +143,7 @@ def test_a_backup_is_made_twice_then_restored(groups: World, tmp_path: Path) -> 
         assert made[0]["ended_ns"] <= made[1]["begun_ns"]
         assert set(made[0]["inside"]) == {"writers", "later"}
     kinds = [event[0] for event in after_proof(groups) if event[0] in ("groupsend", "restoring")]
-    assert kinds == ["groupsend", "restoring", "restoring"] * 2, "outside every stretch"
+    assert kinds == ["groupsend", "restoring", "restoring"] * 2, "outside every stage"
 
 
 def test_a_backup_program_that_fails_is_a_failed_backup(groups: World, tmp_path: Path) -> None:
@@ -157,27 +157,27 @@ def test_a_backup_program_that_fails_is_a_failed_backup(groups: World, tmp_path:
     assert not groups.happened("restoring")
 
 
-def test_a_runner_that_dies_in_a_stretch(groups: World, tmp_path: Path) -> None:
+def test_a_runner_that_dies_in_a_stage(groups: World, tmp_path: Path) -> None:
     def dies(event: Event) -> None:
         if event[:2] == ("listen", "a") and "readers" in event:
             groups.runners["a"].living = False
 
     groups.fault = dies
-    records = run(groups, tmp_path, make_plan(BOTH, StretchTable(name="more", groups=("readers",), seconds=0.05)))
-    assert [(r["stretch"], r["cut"]) for r in of(records, "group", "a")] == [("both", True), ("both", True)]
+    records = run(groups, tmp_path, make_plan(BOTH, StageTable(name="more", groups=("readers",), seconds=0.05)))
+    assert [(r["stage"], r["cut"]) for r in of(records, "group", "a")] == [("both", True), ("both", True)]
     assert [(f["kind"], f["set"]) for f in of(records, "failure", "a")] == [("crashed", 0)]
-    assert {r["stretch"] for r in of(records, "group", "b")} == {"both", "more"}, "the others go on"
+    assert {r["stage"] for r in of(records, "group", "b")} == {"both", "more"}, "the others go on"
 
 
-def test_a_server_that_dies_in_a_stretch_is_started_again(groups: World, tmp_path: Path) -> None:
+def test_a_server_that_dies_in_a_stage_is_started_again(groups: World, tmp_path: Path) -> None:
     def dies(event: Event) -> None:
         if event[:2] == ("groupsend", "b"):
             groups.instances["postgresql"].stop()
 
     groups.fault = dies
-    records = run(groups, tmp_path, make_plan(BOTH, StretchTable(name="more", groups=("readers",), seconds=0.05)))
+    records = run(groups, tmp_path, make_plan(BOTH, StageTable(name="more", groups=("readers",), seconds=0.05)))
     assert_runners_stopped(groups)
-    assert {r["stretch"] for r in of(records, "group", "b")} == {"both"}
+    assert {r["stage"] for r in of(records, "group", "b")} == {"both"}
     life = [event[0] for event in groups.events if event[1:2] == ("postgresql",) and event[0] in ("up", "down")]
     assert life == ["up", "down", "up", "down"]
     assert len(of(records, "acknowledged", "b")) == 1, "what was promised is looked for all the same"
@@ -185,20 +185,20 @@ def test_a_server_that_dies_in_a_stretch_is_started_again(groups: World, tmp_pat
 
 @pytest.mark.parametrize("label", ["a", "b"])
 def test_a_kill_on_purpose(groups: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, label: str) -> None:
-    def killed(instance: Any, invocations: list[Any]) -> list[int]:
+    def killed(instance: Any, workers: list[Any]) -> list[int]:
         groups.say("killed", instance.name)
         if instance.deployment == "server":
             instance.up = False
         else:
-            invocations[0].runner.living = False
+            workers[0].runner.living = False
         return [1]
 
     monkeypatch.setattr(crash_recovery, "kill", killed)
-    crashing = StretchTable(name="crash", groups=("writers",), seconds=5.0, kill_s=0.03)
+    crashing = StageTable(name="crash", groups=("writers",), seconds=5.0, kill_s=0.03)
     records = run(groups, tmp_path, make_plan(crashing, BOTH))
-    assert [(r["stretch"], r["pids"], r["reason"]) for r in of(records, "kill", label)] == [("crash", [1], "")]
+    assert [(r["stage"], r["pids"], r["reason"]) for r in of(records, "kill", label)] == [("crash", [1], "")]
     assert [r["when"] for r in of(records, "acknowledged", label)] == ["kill", "end"]
-    assert {r["stretch"] for r in of(records, "group", label)} == {"crash", "both"}, "and it goes on"
+    assert {r["stage"] for r in of(records, "group", label)} == {"crash", "both"}, "and it goes on"
     assert not of(records, "failure")
     assert len(groups.happened("start", label)) == 4, "the proof, before, to look, after"
 
@@ -252,8 +252,8 @@ def test_a_resumed_run_repeats_no_unit(groups: World, tmp_path: Path) -> None:
     assert {(r["set"], r["path_id"][-1]) for r in of(records, "group")} == {(1, "b")}
 
 
-def test_a_rate_sweep_comes_last_and_each_path_alone(groups: World, tmp_path: Path) -> None:
-    sweep = RateSweepTable(group="readers", p99_ms=1.0, begin_per_s=100.0, seconds=0.05, tries=2)
+def test_a_rate_search_comes_last_and_each_path_alone(groups: World, tmp_path: Path) -> None:
+    sweep = RateSearchTable(group="readers", p99_ms=1.0, begin_per_s=100.0, seconds=0.05, tries=2)
     records = run(groups, tmp_path, make_plan(BOTH, sweep=sweep))
     assert_all_stopped(groups)
     tries = of(records, "rate-try")

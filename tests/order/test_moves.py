@@ -15,7 +15,7 @@ from rowpath.engines.jvm.embedded import Directory, connected
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.machine import cpus
-from rowpath.model.mixed_load import MoveEnd, MoveTable
+from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import scale
@@ -23,7 +23,7 @@ from rowpath.workloads.expected_scan import whole_table
 from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
-HERE, OLD, OLDEST = MoveEnd(), MoveEnd(derby_legacy.VERSION), MoveEnd(derby_legacy.OLDEST)
+HERE, OLD, OLDEST = CopyEnd(), CopyEnd(derby_legacy.VERSION), CopyEnd(derby_legacy.OLDEST)
 
 
 @pytest.fixture
@@ -32,12 +32,14 @@ def tables() -> dict[str, Table]:
     return scale.at_scale(load_workload("library"), 0.002).tables
 
 
-def carried_out(move: MoveTable, tables: dict[str, Table], folder: Path) -> list[directory_copies.Moved]:
+def carried_out(
+    move: DirectoryCopyTable, tables: dict[str, Table], folder: Path
+) -> list[directory_copies.CopiedDirectory]:
     return list(directory_copies.carry_out(move, tables, "none", folder, lambda _line: None, 60.0))
 
 
 def test_an_embedded_database_under_the_network_server(tables: dict[str, Table], tmp_path: Path) -> None:
-    (moved,) = carried_out(MoveTable(HERE, MoveEnd(deployment="server")), tables, tmp_path)
+    (moved,) = carried_out(DirectoryCopyTable(HERE, CopyEnd(deployment="server")), tables, tmp_path)
     assert moved.ok, moved.reason
     assert moved.digest == moved.expected
     assert moved.expected.startswith(f"items={tables['items'].rows}:")
@@ -56,11 +58,11 @@ def test_a_database_of_the_oldest_version_opened_and_upgraded(
     kept: list[Path] = []
 
     def keep(instance: Any) -> None:
-        kept.append(instance.options(directory_copies._planned(move, MoveEnd(), "none").path)["path"])
+        kept.append(instance.options(directory_copies._planned(move, CopyEnd(), "none").path)["path"])
         instance.stop()
 
     monkeypatch.setattr("rowpath.execution.mixed_load.directory_copies.backups.gone", keep)
-    move = MoveTable(OLDEST, OLD)
+    move = DirectoryCopyTable(OLDEST, OLD)
     opened, upgraded = carried_out(move, tables, tmp_path)
     for moved in (opened, upgraded):
         assert moved.ok, moved.reason
@@ -89,15 +91,15 @@ def test_rows_that_are_others_at_the_target_or_at_the_source(
     monkeypatch.setattr(Directory, "load", lambda _self, _tables: (_self._database).mkdir())
     for found, reason in (([right, other], "other rows than the source has"), ([other], "other rows than were loaded")):
         answers += found
-        (moved,) = carried_out(MoveTable(HERE, HERE), tables, tmp_path / str(len(found)))
+        (moved,) = carried_out(DirectoryCopyTable(HERE, HERE), tables, tmp_path / str(len(found)))
         assert (moved.ok, moved.digest, moved.expected) == (False, other, right)
         assert reason in moved.reason
 
 
 def test_what_is_not_here_is_left_out_by_name(tables: dict[str, Table], tmp_path: Path) -> None:
-    here = directory_copies.availability(MoveTable(MoveEnd("9.9"), HERE))
+    here = directory_copies.availability(DirectoryCopyTable(CopyEnd("9.9"), HERE))
     assert (here.ok, here.what) == (False, f"Derby 9.9 embedded → Derby {ENGINE.version()} embedded")
-    missing = MoveTable(OLDEST, HERE)
+    missing = DirectoryCopyTable(OLDEST, HERE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rowpath.machine.maven.missing", list)
         here = directory_copies.availability(missing)
@@ -109,11 +111,14 @@ def test_a_run_carries_out_what_it_can_and_names_the_rest(
     tables: dict[str, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good, bad = (
-        directory_copies.Moved("here", "there", 1, 2, "x", "x", ok, "" if ok else "why") for ok in (True, False)
+        directory_copies.CopiedDirectory("here", "there", 1, 2, "x", "x", ok, "" if ok else "why")
+        for ok in (True, False)
     )
     carried: list[dict[str, Table]] = []
 
-    def carry_out(move: MoveTable, tables: dict[str, Table], *_args: Any) -> list[directory_copies.Moved]:
+    def carry_out(
+        move: DirectoryCopyTable, tables: dict[str, Table], *_args: Any
+    ) -> list[directory_copies.CopiedDirectory]:
         carried.append(tables)
         return [good, bad]
 
@@ -121,7 +126,7 @@ def test_a_run_carries_out_what_it_can_and_names_the_rest(
     written: list[tuple[str, dict[str, Any]]] = []
     notes: list[str] = []
     workload = SimpleNamespace(tables={**tables, "empty": replace(tables["ledger"], rows=0)})
-    experiment = SimpleNamespace(moves=(MoveTable(MoveEnd("9.9"), HERE), MoveTable(HERE, HERE)))
+    experiment = SimpleNamespace(moves=(DirectoryCopyTable(CopyEnd("9.9"), HERE), DirectoryCopyTable(HERE, HERE)))
 
     def run(engine: str) -> None:
         path = SimpleNamespace(path=AccessPath.of({"engine": engine}))

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from rowpath.execution.prepared_phases import Work
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Measured
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import candidates
-from rowpath.probe.row_consistency import Sameness
+from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.row_diff import first_difference
 from rowpath.probe.search import Search
 from rowpath.probe.throttled_worker import work_of
@@ -52,17 +52,17 @@ class Runner:
         if self.machine.cost(planned.path) <= 0:
             raise RunnerFailure("unsupported", "the fake takes no such setting")
 
-    def prepare(self, _work: Work) -> int:
+    def prepare(self, _work: PreparedPhase) -> int:
         return 0
 
-    def verify(self, _work: Work, _first: int, _count: int) -> VerifyReply:
+    def verify(self, _work: PreparedPhase, _first: int, _count: int) -> VerifyReply:
         self.execution_s = self.machine.cost(self.planned.path)
         self.machine.now += 2 * self.execution_s
         self.machine.blocks.append(("verify", self.planned.path.id))
         digest = self.machine.digest(self.planned.path)
         return VerifyReply(id=1, digest=digest, rows=7, touch="0000000000000005", operations=1)
 
-    def sample(self, _work: Work, _regime: str, **how: Any) -> Measured:
+    def sample(self, _work: PreparedPhase, _regime: str, **how: Any) -> Measured:
         each = self.machine.cost(self.planned.path)
         count = how.get("operations") or max(1, int(how.get("duration_ns", 0) / 1e9 / each))
         self.machine.now += 2 * count * each  # and as long a rest
@@ -75,7 +75,7 @@ class Runner:
         return Measured(reply, None, None, None, None, "")
 
 
-class Programs:
+class WorkerPool:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
 
@@ -99,13 +99,13 @@ class Programs:
 
 def a_search(machine: Machine, budget_s: float = 60.0, connections: int = 3) -> Search:
     found = candidates("sqlite", "embedded", Phase("query", "query", "SELECT 1"), languages=("c", "python"))
-    programs: Any = Programs(machine)
+    programs: Any = WorkerPool(machine)
     work = work_of("SELECT 1", ())
     return Search(
         work,
         programs,
         Budget(budget_s, 0.5, machine.clock),
-        Sameness(),
+        RowConsistency(),
         connections,
         1,
         lambda _text: None,
@@ -130,7 +130,7 @@ def test_the_best_path_is_found_and_never_more_are_connected_than_allowed() -> N
     assert search.alive()[0] == best
     assert machine.most_open == 3
     assert machine.open == 0
-    assert all(each.stage for each in search.tried.values())
+    assert all(each.step for each in search.tried.values())
 
 
 def test_who_is_left_behind_got_fewer_blocks_than_who_goes_on() -> None:
@@ -150,14 +150,14 @@ def test_a_query_of_which_one_execution_is_a_twentieth_of_the_budget_is_tried_on
     search.try_all()
     assert search.slow
     assert len(machine.blocks) == 1
-    assert [bool(each.stage) for each in search.tried.values()].count(True) == 1
+    assert [bool(each.step) for each in search.tried.values()].count(True) == 1
 
 
 def test_the_time_for_tries_is_kept_but_every_driver_is_looked_at() -> None:
     machine = Machine(lambda _path: 0.5)
     search = a_search(machine, budget_s=40.0)
     search.try_all()
-    looked = {(t.planned.adapter.language, t.planned.adapter.driver) for t in search.tried.values() if t.stage}
+    looked = {(t.planned.adapter.language, t.planned.adapter.driver) for t in search.tried.values() if t.step}
     assert looked == {(p.adapter.language, p.adapter.driver) for p in search.candidates}
     assert any("time for tries" in each.left for each in search.tried.values())
     assert machine.now < 0.7 * 40
@@ -190,16 +190,16 @@ def test_rows_that_change_by_themselves_are_no_fault_of_any_path() -> None:
 @pytest.mark.parametrize("differing", [0, 1, 4, 6])
 def test_the_first_column_that_differs_is_found_by_asking_for_the_first_columns(differing: int) -> None:
     class Narrow(Runner):
-        def prepare(self, work: Work) -> int:
+        def prepare(self, work: PreparedPhase) -> int:
             self.width = len(work.columns)
             return 0
 
-        def verify(self, _work: Work, _first: int, _count: int) -> VerifyReply:
+        def verify(self, _work: PreparedPhase, _first: int, _count: int) -> VerifyReply:
             odd = self.planned.path.get("driver") == "sqlite3" and self.width > differing
             self.machine.now += 1
             return VerifyReply(id=1, digest="odd" if odd else RIGHT, rows=7, touch="0", operations=1)
 
-    class Narrowing(Programs):
+    class Narrowing(WorkerPool):
         @contextmanager
         def several(self, paths: list[PlannedPath]) -> Iterator[list[Runner]]:
             yield [Narrow(self.machine, planned) for planned in paths]
@@ -221,6 +221,6 @@ def test_a_driver_that_refuses_three_settings_alike_is_not_asked_again() -> None
     search.try_all()
     mine = [each for each in search.tried.values() if each.planned.adapter.driver == "libsqliteodbc"]
     if mine:  # the driver is there
-        assert sum(1 for each in mine if each.stage) == 3
+        assert sum(1 for each in mine if each.step) == 3
         assert all("no such setting" in each.left for each in mine)
     assert search.alive()

@@ -26,15 +26,15 @@ def subject(tmp_path: Path) -> Iterator[Killing]:
 
 def backed_up(subject: Killing) -> tuple[Backup, Ledger]:
     """What a backup kept, after some acknowledged writes."""
-    invocation = subject.opened(CLIENTS)
-    invocation.reset(subject.work)
-    invocation.prepare(subject.work)
+    worker = subject.opened(CLIENTS)
+    worker.reset(subject.work)
+    worker.prepare(subject.work)
     ledger = Ledger.of(subject.work)
-    subject.write(invocation, ledger, kill=False)
+    subject.write(worker, ledger, kill=False)
     assert isinstance(subject.instance, BackedUp)
     backup = subject.instance.backup("vacuum-into", subject.planned.path, subject.folder)
-    invocation.run([*backup.before, backup.statement, *backup.afterwards])
-    invocation.close()
+    worker.run([*backup.before, backup.statement, *backup.afterwards])
+    worker.close()
     return backup, ledger
 
 
@@ -55,7 +55,7 @@ def spoiled(backup: Backup, statement: str) -> None:
 def test_a_backup_that_holds_everything(subject: Killing) -> None:
     backup, ledger = backed_up(subject)
     found = looked_at(subject, backup, ledger)
-    tables = subject.engine_work.loaded_tables()
+    tables = subject.prepared_workload.loaded_tables()
     assert found.ok, found.reason
     assert found.checked() == {
         "tables": 2,

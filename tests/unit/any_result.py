@@ -11,8 +11,8 @@ from pathlib import Path
 from rowpath.checks.conformance.paths import planned, reason_against
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
@@ -77,16 +77,16 @@ class Bench:
         self.instance = instance
         self.paths = every
         self.setting_up = setting_up
-        self.invocations: dict[str, Invocation] = {}
+        self.workers: dict[str, Worker] = {}
 
-    def invocation(self, each: PlannedPath) -> Invocation:
+    def worker(self, each: PlannedPath) -> Worker:
         """The path's runner, opened; a new one where the last was lost."""
-        known = self.invocations.get(each.path.id)
+        known = self.workers.get(each.path.id)
         if known is not None and known.runner.alive():
             return known
         self.instance.own_copy(each.path)
-        made = Invocation(each, self.instance, log=lambda _line: None, timeout_s=TIMEOUT_S)
-        self.invocations[each.path.id] = made
+        made = Worker(each, self.instance, log=lambda _line: None, timeout_s=TIMEOUT_S)
+        self.workers[each.path.id] = made
         made.open()
         if self.instance.deployment != "server":
             made.run(self.setting_up)
@@ -97,8 +97,8 @@ class Bench:
         if self.instance.deployment == "server":
             self.of_python(driver).run(self.setting_up)
 
-    def of_python(self, driver: str) -> Invocation:
-        return self.invocation(
+    def of_python(self, driver: str) -> Worker:
+        return self.worker(
             next(one for one in self.paths if (one.adapter.language, one.adapter.driver) == ("python", driver))
         )
 
@@ -110,7 +110,7 @@ class Bench:
     def outcome(self, each: PlannedPath, sql: str, columns: tuple[DescribedColumn, ...]) -> Outcome:
         """What the path makes of the query."""
         try:
-            living = self.invocation(each)
+            living = self.worker(each)
             work = work_of(sql, columns)
             living.prepare(work)
             return Outcome(each.name, each.adapter.driver, living.verify(work, 0, 1).digest)
@@ -118,15 +118,15 @@ class Bench:
             return Outcome(each.name, each.adapter.driver, "", failure.kind, failure.text)
 
     def close(self) -> None:
-        for invocation in self.invocations.values():
-            invocation.close()
+        for worker in self.workers.values():
+            worker.close()
 
 
-def work_of(sql: str, columns: tuple[DescribedColumn, ...]) -> Work:
+def work_of(sql: str, columns: tuple[DescribedColumn, ...]) -> PreparedPhase:
     """A stranger's query as a phase."""
     fields = Column.__struct_fields__
     own = tuple(Column(**{key: getattr(column, key) for key in fields}) for column in columns)
-    return Work("any.result", Phase("result", "query", sql, columns=own), sql, own, (), None, 0)
+    return PreparedPhase("any.result", Phase("result", "query", sql, columns=own), sql, own, (), None, 0)
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.toolchains import c
 from rowpath.workloads import codec, generators
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.sql import after_sql, reset_for, result_columns, sql_for
 from rowpath.workloads.workload_file import load_workload
 
@@ -29,9 +29,9 @@ TIMEOUT_S = 60.0
 ADAPTERS: dict[str, Adapter] = {adapter.driver: adapter for adapter in load_manifest("c").adapter}
 
 
-def truth_of(workload: str, engine: Engine) -> Truth:
+def truth_of(workload: str, engine: Engine) -> Expected:
     """The right answers of a workload of ours on an engine."""
-    return Truth(load_workload(workload), engine.supports)
+    return Expected(load_workload(workload), engine.supports)
 
 
 @contextlib.contextmanager
@@ -101,7 +101,7 @@ class Talk:
         """The reply to a request."""
         return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
 
-    def prepare(self, truth: Truth, phase: Phase, folder: Path, sql: str = "") -> None:
+    def prepare(self, truth: Expected, phase: Phase, folder: Path, sql: str = "") -> None:
         """Make a phase of the workload ready, its table reset first."""
         workload: Workload = truth.workload
         if reset := list(reset_for(workload, phase, self.engine)):
@@ -136,7 +136,7 @@ class Talk:
         reply: protocol.SampleReply = self.ask(protocol.Sample, protocol.SampleReply, phase=phase, **(asked | fields))
         return reply
 
-    def stored(self, truth: Truth, phase: Phase, folder: Path) -> str:
+    def stored(self, truth: Expected, phase: Phase, folder: Path) -> str:
         """The digest of the whole table that the phase writes."""
         query = Phase(name="after", kind="query", table=phase.after)
         self.prepare(truth, query, folder, after_sql(truth.workload, phase))
@@ -145,7 +145,7 @@ class Talk:
         )
         return verified.digest
 
-    def statements_seen(self, truth: Truth, folder: Path, mark: str) -> tuple[int, int]:
+    def statements_seen(self, truth: Expected, folder: Path, mark: str) -> tuple[int, int]:
         """Round trips and texts with the mark that 20 reads send to a server reached over TCP, seen from between."""
         proxy = Proxy(int(self.options["port"]))
         try:

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.unit.group_talk import ID, NOTE, NOTHING, Group, Subject, Working, due_distances_s
 
-from rowpath.execution.mixed_load.shared_counters import DONE, GAVE_UP, WAITS, Board, Snapshot
+from rowpath.execution.mixed_load.shared_counters import DONE, GAVE_UP, WAITS, SharedCounters, Snapshot
 from rowpath.machine import processes
 from rowpath.model import histogram
 from rowpath.runners import protocol
@@ -30,11 +30,11 @@ Case = Callable[[Subject], None]
 
 
 def closed_counts(subject: Subject) -> None:
-    """The board, the reply and the histogram tell the same, and the sums lie within what the histogram allows."""
+    """Shared counters, reply and the histogram tell the same, and the sums lie within what the histogram allows."""
     with subject.talk(clients=3) as talk:
         talk.prepare_nothing()
         with talk.groups(Group(NOTHING, "one", 1), Group(NOTHING, "two", 2)) as working:
-            assert working.board.states("two") == [WAITS, WAITS]
+            assert working.shared_counters.states("two") == [WAITS, WAITS]
             begun_ns = working.begin()
             time.sleep(0.15)
             totals = working.end()
@@ -58,7 +58,7 @@ def number_of_operations(subject: Subject) -> None:
                 working.wait_until_done()
                 total = working.end()["group"]
                 assert [each.operations for each in total.clients] == [operations] * 3
-                assert working.board.states("group") == [DONE] * 3
+                assert working.shared_counters.states("group") == [DONE] * 3
 
 
 def pauses(subject: Subject) -> None:
@@ -101,7 +101,7 @@ def poisson_arrivals(subject: Subject) -> None:
 
 
 def due_instants(subject: Subject) -> None:
-    """What the board says is due stands in each client's schedule, computed from the protocol's text."""
+    """What the shared counters says is due stands in each client's schedule, computed from the protocol's text."""
     rate, clients, operations = 100.0, 2, 10
     with subject.talk(clients=clients) as talk:
         talk.prepare_nothing()
@@ -113,8 +113,8 @@ def due_instants(subject: Subject) -> None:
 
                 def watch(working: Working = working, seen: list[set[int]] = seen) -> bool:
                     for client, dues in enumerate(seen):
-                        dues.add(int(_slot(working.board, client)[5]))
-                    return min(working.board.states("group")) >= DONE
+                        dues.add(int(_slot(working.shared_counters, client)[5]))
+                    return min(working.shared_counters.states("group")) >= DONE
 
                 working.wait(watch)
                 assert working.end()["group"].operations == clients * operations
@@ -151,13 +151,13 @@ def stalls_in_open_loop(subject: Subject) -> None:
 
 
 def refused_meanwhile(subject: Subject) -> None:
-    """While groups are there, a second `groups` and a sample are refused; what a board cannot hold is too."""
+    """While groups are there, a second `groups` and a sample are refused; what shared counters cannot hold is too."""
     with subject.talk(clients=2) as talk:
         talk.prepare_nothing()
         with talk.groups(Group(NOTHING)) as working:
             sample = {"phase": NOTHING, "regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 1}
             for ask in (
-                lambda: Working(talk, working.board, working.groups),
+                lambda: Working(talk, working.shared_counters, working.groups),
                 lambda: talk.ask(protocol.Sample, protocol.SampleReply, **sample),
                 lambda: talk.ask(protocol.Verify, protocol.VerifyReply, phase=NOTHING, first=0, count=1),
                 lambda: talk.ask(protocol.Close, protocol.CloseReply),
@@ -193,7 +193,7 @@ def reads_and_writes(subject: Subject) -> None:
             totals = working.end()
             for name, total in totals.items():
                 assert _agrees(working, name, total).operations > 0
-            known, doubtful = working.board.acknowledged("writer")
+            known, doubtful = working.shared_counters.acknowledged("writer")
         readers, writer = totals["readers"], totals["writer"]
         assert [(each.first, each.rows_of_its_own) for each in readers.clients] == [(0, 6), (6, 6)]
         reads = _by_row(readers, ROWS)
@@ -236,7 +236,7 @@ def regions(subject: Subject) -> None:
                 working.begin()
                 working.wait_until_done()
                 total = working.end()["group"]
-                known, _doubtful = working.board.acknowledged("group")
+                known, _doubtful = working.shared_counters.acknowledged("group")
             assert [(each.first, each.rows_of_its_own) for each in total.clients] == expected
             assert known.tolist() == _by_row(total, rows).tolist()
 
@@ -253,8 +253,8 @@ def failures(subject: Subject) -> None:
             working.wait_until_done()
             total = working.end()["group"]
             seen = _agrees(working, "group", total)
-            known, doubtful = working.board.acknowledged("group")
-            failed_ns = int(_slot(working.board)[8])
+            known, doubtful = working.shared_counters.acknowledged("group")
+            failed_ns = int(_slot(working.shared_counters)[8])
         assert (seen.operations, seen.failed) == (ROWS // 2, ROWS // 2)
         assert failed_ns > 0
         assert total.ended_ns - total.begun_ns >= seen.service_ns + failed_ns + (ROWS // 2 - 1) * 10_000_000
@@ -273,7 +273,7 @@ def gives_up(subject: Subject) -> None:
         talk.prepare_read([1, 2, 3])
         with talk.groups(Group("fails", "failing"), Group("read", "reading", pause_ns=1_000_000)) as working:
             working.begin()
-            working.wait(lambda: working.board.states("failing") == [GAVE_UP])
+            working.wait(lambda: working.shared_counters.states("failing") == [GAVE_UP])
             before = _seen(working, "reading").operations
             working.wait(lambda: _seen(working, "reading").operations > before)
             totals = working.end()
@@ -285,7 +285,7 @@ def gives_up(subject: Subject) -> None:
 
 
 def killed(subject: Subject) -> None:
-    """What a runner killed in the middle had been promised stands on the board, and is in the database."""
+    """What a runner killed in the middle had been promised stands on the shared counters, and is in the database."""
     with subject.talk(clients=2) as talk:
         talk.make_ledger(ROWS)
         talk.prepare_write(list(range(1, ROWS + 1)))
@@ -294,7 +294,7 @@ def killed(subject: Subject) -> None:
             working.wait(lambda: _seen(working).operations >= 30)
             talk.runner.process.send_signal(signal.SIGKILL)
             assert processes.wait(talk.runner.process, 10.0)
-            known, doubtful = working.board.acknowledged("group")
+            known, doubtful = working.shared_counters.acknowledged("group")
             told = _seen(working).operations
     # Within one operation's records the counts by row come first.
     assert told <= int(known.sum()) <= told + 2
@@ -339,15 +339,15 @@ def name_of(case: Case) -> str:
 
 
 def _seen(working: Working, name: str = "group") -> Snapshot:
-    return working.board.snapshot(name, time.monotonic_ns())
+    return working.shared_counters.snapshot(name, time.monotonic_ns())
 
 
-def _slot(board: Board, client: int = 0) -> NDArray[np.uint64]:
-    return board._slot(board.places["group"], client)
+def _slot(shared_counters: SharedCounters, client: int = 0) -> NDArray[np.uint64]:
+    return shared_counters._slot(shared_counters.places["group"], client)
 
 
 def _agrees(working: Working, name: str, total: protocol.GroupTotal) -> Snapshot:
-    """The board's last word on a group, which must be the reply's and the histograms' too."""
+    """The shared_counters's last word on a group, which must be the reply's and the histograms' too."""
     seen = _seen(working, name)
     group = next(group for group in working.groups if group.name == name)
     assert (seen.operations, seen.failed, seen.rows) == (total.operations, total.failed, total.rows)
@@ -365,7 +365,7 @@ def _agrees(working: Working, name: str, total: protocol.GroupTotal) -> Snapshot
         )
         assert least <= sum_ns <= most
     assert int(seen.lateness.sum()) <= seen.arrivals
-    ended = [ended_ns for _begun_ns, ended_ns in working.board.spans(name)]
+    ended = [ended_ns for _begun_ns, ended_ns in working.shared_counters.spans(name)]
     assert max(ended) == total.ended_ns
     return seen
 

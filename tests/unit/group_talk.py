@@ -1,4 +1,4 @@
-"""Groups of clients on a real runner of any language: start one, make a board, let groups begin and end."""
+"""Groups of clients on a real runner of any language: start one, make shared counters, let groups begin and end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from tests.unit.c_paths import started
 
 from rowpath.engines.base import Instance
-from rowpath.execution.mixed_load.shared_counters import DONE, Board
+from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters
 from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
@@ -35,7 +35,7 @@ MASK = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Group:
-    """One group to be asked for; `rows`: parameter rows whose acknowledged operations the board counts."""
+    """One group to be asked for; `rows`: parameter rows whose acknowledged operations the shared counters counts."""
 
     phase: str
     name: str = "group"
@@ -160,26 +160,26 @@ class Talk:
 
     @contextlib.contextmanager
     def groups(self, *groups: Group) -> Iterator[Working]:
-        """A board and the request `groups`; the clients wait for `begin`. The board is closed at the end."""
-        board = Board([(group.name, group.clients, group.rows) for group in groups])
+        """Shared counters and the request `groups`; clients wait for `begin`. They are closed at the end."""
+        shared_counters = SharedCounters([(group.name, group.clients, group.rows) for group in groups])
         try:
-            yield Working(self, board, groups)
+            yield Working(self, shared_counters, groups)
         finally:
-            board.close()
+            shared_counters.close()
 
 
 class Working:
     """Groups that the runner was asked for."""
 
-    def __init__(self, talk: Talk, board: Board, groups: Sequence[Group]) -> None:
+    def __init__(self, talk: Talk, shared_counters: SharedCounters, groups: Sequence[Group]) -> None:
         self.talk = talk
-        self.board = board
+        self.shared_counters = shared_counters
         self.groups = groups
         self.begun_ns = 0
         asked = []
         first_client = 0
         for group in groups:
-            place = board.places[group.name]
+            place = shared_counters.places[group.name]
             asked.append(
                 protocol.GroupSpec(
                     name=group.name,
@@ -199,20 +199,20 @@ class Working:
                 )
             )
             first_client += group.clients
-        reply = talk.ask(protocol.Groups, protocol.GroupsReply, board=board.file, groups=asked)
+        reply = talk.ask(protocol.Groups, protocol.GroupsReply, board=shared_counters.file, groups=asked)
         assert reply.clients == first_client
 
     def begin(self, after_s: float = 0.02) -> int:
         """Let every group begin; the instant at which."""
         self.begun_ns = time.monotonic_ns() + int(after_s * 1e9)
         for group in self.groups:
-            self.board.begin(group.name, self.begun_ns)
+            self.shared_counters.begin(group.name, self.begun_ns)
         return self.begun_ns
 
     def set_end(self, at_ns: int = 0) -> None:
         """No operation begins from that instant (0: now) on."""
         for group in self.groups:
-            self.board.end(group.name, at_ns or time.monotonic_ns())
+            self.shared_counters.end(group.name, at_ns or time.monotonic_ns())
 
     def work_for(self, seconds: float) -> None:
         """Begin, and end so long after the begin."""
@@ -229,7 +229,9 @@ class Working:
 
     def wait_until_done(self) -> None:
         """Until every client is done or gave up."""
-        self.wait(lambda: all(state >= DONE for group in self.groups for state in self.board.states(group.name)))
+        self.wait(
+            lambda: all(state >= DONE for group in self.groups for state in self.shared_counters.states(group.name))
+        )
 
     def end(self) -> dict[str, protocol.GroupTotal]:
         """`groups-end`, with the end set now where it was not: what each group did."""
@@ -241,7 +243,7 @@ class Working:
 
     def wait_until_done_or_end(self) -> None:
         """Set the end now for clients that are not done."""
-        if any(state < DONE for group in self.groups for state in self.board.states(group.name)):
+        if any(state < DONE for group in self.groups for state in self.shared_counters.states(group.name)):
             self.set_end()
 
 

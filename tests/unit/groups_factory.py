@@ -13,13 +13,13 @@ from rowpath.model.histogram import index_of
 S = 1_000_000_000
 READ, WRITE = "library.read", "library.write"
 PHASES = {"readers": READ, "writers": WRITE}
-# Successful operations of a stretch of four seconds by deployment; the backup takes the last three of them.
+# Successful operations of a stage of four seconds by deployment; the backup takes the last three of them.
 DONE = {
     "embedded": {"readers": 4_000, "writers": 2_000},
     "server": {"readers": 2_000, "writers": 2_000},
 }
 IN_BACKUP = {"readers": 1.0, "writers": 0.32}  # the share of the rate that is left within one
-# What the sets differ by, the same for both paths and stretches: ratios within a set are exact.
+# What the sets differ by, the same for both paths and stages: ratios within a set are exact.
 SPEED = (1.0, 1.25, 0.8, 1.0, 1.25, 0.8)
 SECONDS = 4
 BYTES = 500  # of each operation on a connection
@@ -35,7 +35,7 @@ def usual_paths() -> list[MadePath]:
 
 
 def records(sets: int = 6, experiment: Record | None = None, bend: dict[str, Any] | None = None) -> list[Record]:
-    """A run of two stretches, `together` and `with a backup`; `bend` goes into every `group` record."""
+    """A run of two stages, `together` and `with a backup`; `bend` goes into every `group` record."""
     experiment = {"name": "groups", "groups": [{"name": "readers"}]} | (experiment or {})
     made = factory.records(factory.Run(paths=usual_paths(), sets=0, experiment=experiment))
     end = made.pop()
@@ -44,25 +44,23 @@ def records(sets: int = 6, experiment: Record | None = None, bend: dict[str, Any
             made.append({"record": "set", "set": number, "group": position, "path_ids": [path.path_id], "anchors": []})
             zero = (1 + 100 * number + 20 * position) * S
             at = {"set": number, "path_id": path.path_id}
-            made += _stretch(at, path, "together", zero, SPEED[number % len(SPEED)], bend or {}, backup=False)
-            made += _stretch(
-                at, path, "with a backup", zero + 6 * S, SPEED[number % len(SPEED)], bend or {}, backup=True
-            )
-            told = {"when": "end", "stretch": "with a backup", "rows": 20_000, "writes": 580, "lost": 0, "doubled": 0}
+            made += _stage(at, path, "together", zero, SPEED[number % len(SPEED)], bend or {}, backup=False)
+            made += _stage(at, path, "with a backup", zero + 6 * S, SPEED[number % len(SPEED)], bend or {}, backup=True)
+            told = {"when": "end", "stage": "with a backup", "rows": 20_000, "writes": 580, "lost": 0, "doubled": 0}
             made.append({"record": "acknowledged", **at, **told, "in_doubt": 1, "digest": "d", "ok": True})
             made.append({"record": "set-end", "set": number, "group": position})
     return [*made, end]
 
 
-def _stretch(
+def _stage(
     at: Record, path: MadePath, name: str, zero: int, speed: float, bend: dict[str, Any], backup: bool
 ) -> Iterator[Record]:
     done = {group: count * speed for group, count in DONE[path.coordinates["deployment"]].items()}
     usual = {"clients": 1, "pacing": "closed"}
-    groups = [{"group": group, "phase": PHASES[group], "verb": "", **usual, "process": 0} for group in done]
-    groups += [{"group": "backup", "phase": "", "verb": "backup"}] if backup else []
-    at = {**at, "stretch": name}
-    yield {"record": "stretch", **at, "at_ns": zero, "seconds": SECONDS, "groups": groups}
+    groups = [{"group": group, "phase": PHASES[group], "action": "", **usual, "process": 0} for group in done]
+    groups += [{"group": "backup", "phase": "", "action": "backup"}] if backup else []
+    at = {**at, "stage": name}
+    yield {"record": "stage", **at, "at_ns": zero, "seconds": SECONDS, "groups": groups}
     totals = dict.fromkeys(done, 0)
     for second in range(SECONDS):
         counts = {

@@ -35,7 +35,7 @@ from rowpath.runners.protocol import (
 )
 from rowpath.runners.toolchains import java
 from rowpath.workloads import codec, generators
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.sql import after_sql, for_engine, reset_for, result_columns, sql_for
 from rowpath.workloads.workload_file import load_workload
 
@@ -83,8 +83,8 @@ def path_of(driver: str, **coordinates: str) -> AccessPath:
 
 
 @functools.cache
-def truth_of(workload_name: str, engine_name: str) -> Truth:
-    return Truth(load_workload(workload_name), ENGINES[engine_name].supports)
+def truth_of(workload_name: str, engine_name: str) -> Expected:
+    return Expected(load_workload(workload_name), ENGINES[engine_name].supports)
 
 
 class Talk:

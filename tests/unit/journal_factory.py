@@ -221,7 +221,7 @@ class _Maker:
         for made in members:
             self.at_ns += 50_000_000
             yield {
-                "record": "invocation", "set": number, "path_id": made.path_id, "pid": self.random.randrange(9000),
+                "record": "worker", "set": number, "path_id": made.path_id, "pid": self.random.randrange(9000),
                 "hello": {"language": made.coordinates["language"], "clock_read_ns": 20.0}, "connect_ns": 800_000,
                 "started_ns": self.at_ns,
             }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the measurement of memory in a long stretch reads from a journal whose every byte is known."""
+"""What the measurement of memory in a long stage reads from a journal whose every byte is known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bench import groups_memory
 from bench.figure import Figure
 from groups_factory import S
 
-from rowpath.analysis.mixed_load.stages import stretch_runs
+from rowpath.analysis.mixed_load.stages import stage_runs
 from rowpath.errors import RowpathError, UsageError
 from rowpath.journal import reader
 
@@ -28,10 +28,10 @@ def written(directory: Path, per_minute: dict[str, float], seconds: int = 600, k
     made = factory.records(factory.Run(paths=PATHS, sets=0, experiment={"name": "m", "groups": [{"name": "readers"}]}))
     end = made.pop()
     for number, path in enumerate(PATHS):
-        at = {"set": 0, "path_id": path.path_id, "stretch": "at work"}
+        at = {"set": 0, "path_id": path.path_id, "stage": "at work"}
         zero = (1 + 1000 * number) * S
         asked = [{"group": "readers", "phase": groups.READ}]
-        made.append({"record": "stretch", **at, "at_ns": zero, "seconds": seconds, "groups": asked})
+        made.append({"record": "stage", **at, "at_ns": zero, "seconds": seconds, "groups": asked})
         for second in range(1, kept + 1):
             client = _process(100 if second > 30 else 93, per_minute, max(0, second - seconds // 2) / 60)
             processes = {"client": client, "controller": _process(40, {}, 0.0)}
@@ -53,7 +53,7 @@ def figures(*arguments: Any, how: str = "", **options: Any) -> dict[str, Figure]
 
 def test_bytes_at_each_minute_and_their_growth_by_kind(tmp_path: Path) -> None:
     journal = reader.read(written(tmp_path, {"memory_bytes": 2.0, "shared_bytes": 0.5}))
-    run = next(one for one in stretch_runs(journal) if one.asked.path_id == PATHS[1].path_id)
+    run = next(one for one in stage_runs(journal) if one.asked.path_id == PATHS[1].path_id)
     client = groups_memory.held_by(run)["client"]
     assert [client.at_minute(minute) / MIB for minute in (0.5, 1, 3, 5, 10)] == pytest.approx(
         [103, 110, 110, 110, 122.5]
@@ -80,7 +80,7 @@ def test_the_jvm_with_all_its_monitors_has_no_bar_and_the_one_that_gives_them_ba
     assert figures(tmp_path / "2", {"memory_bytes": 9.0}, how=" x")[f"{name} x: client"].met is False
 
 
-def test_a_shorter_stretch_is_shown_without_a_verdict(tmp_path: Path) -> None:
+def test_a_shorter_stage_is_shown_without_a_verdict(tmp_path: Path) -> None:
     found = figures(tmp_path, {"memory_bytes": 9.0}, seconds=120, kept=120)["memory, SQLite, C: client"]
     assert found.met is None
     assert "MiB after 1 min, in the end" in found.value
@@ -95,11 +95,11 @@ def test_a_path_that_broke_off_is_no_figure(tmp_path: Path) -> None:
 def test_a_length_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(groups_memory.SHORTER, text)
     with pytest.raises(UsageError, match=text):
-        groups_memory.stretch_s()
+        groups_memory.stage_s()
 
 
 def test_the_length_is_ten_minutes_or_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(groups_memory.SHORTER, raising=False)
-    assert groups_memory.stretch_s() == 600
+    assert groups_memory.stage_s() == 600
     monkeypatch.setenv(groups_memory.SHORTER, "30")
-    assert groups_memory.stretch_s() == 30
+    assert groups_memory.stage_s() == 30

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Engine, Given, Place
+from rowpath.engines.base import Engine, External, Place
 from rowpath.engines.external.ibmi import ENGINE as IBMI
 from rowpath.engines.external.oracle import ENGINE as ORACLE
 from rowpath.engines.external.server import read_url
@@ -102,7 +102,7 @@ def test_with_a_url_the_instance_hands_out_what_it_says(monkeypatch: pytest.Monk
     assert ORACLE.availability().ok
     assert "p/w" not in ORACLE.availability().what
     instance = ORACLE.instance("server", "full", Place(tmp_path, tmp_path, (0,)))
-    assert isinstance(instance, Given)
+    assert isinstance(instance, External)
     options = instance.options(AccessPath.of({"engine": "oracle"}))
     assert options == {
         "host": "h",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.unit.c_paths import ADAPTERS, Talk, started
 
-from rowpath.analysis.path_status import standings
+from rowpath.analysis.path_status import path_statuses
 from rowpath.checks.conformance.paths import planned
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
@@ -197,9 +197,9 @@ def test_a_floor_whose_bytes_differ_is_wrong() -> None:
         def all(self, kind: Any) -> Any:
             return iter(self.samples if kind is SampleRecord else [])
 
-    assert standings(Records(same)).of("p", "w", "scan").status == "ok"
+    assert path_statuses(Records(same)).of("p", "w", "scan").status == "ok"
     other = SampleRecord(set=4, operations=1, bytes=99, **where)
-    judged = standings(Records([*same, other])).of("p", "w", "scan")
+    judged = path_statuses(Records([*same, other])).of("p", "w", "scan")
     assert judged.status == "wrong"
     assert "99 bytes" in judged.reason
 

@@ -53,6 +53,8 @@ def test_a_runner_that_is_told_to_end_stops_its_groups(null: Subject) -> None:
         talk.prepare_nothing()
         with talk.groups(Group(NOTHING, "works"), Group(NOTHING, "pauses", pause_ns=10**12)) as working:
             working.begin()
-            working.wait(lambda: all(working.board.snapshot(name, 0).operations for name in ("works", "pauses")))
+            working.wait(
+                lambda: all(working.shared_counters.snapshot(name, 0).operations for name in ("works", "pauses"))
+            )
             talk.runner.stop()
             assert talk.runner.process.returncode == 0

@@ -18,7 +18,7 @@ from rowpath.model.workload import Parameters, Phase
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
 from rowpath.runners.toolchains import c
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 DRIVERS = {
@@ -68,7 +68,7 @@ def instance_of(driver: str, instances: dict[str, Instance]) -> Instance:
     return instances[name]
 
 
-def smaller(truth: Truth, name: str, rows: int) -> Phase:
+def smaller(truth: Expected, name: str, rows: int) -> Phase:
     """The phase of the workload with fewer rows an operation, so that a statement's most are reached by wide ones."""
     return msgspec.structs.replace(truth.workload.phase(name), rows_per_operation=rows)
 
@@ -115,14 +115,14 @@ def test_transaction(driver: str, statement: str, instances: dict[str, Instance]
         assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, 30)
 
 
-def every_type(talk: Talk, without: tuple[str, ...]) -> tuple[Truth, Phase]:
+def every_type(talk: Talk, without: tuple[str, ...]) -> tuple[Expected, Phase]:
     """The load of the table of every type but these."""
     whole = truth_of("types", talk.engine).workload
     columns = tuple(column for column in whole.tables["types"].columns if column.type not in without)
     table = msgspec.structs.replace(whole.tables["types"], columns=columns)
     sql = EVERY_TYPE.sql.replace("{marks}", ", ".join("?" * len(columns)))
     workload = msgspec.structs.replace(whole, tables={"types": table})
-    return Truth(workload), msgspec.structs.replace(EVERY_TYPE, sql=sql)
+    return Expected(workload), msgspec.structs.replace(EVERY_TYPE, sql=sql)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
 from rowpath.runners.toolchains import c
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(
@@ -51,7 +51,7 @@ def selects(talk: Talk, sql: str, columns: tuple[Column, ...]) -> protocol.Verif
     """What one query delivers."""
     table = Table(columns, 0, "hits")
     phase = Phase("asked", "query", sql, columns=columns)
-    talk.prepare(Truth(Workload("asked", "", {"none": table}, (phase,))), phase, Path("/nonexistent"))
+    talk.prepare(Expected(Workload("asked", "", {"none": table}, (phase,))), phase, Path("/nonexistent"))
     reply: protocol.VerifyReply = talk.ask(protocol.Verify, protocol.VerifyReply, phase="asked", first=0, count=1)
     return reply
 

@@ -14,7 +14,7 @@ from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import column_specs
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, LogicalType
-from rowpath.planning.availability import unserved_reason
+from rowpath.planning.availability import ineligible_reason
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c, c_compiler, cobol
@@ -218,10 +218,10 @@ def test_a_sequential_file_has_no_key() -> None:
     keyed, scan = load_workload("keyed").phase("read"), load_workload("scan").phase("read")
     for organization, reason in (("indexed", ""), ("sequential", "a SEQUENTIAL file has no key")):
         path = AccessPath.of({"engine": "cobol", "organization": organization})
-        assert unserved_reason(adapter, path, "keyed.read", keyed).endswith(reason)
-        assert bool(unserved_reason(adapter, path, "keyed.read", keyed)) == bool(reason)
-        assert not unserved_reason(adapter, path, "scan.read", scan)
-        assert "written for scan.read" in unserved_reason(adapter, path, "tab1.select", keyed)
+        assert ineligible_reason(adapter, path, "keyed.read", keyed).endswith(reason)
+        assert bool(ineligible_reason(adapter, path, "keyed.read", keyed)) == bool(reason)
+        assert not ineligible_reason(adapter, path, "scan.read", scan)
+        assert "written for scan.read" in ineligible_reason(adapter, path, "tab1.select", keyed)
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

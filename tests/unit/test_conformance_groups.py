@@ -16,7 +16,7 @@ from rowpath.checks.conformance.mixed_load_checks import TABLE
 from rowpath.checks.conformance.paths import planned as planned_paths
 from rowpath.checks.conformance.protocol_checks import check_manner
 from rowpath.checks.conformance.report import opened_house
-from rowpath.execution.worker import Invocation
+from rowpath.execution.worker import Worker
 from rowpath.runners import manifest
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import GroupTotal
@@ -24,7 +24,7 @@ from rowpath.runners.protocol import GroupTotal
 FAKE = Path(__file__).parents[1] / "fakes" / "runner.py"
 SQLITE3 = next(adapter for adapter in manifest.load_manifest("python").adapter if adapter.driver == "sqlite3")
 PLANNED = planned_paths(SQLITE3, "values")[0]
-Spoil = Callable[[Invocation, list[GroupTotal]], object]
+Spoil = Callable[[Worker, list[GroupTotal]], object]
 
 
 @pytest.fixture(name="house", scope="module")
@@ -40,19 +40,19 @@ def test_what_is_right_passes(house: House) -> None:
         house.living(PLANNED).run([f"SELECT n FROM {TABLE}"])
 
 
-def lose_a_write(living: Invocation, _totals: list[GroupTotal]) -> None:
+def lose_a_write(living: Worker, _totals: list[GroupTotal]) -> None:
     living.run([f"UPDATE {TABLE} SET n = n - 1 WHERE id = 3"])
 
 
-def wrong_touch(_living: Invocation, totals: list[GroupTotal]) -> None:
+def wrong_touch(_living: Worker, totals: list[GroupTotal]) -> None:
     totals[0].touch = f"{int(totals[0].touch, 16) + 1:016x}"
 
 
-def fewer_rows(_living: Invocation, totals: list[GroupTotal]) -> None:
+def fewer_rows(_living: Worker, totals: list[GroupTotal]) -> None:
     totals[0].values -= 1
 
 
-def more_operations(_living: Invocation, totals: list[GroupTotal]) -> None:
+def more_operations(_living: Worker, totals: list[GroupTotal]) -> None:
     totals[1].operations += 1
 
 
@@ -62,18 +62,18 @@ def more_operations(_living: Invocation, totals: list[GroupTotal]) -> None:
         (lose_a_write, "each with the writes acknowledged"),
         (wrong_touch, "touch sum"),
         (fewer_rows, "rows and values"),
-        (more_operations, "of writer on the board"),
+        (more_operations, "of writer on the shared_counters"),
     ],
 )
 def test_what_is_wrong_is_found(house: House, monkeypatch: pytest.MonkeyPatch, spoil: Spoil, found: str) -> None:
-    right = Invocation.groups_end
+    right = Worker.groups_end
 
-    def groups_end(self: Invocation, timeout_s: float) -> list[GroupTotal]:
+    def groups_end(self: Worker, timeout_s: float) -> list[GroupTotal]:
         totals = right(self, timeout_s)
         spoil(self, totals)
         return totals
 
-    monkeypatch.setattr(Invocation, "groups_end", groups_end)
+    monkeypatch.setattr(Worker, "groups_end", groups_end)
     outcome = check_manner("groups", PLANNED, house)
     assert outcome.status == "failed"
     assert found in outcome.reason

@@ -148,7 +148,7 @@ def test_the_password_is_in_a_file_of_ours_alone(engine: str, tmp_path: Path) ->
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-KEEPER = """
+SUPERVISOR = """
 import os, sys, time
 from rowpath.engines.by_hand import state as engine_state
 with engine_state.claimed("h2"):
@@ -160,18 +160,18 @@ with engine_state.claimed("h2"):
 
 def test_what_a_killed_keeper_left_is_noticed_and_removed(cache: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    keeper = subprocess.Popen([sys.executable, "-c", KEEPER], stdout=subprocess.PIPE, env=environment)
-    assert keeper.stdout is not None
-    assert keeper.stdout.readline() == b"up\n"
+    supervisor = subprocess.Popen([sys.executable, "-c", SUPERVISOR], stdout=subprocess.PIPE, env=environment)
+    assert supervisor.stdout is not None
+    assert supervisor.stdout.readline() == b"up\n"
     state = engine_state.read("h2")
     assert state is not None
-    assert state.keeper_pid == keeper.pid
+    assert state.supervisor_pid == supervisor.pid
     assert stat.S_IMODE(engine_state.private("h2").stat().st_mode) == 0o700
     with pytest.raises(UsageError, match="h2 is up already"), engine_state.claimed("h2"):
         pass
     assert engine_state.read("h2") is not None  # whoever failed to claim it has removed nothing
-    keeper.send_signal(signal.SIGKILL)
-    keeper.wait()
+    supervisor.send_signal(signal.SIGKILL)
+    supervisor.wait()
     assert engine_state.known() == ["h2"]
     assert engine_state.folder("h2").exists()
     assert engine_state.read("h2") is None

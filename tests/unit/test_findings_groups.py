@@ -18,7 +18,7 @@ from rowpath.planning.experiment_file import load_experiment, read_experiment
 
 Bend = Callable[[list[factory.Record]], object]
 EMBEDDED, SERVER = (path.path_id for path in groups.usual_paths())
-TOGETHER = {"stretch": "together", "path_id": EMBEDDED, "group": "writers"}
+TOGETHER = {"stage": "together", "path_id": EMBEDDED, "group": "writers"}
 
 
 def found(tmp_path: Path, bend: Bend | None = None, **options: Any) -> dict[str, list[Finding]]:
@@ -88,12 +88,12 @@ def test_a_path_that_stalls_again_and_again_is_told_once(tmp_path: Path) -> None
 @pytest.mark.parametrize(("share", "alone", "told"), [(0.5, True, True), (0.9, True, False), (0.5, False, False)])
 def test_faster_with_others(tmp_path: Path, share: float, alone: bool, told: bool) -> None:
     def bend(made: list[factory.Record]) -> None:
-        where = {"stretch": "together", "path_id": SERVER}
+        where = {"stage": "together", "path_id": SERVER}
         for record in of(made, "group", **where, group="readers"):
             record["operations"] = round(share * record["operations"])
         for record in of(made, "group", **where, group="writers") if alone else ():
             made.remove(record)
-        for record in of(made, "stretch", **where) if alone else ():
+        for record in of(made, "stage", **where) if alone else ():
             record["groups"] = [each for each in record["groups"] if each["group"] != "writers"]
         for record in of(made, "second", **where) if alone else ():
             del record["groups"]["writers"]
@@ -108,9 +108,9 @@ def test_faster_with_others(tmp_path: Path, share: float, alone: bool, told: boo
 
 
 def _killed(made: list[factory.Record]) -> None:
-    stretch = of(made, "stretch", stretch="together", path_id=EMBEDDED)[0]
-    at = {key: stretch[key] for key in ("set", "path_id", "stretch", "at_ns")}
-    made.insert(made.index(stretch) + 1, {"record": "kill", **at, "pids": [7], "recovery_ns": S})
+    stage = of(made, "stage", stage="together", path_id=EMBEDDED)[0]
+    at = {key: stage[key] for key in ("set", "path_id", "stage", "at_ns")}
+    made.insert(made.index(stage) + 1, {"record": "kill", **at, "pids": [7], "recovery_ns": S})
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_groups_bound_by_syncs(tmp_path: Path, sync_ns: int, told: str) -> None:
 def test_touch_of_a_group(tmp_path: Path) -> None:
     readers = {"path_id": SERVER, "group": "readers"}
     (finding,) = found(tmp_path, into("group", readers, touch_ok=False))["values-not-read"]
-    assert "in 1 stretches, the first of them 'together'" in finding.evidence
+    assert "in 1 stages, the first of them 'together'" in finding.evidence
 
 
 def article() -> dict[str, Any]:
@@ -303,7 +303,7 @@ MOST = {"kind": "never-above"}
         ({**EFFECT, "numerator": {"group": "writers"}, "at_least": 0.3, "at_most": 0.4}, "holds"),
         ({**EFFECT, "numerator": {"group": "readers"}, "at_most": 0.9}, "does not hold"),
         ({**EFFECT, "numerator": {"group": "nobody"}, "at_most": 0.9}, "can't be told"),
-        ({**MOST, "metric": "group_failed", "numerator": {"stretch": "with a backup"}, "at_most": 0}, "holds"),
+        ({**MOST, "metric": "group_failed", "numerator": {"stage": "with a backup"}, "at_most": 0}, "holds"),
         ({**MOST, "metric": "longest_stall", "numerator": {"group": "writers"}, "at_most": 1e8}, "does not hold"),
         ({"kind": "equal", "numerator": {"group": "writers"}, "at_least": 0.9, "at_most": 1.1}, "holds"),
         ({"kind": "equal", "numerator": {"group": "readers"}, "at_least": 0.9, "at_most": 1.1}, "does not hold"),
@@ -317,8 +317,8 @@ def test_claims_about_groups(tmp_path: Path, check: dict[str, Any], outcome: str
         group = check.get("numerator", {})
         check = check | {
             "metric": "group_rate",
-            "numerator": {"name": "server", "stretch": "together", **group},
-            "denominator": {"name": "embedded", "stretch": "together", **group},
+            "numerator": {"name": "server", "stage": "together", **group},
+            "denominator": {"name": "embedded", "stage": "together", **group},
         }
     claims = [{"id": "c", "claim": "said so", "check": check}]
     (claim,) = analyse(factory.write(tmp_path, groups.records(experiment={"claims": claims}))).claims
@@ -327,8 +327,8 @@ def test_claims_about_groups(tmp_path: Path, check: dict[str, Any], outcome: str
 
 def test_published_figures_stand_beside_those_of_groups(tmp_path: Path) -> None:
     made = groups.records(experiment={"published": article()["published"]})
-    for stretch in (each for each in made if each.get("stretch") == "together"):
-        stretch["stretch"] = "reads and writes"
+    for stage in (each for each in made if each.get("stage") == "together"):
+        stage["stage"] = "reads and writes"
     rows = {(each.column, each.row): each for each in analyse(factory.write(tmp_path, made)).published}
     reads = rows["single-row operations", "read, network server"]
     assert reads.measured_value == pytest.approx(500)

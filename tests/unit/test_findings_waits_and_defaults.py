@@ -17,8 +17,8 @@ def one(words: str = TCP, cost_ns: float = 9_000, **more: Any) -> list[factory.M
 
 def facts(records: list[factory.Record], driver: str, **settings: str) -> None:
     """Let the driver's connections tell these settings."""
-    for invocation in of(records, "invocation", driver):
-        invocation["facts"] = {"settings": settings}
+    for worker in of(records, "worker", driver):
+        worker["facts"] = {"settings": settings}
 
 
 @pytest.mark.parametrize(("autocommit", "told"), [("off", True), ("False", True), ("on", False)])

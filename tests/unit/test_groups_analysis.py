@@ -10,10 +10,10 @@ import pytest
 from groups_factory import S, of
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.mixed_load.model import GroupFigures, GroupsReport
+from rowpath.analysis.mixed_load.model import GroupFigures, MixedLoadReport
 from rowpath.analysis.model import Analysis, Result
 from rowpath.model.histogram import highest_of, index_of
-from rowpath.report.mixed_load import rate_sweep_grid
+from rowpath.report.mixed_load import rate_search_grid
 
 Bend = Callable[[list[factory.Record]], object]
 EMBEDDED, SERVER = (path.path_id for path in groups.usual_paths())
@@ -26,27 +26,27 @@ def analysed(tmp_path: Path, bend: Bend | None = None, **options: Any) -> Analys
     return analyse(factory.write(tmp_path, made))
 
 
-def report(tmp_path: Path, bend: Bend | None = None, **options: Any) -> GroupsReport:
+def report(tmp_path: Path, bend: Bend | None = None, **options: Any) -> MixedLoadReport:
     found = analysed(tmp_path, bend, **options).groups
     assert found is not None
     return found
 
 
-def figure(found: GroupsReport, name: str, stretch: str, group: str) -> GroupFigures:
-    (each,) = [each for each in found.figures if (each.name, each.stretch, each.group) == (name, stretch, group)]
+def figure(found: MixedLoadReport, name: str, stage: str, group: str) -> GroupFigures:
+    (each,) = [each for each in found.figures if (each.name, each.stage, each.group) == (name, stage, group)]
     return each
 
 
-def result(analysis: Analysis, name: str, metric: str, stretch: str, group: str = "") -> Result:
-    wanted = (name, metric, stretch, group)
-    (each,) = [each for each in analysis.results if (each.name, each.metric, each.stretch, each.group) == wanted]
+def result(analysis: Analysis, name: str, metric: str, stage: str, group: str = "") -> Result:
+    wanted = (name, metric, stage, group)
+    (each,) = [each for each in analysis.results if (each.name, each.metric, each.stage, each.group) == wanted]
     return each
 
 
 def test_a_run_without_groups_has_no_report_of_them(tmp_path: Path) -> None:
     analysis = analyse(factory.write(tmp_path, factory.records(factory.Run(sets=2))))
     assert analysis.groups is None
-    assert not any(each.group or each.stretch for each in analysis.results)
+    assert not any(each.group or each.stage for each in analysis.results)
 
 
 def test_rates_are_geometric_means_over_sets(tmp_path: Path) -> None:
@@ -72,12 +72,12 @@ def test_histograms_of_all_sets_are_joined(tmp_path: Path) -> None:
     assert service.mean_ns == pytest.approx(1_000_000 + 39_000_000 * 6 / service.operations, rel=0.005)
 
 
-def test_a_backups_effect_is_taken_within_a_set_against_the_stretch_without_one(tmp_path: Path) -> None:
+def test_a_backups_effect_is_taken_within_a_set_against_the_stage_without_one(tmp_path: Path) -> None:
     found = report(tmp_path)
     effects = {(each.name, each.group): each for each in found.effects}
     assert len(effects) == 4
     writers = effects["embedded", "writers"]
-    assert (writers.stretch, writers.against, writers.sets) == ("with a backup", "together", 6)
+    assert (writers.stage, writers.against, writers.sets) == ("with a backup", "together", 6)
     assert writers.ratio == pytest.approx(0.32)
     assert writers.inside_per_s == pytest.approx(160)
     assert writers.outside_per_s == pytest.approx(500)
@@ -88,24 +88,24 @@ def test_a_backups_effect_is_taken_within_a_set_against_the_stretch_without_one(
 @pytest.mark.parametrize(
     "bend",
     [
-        {"groups": [{"group": "readers", "phase": "library.read", "verb": "", "clients": 2, "pacing": "closed"}]},
+        {"groups": [{"group": "readers", "phase": "library.read", "action": "", "clients": 2, "pacing": "closed"}]},
         {"groups": []},
     ],
 )
-def test_a_stretch_with_other_work_is_no_reference(tmp_path: Path, bend: dict[str, Any]) -> None:
+def test_a_stage_with_other_work_is_no_reference(tmp_path: Path, bend: dict[str, Any]) -> None:
     def other(made: list[factory.Record]) -> None:
-        for stretch in of(made, "stretch", stretch="together"):
-            stretch.update(bend)
+        for stage in of(made, "stage", stage="together"):
+            stage.update(bend)
 
     assert report(tmp_path, other).effects == ()
 
 
 @pytest.mark.parametrize("killed", ["together", "with a backup"])
-def test_a_killed_stretch_tells_nothing_of_a_backups_effect(tmp_path: Path, killed: str) -> None:
+def test_a_killed_stage_tells_nothing_of_a_backups_effect(tmp_path: Path, killed: str) -> None:
     def kill(made: list[factory.Record]) -> None:
-        for stretch in of(made, "stretch", stretch=killed):
-            at = {key: stretch[key] for key in ("set", "path_id", "stretch", "at_ns")}
-            made.insert(made.index(stretch) + 1, {"record": "kill", **at, "pids": [7], "recovery_ns": 2 * S})
+        for stage in of(made, "stage", stage=killed):
+            at = {key: stage[key] for key in ("set", "path_id", "stage", "at_ns")}
+            made.insert(made.index(stage) + 1, {"record": "kill", **at, "pids": [7], "recovery_ns": 2 * S})
 
     found = report(tmp_path, kill)
     assert found.effects == ()
@@ -129,7 +129,7 @@ def test_backups_are_counted_with_their_time(tmp_path: Path) -> None:
 
 
 def test_embedded_and_server_stand_beside_each_other(tmp_path: Path) -> None:
-    ratios = {(each.stretch, each.group): each for each in report(tmp_path).ratios}
+    ratios = {(each.stage, each.group): each for each in report(tmp_path).ratios}
     assert ratios["together", "readers"].ratio == pytest.approx(0.5)
     assert ratios["together", "readers"].high == pytest.approx(0.5)
     assert ratios["together", "writers"].ratio == pytest.approx(1)
@@ -143,8 +143,8 @@ def test_paths_of_another_durability_are_not_compared(tmp_path: Path) -> None:
     assert report(tmp_path, bend).ratios == ()
 
 
-def test_bytes_and_cpu_are_told_by_stretch(tmp_path: Path) -> None:
-    figures = {(each.name, each.stretch): each for each in report(tmp_path).stretches}
+def test_bytes_and_cpu_are_told_by_stage(tmp_path: Path) -> None:
+    figures = {(each.name, each.stage): each for each in report(tmp_path).stages}
     together, backup = figures["server", "together"], figures["server", "with a backup"]
     assert together.traffic_bytes_per_s == pytest.approx(1_000 * groups.BYTES)
     assert together.bytes_per_operation == pytest.approx(groups.BYTES)
@@ -169,7 +169,7 @@ def test_an_open_loop_that_missed_its_rate_once_has_no_percentiles(tmp_path: Pat
 
     def missed(made: list[factory.Record]) -> None:
         opened(made)
-        of(made, "group", group="readers", stretch="together", path_id=SERVER)[1] |= {"reached": False, "not_begun": 70}
+        of(made, "group", group="readers", stage="together", path_id=SERVER)[1] |= {"reached": False, "not_begun": 70}
 
     reached = figure(report(tmp_path / "a", opened), "server", "together", "readers")
     assert reached.latency is not None
@@ -205,8 +205,8 @@ def test_the_rate_of_an_open_loop_is_compared_with_none(tmp_path: Path) -> None:
 
 
 def _ended_early(made: list[factory.Record]) -> None:
-    """The run was killed two seconds into its last stretch."""
-    last = max(index for index, each in enumerate(made) if each["record"] == "stretch")
+    """The run was killed two seconds into its last stage."""
+    last = max(index for index, each in enumerate(made) if each["record"] == "stage")
     assert made[last + 2]["record"] == "second"
     del made[last + 3 :]
 
@@ -225,7 +225,7 @@ def test_a_run_that_was_killed_keeps_its_seconds(tmp_path: Path) -> None:
     assert len(found.lines[-1].at_s) == 6
 
 
-def test_a_cut_stretch_counts_only_where_there_is_no_whole_one(tmp_path: Path) -> None:
+def test_a_cut_stage_counts_only_where_there_is_no_whole_one(tmp_path: Path) -> None:
     found = report(tmp_path, _ended_early, sets=2)
     kept = figure(found, "server", "with a backup", "writers")
     assert (kept.cut, kept.sets) == (False, 1)
@@ -250,7 +250,7 @@ def test_a_set_that_was_begun_anew_forgets_its_first_try(tmp_path: Path) -> None
 
 def test_failures_are_counted_by_kind_and_in_no_rate(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        for number, record in enumerate(of(made, "group", group="writers", stretch="together", path_id=EMBEDDED)):
+        for number, record in enumerate(of(made, "group", group="writers", stage="together", path_id=EMBEDDED)):
             failure = {"kind": "sql", "code": "40001" if number else "40XL1", "text": "a lock", "count": 5}
             record |= {"failed": 5, "failures": [failure]}
 
@@ -276,7 +276,7 @@ def test_time_lines_have_one_axis(tmp_path: Path) -> None:
     line = report(tmp_path, sets=1).lines[1]
     assert (line.name, line.set) == ("server", 0)
     assert line.at_s == (1, 2, 3, 4, 7, 8, 9, 10)
-    assert line.stretches == (("together", 0, 4), ("with a backup", 6, 10))
+    assert line.stages == (("together", 0, 4), ("with a backup", 6, 10))
     assert line.backups == ((7, 10),)
     series = {(each.quantity, each.of): each for each in line.series}
     assert series["rate", "writers"].values == (500, 500, 500, 500, 500, 160, 160, 160)
@@ -288,7 +288,7 @@ def test_time_lines_have_one_axis(tmp_path: Path) -> None:
 
 def test_checks_moves_and_recoveries(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        at = {"set": 0, "path_id": SERVER, "stretch": "with a backup"}
+        at = {"set": 0, "path_id": SERVER, "stage": "with a backup"}
         first = next(index for index, each in enumerate(made) if each["record"] == "set" and each["group"] == 1)
         kill = {"record": "kill", **at, "at_ns": 5, "pids": [3], "recovery_ns": S // 2}
         told = {"record": "acknowledged", **at, "when": "kill", "rows": 9, "writes": 70, "lost": 0, "doubled": 0}
@@ -308,7 +308,7 @@ def test_checks_moves_and_recoveries(tmp_path: Path) -> None:
     assert any("Of 70 acknowledged writes looked for after the engine was killed" in each for each in analysis.verdict)
 
 
-def test_a_rate_sweep_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
+def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
         at = {"record": "rate-try", "set": 6, "path_id": SERVER, "group": "readers", "seconds": 3, "bound_ns": 1_000}
         for rate, p99, reached in ((100, 500, True), (200, 1_500, True), (150, 900, True), (160, 900, False)):
@@ -316,14 +316,14 @@ def test_a_rate_sweep_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
 
     analysis = analysed(tmp_path, bend)
     assert analysis.groups is not None
-    (sweep,) = analysis.groups.rate_sweeps
+    (sweep,) = analysis.groups.rate_searchs
     assert (sweep.highest_per_s, sweep.bound_ns, len(sweep.tries)) == (150, 1_000, 4)
     highest = result(analysis, "server", "highest_rate", "", "readers")
     assert (highest.median, highest.workload, highest.phase) == (150, "library", "read")
     assert any(each.endswith("up to 150/s.") for each in analysis.verdict)
 
 
-def test_a_rate_sweep_whose_tries_end_first_says_that_the_path_may_do_more(tmp_path: Path) -> None:
+def test_a_rate_search_whose_tries_end_first_says_that_the_path_may_do_more(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
         at = {"record": "rate-try", "set": 6, "path_id": SERVER, "group": "readers", "seconds": 3, "bound_ns": 1_000}
         for rate in (100, 200):
@@ -331,9 +331,9 @@ def test_a_rate_sweep_whose_tries_end_first_says_that_the_path_may_do_more(tmp_p
 
     analysis = analysed(tmp_path, bend)
     assert analysis.groups is not None
-    (sweep,) = analysis.groups.rate_sweeps
+    (sweep,) = analysis.groups.rate_searchs
     assert any("up to 200/s, the highest rate that was tried" in each for each in analysis.verdict)
-    assert rate_sweep_grid(sweep).caption.endswith("200/s at least, no higher one was tried")
+    assert rate_search_grid(sweep).caption.endswith("200/s at least, no higher one was tried")
 
 
 def test_the_results_hold_every_figure(tmp_path: Path) -> None:
@@ -359,11 +359,11 @@ def test_the_verdict_says_what_the_backup_did_and_how_deployments_compare(tmp_pa
 
 def test_the_verdict_says_what_an_operation_takes_where_a_group_was_alone(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        for record in of(made, "group", group="writers", stretch="together"):
+        for record in of(made, "group", group="writers", stage="together"):
             made.remove(record)
-        for stretch in of(made, "stretch", stretch="together"):
-            stretch["groups"] = [each for each in stretch["groups"] if each["group"] == "readers"]
-        for second in of(made, "second", stretch="together"):
+        for stage in of(made, "stage", stage="together"):
+            stage["groups"] = [each for each in stage["groups"] if each["group"] == "readers"]
+        for second in of(made, "second", stage="together"):
             del second["groups"]["writers"]
 
     told = [each for each in analysed(tmp_path, bend).verdict if each.startswith("On the connections of server")]

@@ -7,7 +7,7 @@ import pytest
 
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
-from rowpath.model.mixed_load import GroupTable
+from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.planning.experiment_file import load_experiment
 from rowpath.planning.mixed_load.overrides import changed
 
@@ -17,7 +17,7 @@ def experiment() -> Experiment:
     return load_experiment("reads-writes-backup")
 
 
-def group(experiment: Experiment, name: str) -> GroupTable:
+def group(experiment: Experiment, name: str) -> ClientGroupTable:
     return next(each for each in experiment.groups if each.name == name)
 
 
@@ -32,31 +32,29 @@ def test_a_rate_of_all_groups_with_an_operation(experiment: Experiment) -> None:
     assert told["backup"] == ("closed", 0.0)
 
 
-def test_a_rate_of_one_group_at_equal_distances_in_every_stretch(experiment: Experiment) -> None:
-    stretches = tuple(
-        msgspec.structs.replace(each, rates={"readers": 9.0, "writers": 7.0}) for each in experiment.stretches
-    )
-    paced = changed(msgspec.structs.replace(experiment, stretches=stretches), ["readers=500,fixed"], "", 0.0)
+def test_a_rate_of_one_group_at_equal_distances_in_every_stage(experiment: Experiment) -> None:
+    stages = tuple(msgspec.structs.replace(each, rates={"readers": 9.0, "writers": 7.0}) for each in experiment.stages)
+    paced = changed(msgspec.structs.replace(experiment, stages=stages), ["readers=500,fixed"], "", 0.0)
     assert (group(paced, "readers").pacing, group(paced, "readers").rate_per_s) == ("fixed", 500.0)
     assert group(paced, "writers").pacing == "closed"
-    assert {tuple(each.rates.items()) for each in paced.stretches} == {(("writers", 7.0),)}
+    assert {tuple(each.rates.items()) for each in paced.stages} == {(("writers", 7.0),)}
     again = changed(paced, ["readers=600"], "", 0.0)
     assert (group(again, "readers").pacing, group(again, "readers").rate_per_s) == ("fixed", 600.0), "it stays fixed"
 
 
 def test_a_bound_makes_a_search(experiment: Experiment) -> None:
     paced = changed(experiment, ["readers=300"], "readers=2.5", 0.0)
-    assert paced.rate_sweep is not None
-    assert (paced.rate_sweep.group, paced.rate_sweep.p99_ms, paced.rate_sweep.begin_per_s) == ("readers", 2.5, 300.0)
+    assert paced.rate_search is not None
+    assert (paced.rate_search.group, paced.rate_search.p99_ms, paced.rate_search.begin_per_s) == ("readers", 2.5, 300.0)
     assert group(paced, "readers").pacing == "poisson"
 
 
 def test_seconds_leave_what_waits_for_something(experiment: Experiment) -> None:
     paced = changed(experiment, [], "", 1.5)
-    before = {each.name: each.seconds for each in experiment.stretches}
-    for each in paced.stretches:
+    before = {each.name: each.seconds for each in experiment.stages}
+    for each in paced.stages:
         assert each.seconds == (before[each.name] if each.until else 1.5)
-    assert any(each.until for each in paced.stretches)
+    assert any(each.until for each in paced.stages)
 
 
 @pytest.mark.parametrize(

@@ -8,31 +8,31 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment, Selection
-from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import load_experiment
-from rowpath.planning.mixed_load.eligibility import stretches_left_out
-from rowpath.planning.mixed_load.estimate import described, stretches_of
+from rowpath.planning.mixed_load.eligibility import stages_left_out
+from rowpath.planning.mixed_load.estimate import described, stages_of
 from rowpath.planning.plan import SET_LIMIT, Plan, make_plan, workloads_of
 
 GROUPS = (
-    GroupTable("readers", "keyed.read"),
-    GroupTable("writers", "tab1.update"),
-    GroupTable("backup", verb="backup"),
+    ClientGroupTable("readers", "keyed.read"),
+    ClientGroupTable("writers", "tab1.update"),
+    ClientGroupTable("backup", action="backup"),
 )
 STRETCHES = (
-    StretchTable("reads", ("readers",), 5.0),
-    StretchTable("with a backup", ("readers", "backup"), until="backup"),
-    StretchTable("killed", ("writers",), 4.0, kill_s=1.5),
-    StretchTable("more", ("readers",), extended=True),
+    StageTable("reads", ("readers",), 5.0),
+    StageTable("with a backup", ("readers", "backup"), until="backup"),
+    StageTable("killed", ("writers",), 4.0, kill_s=1.5),
+    StageTable("more", ("readers",), extended=True),
 )
 
 
-def planned(*selects: dict[str, str | tuple[str, ...]], groups: tuple[GroupTable, ...] = GROUPS) -> Plan:
+def planned(*selects: dict[str, str | tuple[str, ...]], groups: tuple[ClientGroupTable, ...] = GROUPS) -> Plan:
     phases = ("keyed.read", "tab1.update")
-    stretches = STRETCHES if groups else ()
+    stages = STRETCHES if groups else ()
     selections = tuple(Selection(select=select) for select in selects)
-    experiment = Experiment(1, "t", "t", phases, selections, groups=groups, stretches=stretches)
+    experiment = Experiment(1, "t", "t", phases, selections, groups=groups, stages=stages)
     return make_plan(experiment, workloads_of(experiment), {}, seed=1)
 
 
@@ -61,29 +61,28 @@ def test_who_has_no_place_in_a_group_is_left_out_with_words(select: dict[str, st
     assert sum(dropped.reason.startswith(why) for dropped in here.dropped) == len(alone.paths)
 
 
-def test_stretches_that_a_path_cannot_run_are_named_with_the_reason() -> None:
+def test_stages_that_a_path_cannot_run_are_named_with_the_reason() -> None:
     unnamed = planned({"engine": "sqlite", "driver": "sqlite"})
-    assert [each[1:] for each in stretches_left_out(unnamed)] == [
+    assert [each[1:] for each in stages_left_out(unnamed)] == [
         ("'with a backup'", "its selection names no way to back it up (backup = '*')")
     ]
-    assert [each.name for each in stretches_of(unnamed, unnamed.paths[0])] == ["reads", "killed"]
-    assert not list(stretches_left_out(planned({"engine": "sqlite", "driver": "sqlite", "backup": "api"})))
+    assert [each.name for each in stages_of(unnamed, unnamed.paths[0])] == ["reads", "killed"]
+    assert not list(stages_left_out(planned({"engine": "sqlite", "driver": "sqlite", "backup": "api"})))
 
 
-def test_the_plan_says_how_a_stretch_ends() -> None:
+def test_the_plan_says_how_a_stage_ends() -> None:
     text = described(planned({"engine": "sqlite", "driver": "sqlite", "backup": "api"}))
     assert text == (
-        "6 sets of 3 stretches (reads 5 s, with a backup until backup is done, "
-        "killed 4 s, the engine killed after 1.5 s)"
+        "6 sets of 3 stages (reads 5 s, with a backup until backup is done, killed 4 s, the engine killed after 1.5 s)"
     )
 
 
-def test_all_brings_in_every_engine_that_can_be_backed_up_and_extended_stretches() -> None:
+def test_all_brings_in_every_engine_that_can_be_backed_up_and_extended_stages() -> None:
     experiment = load_experiment("reads-writes-backup")
-    stretches = tuple(
-        msgspec.structs.replace(each, extended=each.name.startswith("4 readers")) for each in experiment.stretches
+    stages = tuple(
+        msgspec.structs.replace(each, extended=each.name.startswith("4 readers")) for each in experiment.stages
     )
-    experiment = msgspec.structs.replace(experiment, stretches=stretches)
+    experiment = msgspec.structs.replace(experiment, stages=stages)
     few, every = (make_plan(experiment, workloads_of(experiment), {}, seed=1, extended=each) for each in (False, True))
     able = {
         engine.name
@@ -94,7 +93,7 @@ def test_all_brings_in_every_engine_that_can_be_backed_up_and_extended_stretches
     coordinates = [planned.path for planned in every.paths] + [dropped.path for dropped in every.dropped]
     assert {path.get("engine") for path in coordinates} == able
     assert every.paths[: len(few.paths)] == few.paths
-    assert not list(stretches_left_out(every))
+    assert not list(stages_left_out(every))
     assert "4 readers" in described(every)
     assert "4 readers" not in described(few)
     assert estimate_s(every) > estimate_s(few)

@@ -4,10 +4,10 @@ import pytest
 
 from rowpath.execution.mixed_load.group_totals import Member, group_record
 from rowpath.execution.mixed_load.shared_counters import Snapshot
-from rowpath.execution.prepared_phases import Work
-from rowpath.journal.mixed_load_records import GroupRecord
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.journal.mixed_load_records import ClientGroupRecord
 from rowpath.model import histogram
-from rowpath.model.mixed_load import GroupTable
+from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase
 from rowpath.runners.protocol import GroupTotal
 
@@ -36,13 +36,13 @@ def snapshot(operations: int) -> Snapshot:
     ],
 )
 def test_the_rate_is_over_the_time_on_duty(pacing: str, ended_s: float, times: int, rate_per_s: float) -> None:
-    work = Work("library.read", Phase("read", "query", SQL), SQL, (), (), None, 0)
-    table = GroupTable("readers", "library.read", pacing=pacing, rate_per_s=100.0, times=times)  # type: ignore[arg-type]
+    work = PreparedPhase("library.read", Phase("read", "query", SQL), SQL, (), (), None, 0)
+    table = ClientGroupTable("readers", "library.read", pacing=pacing, rate_per_s=100.0, times=times)  # type: ignore[arg-type]
     total = GroupTotal(
         name="readers", operations=900, failed=0, rows=900, values=0, touch="", begun_ns=S,
         ended_ns=S + round(ended_s * S), cpu_ns=0,
     )  # fmt: skip
     record = group_record(Member(table, work, 1, 100.0), total, snapshot(900), (S, total.ended_ns, 11 * S), 0)
     told = {key: record[key] for key in ("operations", "begun_ns", "ended_ns")}
-    assert GroupRecord(set=0, path_id="p", stretch="s", **told).rate_per_s == pytest.approx(rate_per_s)
+    assert ClientGroupRecord(set=0, path_id="p", stage="s", **told).rate_per_s == pytest.approx(rate_per_s)
     assert record["not_begun"] == (100 if pacing == "fixed" and not times else 0)

@@ -19,42 +19,42 @@ phases = ["library.read", "library.write", "connect.first"]
 [[paths]]
 select = { engine = "sqlite", language = "c" }
 
-[[groups]]
+[[client_groups]]
 name = "readers"
 phase = "library.read"
 pacing = "poisson"
 rate_per_s = 100.0
 
-[[groups]]
+[[client_groups]]
 name = "writers"
 phase = "library.write"
 after = "backup.end"
 times = 5
 
-[[groups]]
+[[client_groups]]
 name = "backup"
-verb = "backup"
+action = "backup"
 
-[[stretches]]
+[[stages]]
 name = "all"
-groups = ["readers", "writers", "backup"]
+client_groups = ["readers", "writers", "backup"]
 seconds = 5.0
 until = "writers"
 clients = { writers = 2 }
 rates = { readers = 50.0 }
 
-[rate_sweep]
-group = "readers"
+[rate_search]
+client_group = "readers"
 p99_ms = 5.0
 """
 
 WRONG = [
     ('phase = "library.read"\n', 'phase = "library.raed"\n', "no phase of this experiment"),
     ('phase = "library.read"\n', 'phase = "connect.first"\n', "of kind connect"),
-    ('phase = "library.read"\n', 'phase = "library.read"\nverb = "backup"\n', "either a phase or a verb"),
-    ('verb = "backup"', 'verb = "backup"\npacing = "fixed"', "a verb has no pacing"),
-    ('verb = "backup"', 'verb = "backup"\nclients = 2', "a verb has no clients"),
-    ('verb = "backup"', 'verb = "backup"\ntimes = -1', "times = -1 is negative"),
+    ('phase = "library.read"\n', 'phase = "library.read"\nverb = "backup"\n', "either a phase or a action"),
+    ('action = "backup"', 'action = "backup"\npacing = "fixed"', "a action has no pacing"),
+    ('action = "backup"', 'action = "backup"\nclients = 2', "a action has no clients"),
+    ('action = "backup"', 'action = "backup"\ntimes = -1', "times = -1 is negative"),
     ("rate_per_s = 100.0", "rate_per_s = 0.0", "do not go together"),
     ('pacing = "poisson"', 'pacing = "closed"', "do not go together"),
     ('pacing = "poisson"', 'pacing = "poisson"\npause_s = 1.0', "only a closed loop pauses"),
@@ -95,8 +95,8 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, right: str, wrong: str
     begin = max(at for at, line in enumerate(table) if line.startswith("["))
     wanted = RIGHT[: RIGHT.index(right)].count("\n")
     headers = [at for at, line in enumerate(text.splitlines()) if line.startswith("[") and at <= wanted]
-    # A group that waits for what a stretch does not have is the stretch's mistake.
-    assert begin == headers[-1] or ("waits for" in said and table[begin] == "[[stretches]]")
+    # A group that waits for what a stage does not have is the stage's mistake.
+    assert begin == headers[-1] or ("waits for" in said and table[begin] == "[[stages]]")
 
 
 def test_a_second_ledger_is_refused(tmp_path: Path) -> None:

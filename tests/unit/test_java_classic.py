@@ -19,7 +19,7 @@ from rowpath.machine import cpus
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Facts, FactsReply, Verify, VerifyReply
 from rowpath.runners.toolchains import java
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
@@ -39,7 +39,7 @@ def old_server() -> Iterator[dict[str, Any]]:
     instance = ENGINE.instance("server", "none", place(folder))
     try:
         instance.start()
-        instance.load(Truth(load_workload("types"), OLD.supports).workload.tables)
+        instance.load(Expected(load_workload("types"), OLD.supports).workload.tables)
         yield instance.options(path_of("derby"))
     finally:
         instance.stop()
@@ -90,7 +90,7 @@ def test_every_type_that_the_old_derby_keeps(
     coordinates = {"version": version, "deployment": "server", "engine_version": derby_legacy.VERSION}
     talk = Talk(adapter, path_of(driver, statement=statement, **coordinates), old_server)
     try:
-        truth = Truth(load_workload("types"), OLD.supports)
+        truth = Expected(load_workload("types"), OLD.supports)
         phase = truth.workload.phase("read")
         talk.make_ready(truth.workload, phase, tmp_path)
         verified = talk.ask(Verify, VerifyReply, phase="read", first=0, count=1)

@@ -43,9 +43,9 @@ def backup_meanwhile(subject: Subject) -> None:
         groups = (Group("read", "readers", 2), Group("write", "writer", rows=ROWS), Group("backup", operations=1))
         with talk.groups(*groups) as working:
             working.begin()
-            working.wait(lambda: working.board.snapshot("group", time.monotonic_ns()).done == 1)
+            working.wait(lambda: working.shared_counters.snapshot("group", time.monotonic_ns()).done == 1)
             totals = working.end()
-            known, doubtful = working.board.acknowledged("writer")
+            known, doubtful = working.shared_counters.acknowledged("writer")
         talk.run(*backup.afterwards)
         assert [total.failures for total in totals.values()] == [[], [], []]
         assert totals["group"].operations == 1
@@ -63,12 +63,12 @@ def killed_server(subject: Subject) -> None:
         talk.prepare_write(IDS)
         with talk.groups(Group("write", clients=2, rows=ROWS)) as working:
             working.begin()
-            working.wait(lambda: working.board.snapshot("group", time.monotonic_ns()).operations >= 30)
+            working.wait(lambda: working.shared_counters.snapshot("group", time.monotonic_ns()).operations >= 30)
             for pid in subject.instance.pids():
                 os.kill(pid, signal.SIGKILL)
-            working.wait(lambda: working.board.states("group") == [GAVE_UP, GAVE_UP])
+            working.wait(lambda: working.shared_counters.states("group") == [GAVE_UP, GAVE_UP])
             total = working.end()["group"]
-            known, doubtful = working.board.acknowledged("group")
+            known, doubtful = working.shared_counters.acknowledged("group")
     assert total.failed == 200
     assert {failure.kind for failure in total.failures} == {"connect"}
     assert all(failure.code.startswith("08") for failure in total.failures)

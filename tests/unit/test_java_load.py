@@ -17,7 +17,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
 from rowpath.runners.toolchains import java
 from rowpath.workloads import generators
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
@@ -77,7 +77,7 @@ def test_every_way(path: AccessPath, instances: Instances, tmp_path: Path) -> No
             sampled = talk.sample(phase.name, operations=OPERATIONS)
             assert (sampled.operations, sampled.failed, sampled.failure) == (OPERATIONS, 0, None), name
             assert (sampled.rows, sampled.execute_ns) == (0, 0)
-            expected = Truth(workload).after_digest(phase, OPERATIONS)
+            expected = Expected(workload).after_digest(phase, OPERATIONS)
             assert expected.startswith(f"{ROWS * OPERATIONS}:")
             assert talk.digest_after(workload, phase, tmp_path) == expected, name
     finally:

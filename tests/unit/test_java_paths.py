@@ -27,7 +27,7 @@ from rowpath.runners.protocol import (
     VerifyReply,
 )
 from rowpath.runners.toolchains import java
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.sql import result_columns
 
 WIDTH = ("clients", "concurrency", "bulk")  # test_java_clients.py, test_java_load.py
@@ -113,7 +113,7 @@ def test_every_workload(adapter: Adapter, path: AccessPath, instances: Instances
         talk.runner.stop()
 
 
-def check_phase(talk: Talk, truth: Truth, phase: Phase, path: AccessPath, folder: Path) -> None:
+def check_phase(talk: Talk, truth: Expected, phase: Phase, path: AccessPath, folder: Path) -> None:
     workload = truth.workload
     talk.make_ready(workload, phase, folder)
     operations = phase.operations or 7

@@ -19,9 +19,9 @@ from rowpath.probe import budget as budgets
 from rowpath.probe.budget import Budget, affordable, blocks_of_round, plan_finals
 from rowpath.probe.candidates import candidates, form
 from rowpath.probe.command import Asked, asker, probe, query_of, seconds
-from rowpath.probe.row_consistency import Sameness
+from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.row_diff import first_columns
-from rowpath.probe.successive_halving import Estimate, best_of_each, finalists, groups, halved, survivors
+from rowpath.probe.successive_halving import Estimate, batches, best_of_each, finalists, halved, survivors
 from rowpath.probe.target import Target
 from rowpath.probe.throttled_worker import work_of
 from rowpath.runners.protocol import DescribedColumn, SampleReply
@@ -121,9 +121,9 @@ def test_the_best_of_every_language_and_form_are_finalists_after_the_two_best() 
 
 
 def test_sets_share_their_first_and_hold_no_more_connections_than_allowed() -> None:
-    assert groups(list("abcdefg"), 4) == [list("abcd"), list("aefg")]
-    assert groups(list("abc"), 2) == [list("ab"), list("ac")]
-    assert groups(["a"], 4) == [["a"]]
+    assert batches(list("abcdefg"), 4) == [list("abcd"), list("aefg")]
+    assert batches(list("abc"), 2) == [list("ab"), list("ac")]
+    assert batches(["a"], 4) == [["a"]]
 
 
 def test_candidates_are_ordered_from_the_drivers_defaults_outwards() -> None:
@@ -165,9 +165,9 @@ def test_an_unknown_language_or_driver_is_refused_by_name(what: str, value: str)
         candidates("sqlite", "embedded", QUERY, **{what: (value,)})  # type: ignore[arg-type]
 
 
-def tried(name: str, ratio: float | None, stage: str = "full sets", **path: str) -> TriedPath:
+def tried(name: str, ratio: float | None, step: str = "full sets", **path: str) -> TriedPath:
     base = {"engine": "e", "language": "c", "driver": "d", "fetch": "row", "format": "text"}
-    return TriedPath(name, base | path, stage, ratio=ratio)
+    return TriedPath(name, base | path, step, ratio=ratio)
 
 
 def test_a_setting_matters_as_much_as_two_paths_differ_that_differ_in_nothing_else() -> None:
@@ -175,12 +175,12 @@ def test_a_setting_matters_as_much_as_two_paths_differ_that_differ_in_nothing_el
         [
             tried("a", 1.0),
             tried("b", 3.0, format="binary"),
-            tried("c", 4.0, fetch="block:10", stage="try"),
+            tried("c", 4.0, fetch="block:10", step="try"),
             tried("d", 100.0, fetch="block:10", format="binary", driver="other"),  # nothing to hold it against
             tried("e", None, format="other"),
         ]
     )
-    assert [(each.coordinate, each.better, each.worse, each.ratio, each.stage) for each in found] == [
+    assert [(each.coordinate, each.better, each.worse, each.ratio, each.step) for each in found] == [
         ("fetch", "row", "block:10", 4.0, "try"),
         ("format", "text", "binary", 3.0, "full sets"),
     ]
@@ -208,7 +208,7 @@ def test_candidates_left_behind_are_held_against_the_fastest_through_their_ancho
         )
     }
     assert {name: each.ratio for name, each in found.items()} == {"b": 2, "x": 1, "c": 6, "d": 30, "e": None, "f": 7}
-    assert [found[name].stage for name in "bxc"] == ["full sets", "full sets", "round 1"]
+    assert [found[name].step for name in "bxc"] == ["full sets", "full sets", "round 1"]
     assert found["d"].low == 15 and found["b"].low is None
     assert list(found) == ["x", "b", "c", "f", "d", "e"]
 
@@ -221,7 +221,7 @@ def reply(operations: int, touch: int) -> SampleReply:
 
 
 def test_every_block_must_deliver_what_the_executions_before_it_did() -> None:
-    same = Sameness()
+    same = RowConsistency()
     assert same.fits(reply(3, 77))  # nothing is known yet
     same.learn(1000)
     same.learn(-5)  # another language's unit; negative sums wrap

@@ -16,7 +16,7 @@ from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.model.workload import Phase
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import generators, sql, workload_file
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 
 EVERY_WORKLOAD = ("scan", "keyed", "tab1", "aggregate", "connect", "types")
 
@@ -26,7 +26,7 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
     for name in names:
         whole = workload_file.load_workload(name)
         workload, _ = sql.for_engine(whole, engine.supports)
-        truth = Truth(whole, engine.supports)
+        truth = Expected(whole, engine.supports)
         for phase in workload.phases:
             full = talk.prepare(workload, phase, sql.sql_for(workload, phase, engine))
             if phase.writes:

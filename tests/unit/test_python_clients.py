@@ -21,15 +21,15 @@ from rowpath.model.workload import Phase
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import sql, workload_file
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 
 sys.path.append(str(Path(__file__).parents[2] / "runners" / "python"))
 from rowpath_runner.adapter import Adapter as RunnerAdapter
 from rowpath_runner.clients import Clients
-from rowpath_runner.loop import Work
+from rowpath_runner.loop import PreparedPhase
 
 KEYED = workload_file.load_workload("keyed")
-TRUTH = Truth(KEYED)
+TRUTH = Expected(KEYED)
 DRIVERS = [
     ("sqlite3", "prepared"),
     ("psycopg", "prepared"),
@@ -151,14 +151,14 @@ class Slow(RunnerAdapter):
 
     noted: list[tuple[int, int]] = []
 
-    def prepare(self, phase: Any, parameters: Any) -> Work:
+    def prepare(self, phase: Any, parameters: Any) -> PreparedPhase:
         def execute(row: tuple[int]) -> None:
             time.sleep(0.005)
             self.noted.append((threading.get_ident(), row[0]))
             if row[0] == 39:
                 raise ValueError("the last")
 
-        return Work(execute, parameters)
+        return PreparedPhase(execute, parameters)
 
 
 class Spec:
@@ -188,8 +188,8 @@ def test_threads_wait_together_and_work_at_once() -> None:
 class Collecting(RunnerAdapter):
     """Each operation of a true argument collects garbage."""
 
-    def prepare(self, phase: Any, parameters: Any) -> Work:
-        return Work(lambda row: gc.collect() if row[0] else None, parameters)
+    def prepare(self, phase: Any, parameters: Any) -> PreparedPhase:
+        return PreparedPhase(lambda row: gc.collect() if row[0] else None, parameters)
 
 
 def test_collections_are_counted() -> None:

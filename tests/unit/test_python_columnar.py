@@ -18,7 +18,7 @@ from rowpath.model.workload import Phase, Table
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import sql, workload_file
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 
 READ = ("scan", "types")
 EVERY = ("scan", "keyed", "tab1", "aggregate", "connect", "types")
@@ -146,7 +146,7 @@ def stored(talk: Talk, engine: Any, way: str) -> str:
     assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
     after = Phase(name="after", kind="query", sql=sql.after_sql(workload, phase), table=phase.after)
     found = talk.verify(talk.prepare(workload, after)).digest
-    assert found == Truth(workload, engine.supports).after_digest(phase, operations)
+    assert found == Expected(workload, engine.supports).after_digest(phase, operations)
     return found
 
 
@@ -181,7 +181,7 @@ def test_clients_of_duckdb_share_the_work(start: Callable[..., Talk], duckdb: In
     phase = keyed.phase("read")
     sample = talk.sample(talk.prepare(keyed, phase), operations=1000, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed, len(sample.clients)) == (1000, 0, 8)
-    truth = Truth(keyed, ENGINES["duckdb"].supports)
+    truth = Expected(keyed, ENGINES["duckdb"].supports)
     assert int(sample.touch, 16) in (truth.touches(phase).expected(0, 1000) or ())
 
 

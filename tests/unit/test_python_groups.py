@@ -14,7 +14,7 @@ import pytest
 from tests.unit import group_cases as cases
 from tests.unit.group_talk import NOTHING, Group, Subject, subject
 
-from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS, Board
+from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS, SharedCounters
 from rowpath.model.path import AccessPath
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
@@ -23,7 +23,7 @@ sys.path.append(str(Path(__file__).parents[2] / "runners" / "python"))
 from rowpath_runner.adapter import Adapter as RunnerAdapter
 from rowpath_runner.clients import Clients
 from rowpath_runner.group_loop import Done, Place
-from rowpath_runner.loop import Work
+from rowpath_runner.loop import PreparedPhase
 
 # Threads are held to every case; tasks, processes and other drivers to what they do in a way of their own.
 SUBJECTS: dict[str, tuple[str, dict[str, str], tuple[cases.Case, ...]]] = {
@@ -87,14 +87,14 @@ def test_what_ends_a_runner_whose_groups_are_at_work(null: Subject) -> None:
         talk.prepare_nothing()
         with talk.groups(Group(NOTHING, clients=2)) as working:
             working.begin()
-            working.wait(lambda: working.board.states("group") == [WORKS, WORKS])
+            working.wait(lambda: working.shared_counters.states("group") == [WORKS, WORKS])
             talk.ask(protocol.Bye, protocol.Reply)
             assert talk.runner.process.wait(timeout=10) == 0
     with null.talk() as talk:
         talk.prepare_nothing()
         with talk.groups(Group(NOTHING)) as working:
             working.begin()
-            working.wait(lambda: working.board.states("group") == [WORKS])
+            working.wait(lambda: working.shared_counters.states("group") == [WORKS])
             assert talk.runner.process.stdin is not None
             talk.runner.process.stdin.close()
             talk.runner.process.wait(timeout=10)
@@ -106,23 +106,23 @@ def test_the_end_may_be_told_before_the_begin(null: Subject) -> None:
         with talk.groups(Group(NOTHING, clients=2)) as working:
             working.set_end()
             total = working.end()["group"]
-            assert working.board.states("group") == [DONE, DONE]
+            assert working.shared_counters.states("group") == [DONE, DONE]
             assert (total.operations, total.failed, total.begun_ns, total.ended_ns) == (0, 0, 0, 0)
         with talk.groups(Group(NOTHING, clients=2)) as working:
             working.set_end(time.monotonic_ns() + 60_000_000_000)
             time.sleep(0.01)
-            assert working.board.states("group") == [WAITS, WAITS]
+            assert working.shared_counters.states("group") == [WAITS, WAITS]
             working.begin()
-            working.wait(lambda: working.board.states("group") == [WORKS, WORKS])
+            working.wait(lambda: working.shared_counters.states("group") == [WORKS, WORKS])
             assert working.end()["group"].operations > 0
 
 
 def test_what_cannot_be_placed_is_refused(null: Subject) -> None:
     with null.talk(clients=2) as talk:
         talk.prepare_nothing()
-        board = Board([("group", 1, 0)])
-        with contextlib.closing(board):
-            place = board.places["group"]
+        shared_counters = SharedCounters([("group", 1, 0)])
+        with contextlib.closing(shared_counters):
+            place = shared_counters.places["group"]
             right: dict[str, Any] = {"name": "group", "phase": NOTHING, "first_client": 0, "clients": 1}
             right |= {"pacing": "closed", "control": place.control, "slots": place.slots, "slot_bytes": 0}
             for changed, text in (
@@ -134,19 +134,21 @@ def test_what_cannot_be_placed_is_refused(null: Subject) -> None:
                 ({"phase": "unheard-of"}, "unheard-of"),
             ):
                 with pytest.raises(RunnerFailure, match=text):
-                    ask(talk, board.file, protocol.GroupSpec(**right | changed))
+                    ask(talk, shared_counters.file, protocol.GroupSpec(**right | changed))
             twice = protocol.GroupSpec(**right)
             with pytest.raises(RunnerFailure, match="in two groups"):
-                ask(talk, board.file, twice, twice)
+                ask(talk, shared_counters.file, twice, twice)
             with pytest.raises(RunnerFailure, match="nowhere"):
                 ask(talk, "/nowhere", twice)
-            assert ask(talk, board.file, twice).clients == 1
-            board.end("group", 1)
+            assert ask(talk, shared_counters.file, twice).clients == 1
+            shared_counters.end("group", 1)
             assert len(talk.ask(protocol.GroupsEnd, protocol.GroupsEndReply).groups) == 1
 
 
-def ask(talk: Any, board: str, *groups: protocol.GroupSpec) -> protocol.GroupsReply:
-    reply: protocol.GroupsReply = talk.ask(protocol.Groups, protocol.GroupsReply, board=board, groups=list(groups))
+def ask(talk: Any, shared_counters: str, *groups: protocol.GroupSpec) -> protocol.GroupsReply:
+    reply: protocol.GroupsReply = talk.ask(
+        protocol.Groups, protocol.GroupsReply, board=shared_counters, groups=list(groups)
+    )
     return reply
 
 
@@ -159,8 +161,8 @@ class Noting(RunnerAdapter):
         super().__init__(options)
         self.noted: list[Any] = []
 
-    def prepare(self, phase: Any, parameters: Any) -> Work:
-        return Work(self.store, parameters)
+    def prepare(self, phase: Any, parameters: Any) -> PreparedPhase:
+        return PreparedPhase(self.store, parameters)
 
     def store(self, row: tuple[int]) -> None:
         self.noted.append(row[0])
@@ -184,14 +186,14 @@ def test_each_operation_is_a_transaction() -> None:
     adapter = Noting({})
     clients = Clients(adapter, 1)
     prepared = clients.prepare(Spec, [(number,) for number in range(1, 6)])
-    board = Board([("group", 1, 5)])
-    with contextlib.closing(board):
-        place = board.places["group"]
-        own = Place(board.file, "write", "closed", 0.0, 0, 5, 0, 0, place.control, place.slots, 0, 0, 1, 5)
+    shared_counters = SharedCounters([("group", 1, 5)])
+    with contextlib.closing(shared_counters):
+        place = shared_counters.places["group"]
+        own = Place(shared_counters.file, "write", "closed", 0.0, 0, 5, 0, 0, place.control, place.slots, 0, 0, 1, 5)
         work = clients.gather([(prepared, own._replace(acknowledged=place.acknowledged))])
-        board.begin("group", 1)
+        shared_counters.begin("group", 1)
         [done] = work()
-        known, doubtful = board.acknowledged("group")
+        known, doubtful = shared_counters.acknowledged("group")
     assert adapter.noted == [1, "commit", 2, "rollback", 3, "commit", 4, "rollback", 5, "commit"]
     assert isinstance(done, Done)
     assert (done.operations, done.failed) == (3, 2)

@@ -18,7 +18,7 @@ from rowpath.model.workload import Parameters, Phase, Workload
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import sql, workload_file
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 
 POSTGRESQL_WAYS = [
     "psycopg copy text tuned",
@@ -83,7 +83,7 @@ class Storing:
         """The table holds the rows of operations [0, operations) and nothing else."""
         read = Phase(name="read", kind="query", sql=sql.after_sql(self.workload, self.phase), table="stored")
         found = self.talk.verify(self.talk.prepare(self.workload, read))
-        assert found.digest == Truth(self.workload).after_digest(self.phase, operations)
+        assert found.digest == Expected(self.workload).after_digest(self.phase, operations)
 
 
 def check_way(talk: Talk, engine: Any, way: str, lacking: tuple[str, ...]) -> None:
@@ -174,4 +174,4 @@ def test_asyncpg_stores_the_least_day_as_minus_infinity(start: Callable[..., Tal
     sql = "SELECT count(*)::int AS one FROM stored WHERE c_date = '-infinity' AND c_timestamp = '-infinity'"
     connect = workload_file.load_workload("connect")
     asked = talk.verify(talk.prepare(connect, connect.phases[0], sql, kind="query"))
-    assert asked.digest == Truth(connect).verify_digest("first", 0, 1, 1)  # one row of the integer 1
+    assert asked.digest == Expected(connect).verify_digest("first", 0, 1, 1)  # one row of the integer 1

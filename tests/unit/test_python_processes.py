@@ -15,7 +15,7 @@ from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from test_python_clients import KEYED, check_sums, check_touch
 from test_python_columnar import loaded
 
-from rowpath.execution.worker import Invocation
+from rowpath.execution.worker import Worker
 from rowpath.machine import processes
 from rowpath.machine.counters import cpu, memory
 from rowpath.model.path import AccessPath
@@ -115,17 +115,17 @@ def test_cpu_and_memory_are_those_of_all_processes(tmp_path: Path) -> None:
     wanted = {"engine": ("file",), "clients": ("2",), "concurrency": ("processes",), "placement": ("same",)}
     planned = PlannedPath(lattice(adapter, wanted)[0], adapter, (), "two processes")
     instance = loaded("file", tmp_path, ("scan",))
-    invocation = Invocation(planned, instance, log=lambda line: None, timeout_s=20)
+    worker = Worker(planned, instance, log=lambda line: None, timeout_s=20)
     try:
-        invocation.open()
-        pids = [invocation.runner.pid, *processes.descendants(invocation.runner.pid)]
+        worker.open()
+        pids = [worker.runner.pid, *processes.descendants(worker.runner.pid)]
         assert len(pids) == 2
         before = [cpu.process_ns(pid) or 0 for pid in pids]
-        seen = invocation._beside_the_window_cpu_ns()
+        seen = worker._beside_the_window_cpu_ns()
         assert seen is not None and seen >= sum(before)
-        with invocation.peak_memory() as record:
+        with worker.peak_memory() as record:
             pass
         assert record["client_peak_bytes"] == memory.sum_of_peaks_bytes(pids)
         assert record["client_peak_bytes"] > 1.5 * (memory.peak_bytes(pids[0]) or 0)
     finally:
-        invocation.close()
+        worker.close()

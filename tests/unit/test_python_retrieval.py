@@ -21,7 +21,7 @@ from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec, sql
 from rowpath.workloads import workload_file as workloads
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.partitions import segments
 
 SCAN = workloads.load_workload("scan")
@@ -123,7 +123,7 @@ def test_the_segments_of_a_file_are_the_whole(
     start: Callable[..., Talk], files: dict[str, Instance], driver: str, engine: str, fetch: str, result: str
 ) -> None:
     talk = opened(start, files, driver, engine, fetch, result)
-    size, truth = records_or_bytes(files, engine), Truth(SCAN)
+    size, truth = records_or_bytes(files, engine), Expected(SCAN)
     for n in (1, 3, 8):
         name = prepare_parts(talk, SCAN, segments(size, n))
         sample = talk.sample(name, operations=n, first=0, lead_in_ns=0)
@@ -153,7 +153,7 @@ def test_clients_read_a_segment_each(
     sample = talk.sample(name, operations=3, first=0, lead_in_ns=0)
     assert (sample.operations, sample.failure, sample.rows) == (3, None, RECORDS)
     assert [client.operations for client in sample.clients] == [1, 1, 1]
-    assert int(sample.touch, 16) in (Truth(SCAN).touches(READ).expected(0, 1) or ())
+    assert int(sample.touch, 16) in (Expected(SCAN).touches(READ).expected(0, 1) or ())
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_forms(start: Callable[..., Talk], postgresql: dict[str, Any], sqlite_fi
 def check_phases(talk: Talk, engine: Any, whole: Workload, only: Workload) -> None:
     """Digest and touch of these phases."""
     workload, _ = sql.for_engine(only, engine.supports)
-    truth = Truth(whole, engine.supports)
+    truth = Expected(whole, engine.supports)
     for phase in workload.phases:
         name = talk.prepare(workload, phase, sql.sql_for(workload, phase, engine))
         assert talk.verify(name, 2, 5).digest == truth.verify_digest(phase, 2, 5, 100_000), name

@@ -22,13 +22,13 @@ from python_talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
 from rowpath.runners import protocol as p
 from rowpath.runners.toolchains import python as language
 from rowpath.workloads import generators, workload_file
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 
 SOURCE = Path(__file__).parents[2] / "runners" / "python"
 sys.path.append(str(SOURCE))
 from rowpath_runner import codec as runner_codec  # noqa: E402
 from rowpath_runner.adapter import FROM_TEXT, split_placeholders, with_literals  # noqa: E402
-from rowpath_runner.loop import Loop, Work  # noqa: E402
+from rowpath_runner.loop import Loop, PreparedPhase  # noqa: E402
 
 NULL_OPERATION_LIMIT_NS = 350
 
@@ -43,7 +43,7 @@ def test_its_codec_keeps_the_shared_vectors(vector: dict[str, Any]) -> None:
     assert runner_codec.encode_row(runner_codec.decode_row(encoded, [column]), [column]) == encoded
     if vector["value"] in ("inf", "-inf") and not vector["type"].startswith("float"):
         return  # the drivers hosted here refuse infinite dates
-    touched = Loop("query", [column], Work(lambda _: [(value,)])).verify(0, 1, 1)["touch"]
+    touched = Loop("query", [column], PreparedPhase(lambda _: [(value,)])).verify(0, 1, 1)["touch"]
     right = {vector["touch"], vector.get("touch_padded")} if not str(value).endswith(" ") else None
     assert right is None or touched in right
 
@@ -83,12 +83,12 @@ def test_the_loop_counts_failures_apart() -> None:
             raise ValueError("broken")
         return [(argument,)]
 
-    loop = Loop("query", [column], Work(execute, [0, 1, 2, 3]))
+    loop = Loop("query", [column], PreparedPhase(execute, [0, 1, 2, 3]))
     operations, failed, failure, rows, total, *_rest = loop.by_count(1, 0, 8)
     assert done == [1, 2, 3, 0, 1, 2, 3, 0]
     assert (operations, failed, rows, total) == (6, 2, 6, 8)
     assert str(failure) == "broken"
-    always = Loop("query", [column], Work(execute, [2]))
+    always = Loop("query", [column], PreparedPhase(execute, [2]))
     assert always.by_count(0, 0, 1000)[:2] == (0, 100)
     assert always.by_time(0, 10**12, 0)[:2] == (0, 100)
 
@@ -102,7 +102,7 @@ def test_a_transaction_is_around_each_operation() -> None:
         if argument == "bad":
             raise OSError("bad")
 
-    loop = Loop("execute", [], Work(execute, ["good", "bad"]), transaction=around)
+    loop = Loop("execute", [], PreparedPhase(execute, ["good", "bad"]), transaction=around)
     loop.by_count(0, 0, 2)
     assert told == ["begin", "good", "commit", "begin", "bad", "rollback"]
 
@@ -111,7 +111,7 @@ def test_taking_a_rows_values_costs_little() -> None:
     table = workload_file.load_workload("scan").tables["hits"]
     columns = [runner_codec.Column(msgspec.to_builtins(column)) for column in table.columns]
     rows = list(generators.rows(table))
-    loop = Loop("query", columns, Work(lambda _: rows))
+    loop = Loop("query", columns, PreparedPhase(lambda _: rows))
     assert min(loop.by_count(0, 0, 1)[5] for _ in range(50)) / len(rows) < 400  # 105 to 150 on a quiet machine
 
 
@@ -150,13 +150,13 @@ def test_known_burn_and_stall(start: Callable[..., Talk]) -> None:
 TOY = """
 import os, sys
 from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.loop import Work
+from rowpath_runner.loop import PreparedPhase
 
 class Adapter(Base):
     def prepare(self, phase, parameters):
         print("a chatty driver")
         os.write(1, b"a chattier one\\n")
-        return Work(lambda argument: [(1,)])
+        return PreparedPhase(lambda argument: [(1,)])
 """
 
 
@@ -167,7 +167,7 @@ def test_a_driver_is_one_file_and_may_chatter(start: Callable[..., Talk], tmp_pa
     talk.open()
     connect = workload_file.load_workload("connect")
     name = talk.prepare(connect, connect.phases[0], kind="query")
-    assert talk.verify(name, 0, 3).digest == Truth(connect).verify_digest("first", 0, 3, 10)
+    assert talk.verify(name, 0, 3).digest == Expected(connect).verify_digest("first", 0, 3, 10)
 
 
 def test_it_refuses_what_it_does_not_know() -> None:

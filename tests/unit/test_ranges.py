@@ -95,7 +95,7 @@ def test_each_path_gets_parameters_of_its_own(tmp_path: Path) -> None:
     folder.start()
     folder.load(workload.tables)
     size = (tmp_path / "file" / "hits.tbl").stat().st_size
-    shop = prepared_phases.Workshop(tmp_path / "params")
+    shop = prepared_phases.PhaseCache(tmp_path / "params")
 
     def of(engine: str, clients: int, how: str = "bounds") -> list[tuple[int, ...]]:
         made = shop.path_work(workload, path_of(engine, clients, how), folder).phases["u.hits-ranges"]
@@ -109,7 +109,7 @@ def test_each_path_gets_parameters_of_its_own(tmp_path: Path) -> None:
     assert of("sqlite", 3, "count") == [(0, 16), (16, 32), (32, 48)]
     assert of("file", 2) == [(0, size // 2), (size // 2, size)]
     assert of("parquet", 5)[-1] == (40, 50)
-    assert "u.hits-ranges" not in shop.engine_work(workload, "sqlite").phases
+    assert "u.hits-ranges" not in shop.prepared_workload(workload, "sqlite").phases
 
 
 def test_paths_with_ranges_serve_retrievals_in_parts_and_nothing_else() -> None:

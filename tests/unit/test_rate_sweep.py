@@ -8,11 +8,11 @@ import pytest
 
 from rowpath.analysis.mixed_load.model import RateTry
 from rowpath.execution.mixed_load.rate_search import CLOSE_ENOUGH, search
-from rowpath.model.mixed_load import RateSweepTable
+from rowpath.model.mixed_load import RateSearchTable
 
 
-def table(**how: float) -> RateSweepTable:
-    return RateSweepTable(group="readers", p99_ms=5.0, **{"tries": 20, **how})  # type: ignore[arg-type]
+def table(**how: float) -> RateSearchTable:
+    return RateSearchTable(group="readers", p99_ms=5.0, **{"tries": 20, **how})  # type: ignore[arg-type]
 
 
 def engine(limit_per_s: float, reaches_per_s: float = math.inf) -> tuple[list[float], object]:

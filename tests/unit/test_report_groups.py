@@ -14,7 +14,7 @@ import msgspec
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 from groups_fixture import BACKUP, analysis, report
 
-from rowpath.analysis.mixed_load.model import GroupsReport, Series, TimeLine
+from rowpath.analysis.mixed_load.model import MixedLoadReport, Series, TimeLine
 from rowpath.report import mixed_load, timeline
 from rowpath.report.exports import write_json, write_timeline
 from rowpath.report.grid import Grid
@@ -24,7 +24,7 @@ from rowpath.report.view import view
 LINE = report().lines[2]
 
 
-def _grid(key: str, shown: GroupsReport | None = None) -> Grid:
+def _grid(key: str, shown: MixedLoadReport | None = None) -> Grid:
     return dict(mixed_load.grids(shown or report()))[key]
 
 
@@ -61,7 +61,7 @@ def test_a_backup_that_cannot_be_restored_and_a_lost_write_are_failures() -> Non
     assert moves.note == "Derby 10.8.2.2 embedded: ERROR XSLAN: not <b>compatible."
 
 
-def test_a_rate_sweep_is_shown_in_order_with_the_highest_rate_that_kept_the_bound() -> None:
+def test_a_rate_search_is_shown_in_order_with_the_highest_rate_that_kept_the_bound() -> None:
     grid = _grid("rates-0")
     assert grid.caption.endswith("under 5.00 ms: 6.40 k/s")
     assert [(row.cells[0], row.cells[-1]) for row in grid.rows] == [
@@ -73,31 +73,31 @@ def test_a_rate_sweep_is_shown_in_order_with_the_highest_rate_that_kept_the_boun
 
 
 def test_nothing_is_shown_of_what_there_is_none_of() -> None:
-    assert list(mixed_load.grids(GroupsReport())) == []
+    assert list(mixed_load.grids(MixedLoadReport())) == []
     one = msgspec.structs.replace(report(), figures=report().figures[:7], ratios=())
     assert "beside" not in dict(mixed_load.grids(one))
     empty = view(msgspec.structs.replace(analysis(), groups=None))
     assert (empty.groups, empty.time_lines) == ((), ())
 
 
-def test_means_by_stretch_are_those_of_its_seconds() -> None:
+def test_means_by_stage_are_those_of_its_seconds() -> None:
     line = TimeLine(
         name="a",
         path_id="a",
         set=0,
         at_s=(1.0, 2.0, 3.5, 4.5),
-        stretches=(("x", 0.0, 2.0), ("y", 2.5, 4.5)),
+        stages=(("x", 0.0, 2.0), ("y", 2.5, 4.5)),
         backups=(),
         kills=(),
         series=(Series("sent", "connections", "bytes/s", (100.0, 300.0, None, 7.0)),),
     )
-    grid = _grid("processes", GroupsReport(lines=(line,)))
+    grid = _grid("processes", MixedLoadReport(lines=(line,)))
     assert [row.cells for row in grid.rows] == [("a", "x", "200 B/s"), ("a", "y", "7 B/s")]
 
 
-def test_a_second_begins_where_the_one_before_ended_or_with_its_stretch() -> None:
+def test_a_second_begins_where_the_one_before_ended_or_with_its_stage() -> None:
     line = msgspec.structs.replace(
-        LINE, at_s=(1.0, 2.0, 3.5, 4.5), stretches=(("x", 0.0, 2.0), ("y", 2.5, 4.5)), series=()
+        LINE, at_s=(1.0, 2.0, 3.5, 4.5), stages=(("x", 0.0, 2.0), ("y", 2.5, 4.5)), series=()
     )
     assert timeline.seconds_of(line) == [(0.0, 1.0, 0), (1.0, 2.0, 0), (2.5, 3.5, 1), (3.5, 4.5, 1)]
 
@@ -110,7 +110,7 @@ def test_a_long_time_line_is_thinned_and_keeps_its_worst_seconds() -> None:
         Series("failed", "readers", "operations", tuple(1.0 for _ in at_s)),
         Series("rate", "readers", "operations/s", tuple(float(second) for second in range(1000))),
     )
-    line = msgspec.structs.replace(LINE, at_s=at_s, stretches=(("x", 0.0, 503.0), ("y", 503.0, 1000.0)), series=series)
+    line = msgspec.structs.replace(LINE, at_s=at_s, stages=(("x", 0.0, 503.0), ("y", 503.0, 1000.0)), series=series)
     thin, step = timeline.thinned(line, 120)
     assert len(thin.at_s) <= 120
     assert max(value or 0 for value in thin.series[0].values) == 9e9
@@ -123,11 +123,11 @@ def test_a_long_time_line_is_thinned_and_keeps_its_worst_seconds() -> None:
     assert f"up to {step} seconds" in grid.note
 
 
-def test_a_line_of_very_many_stretches_is_still_thinned() -> None:
+def test_a_line_of_very_many_stages_is_still_thinned() -> None:
     at_s = tuple(float(second) for second in range(1, 401))
-    stretches = tuple((f"s{number}", number * 2.0, number * 2.0 + 2.0) for number in range(200))
+    stages = tuple((f"s{number}", number * 2.0, number * 2.0 + 2.0) for number in range(200))
     series = (Series("rate", "readers", "operations/s", at_s),)
-    line = msgspec.structs.replace(LINE, at_s=at_s, stretches=stretches, series=series)
+    line = msgspec.structs.replace(LINE, at_s=at_s, stages=stages, series=series)
     assert len(timeline.table(line).rows) == 100
 
 
@@ -169,7 +169,7 @@ def test_each_second_is_exported_as_records() -> None:
     known = sum(value is not None for line in report().lines for each in line.series for value in each.values)
     assert len(rows) == known
     first = rows[0]
-    assert (first["name"], first["set"], first["stretch"], first["backup"]) == ("Derby embedded", "0", "reads", "no")
+    assert (first["name"], first["set"], first["stage"], first["backup"]) == ("Derby embedded", "0", "reads", "no")
     assert (first["quantity"], first["of"], first["unit"]) == ("rate", "readers", "operations/s")
     assert float(first["value"]) == report().lines[0].series[0].values[0]
     during = [row for row in rows if row["backup"] == "yes"]
@@ -184,4 +184,4 @@ def test_the_json_export_holds_every_second_and_follows_the_schema() -> None:
     write_json(analysis(), file)
     export = json.loads(file.getvalue())
     jsonschema.validate(export, json.loads(msgspec.json.encode(schema())))
-    assert msgspec.convert(export["groups"], GroupsReport) == report()
+    assert msgspec.convert(export["groups"], MixedLoadReport) == report()

@@ -1,4 +1,4 @@
-"""What is seen of groups at work at once while a stretch goes on."""
+"""What is seen of groups at work at once while a stage goes on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rowpath.report.live_mixed_load import GroupsHistory
 STALLED = range(20, 24)
 
 
-def _second(at_s: int, stretch: str = "with a backup", path: str = "Derby [network]") -> GroupsSecond:
+def _second(at_s: int, stage: str = "with a backup", path: str = "Derby [network]") -> GroupsSecond:
     stalled = at_s in STALLED
     groups = {
         "readers": GroupNow(24_512.0 * (0.4 if at_s > 4 else 1), 1_200_000, 0, 100),
@@ -25,7 +25,7 @@ def _second(at_s: int, stretch: str = "with a backup", path: str = "Derby [netwo
             (at_s - 19) * 1_050_000_000 if stalled else 5_000,
         ),
     }
-    return GroupsSecond(path, stretch, float(at_s), 40.0, groups, backup=4 < at_s < 30)
+    return GroupsSecond(path, stage, float(at_s), 40.0, groups, backup=4 < at_s < 30)
 
 
 def _history(last: int, first: int = 1) -> GroupsHistory:
@@ -54,7 +54,7 @@ def test_a_stall_is_told_and_drawn_and_so_is_the_backup() -> None:
     assert lines[4].rindex("━") == lines[3].rindex("×")
 
 
-def test_failures_are_counted_over_the_stretch_and_begin_anew_with_the_next() -> None:
+def test_failures_are_counted_over_the_stage_and_begin_anew_with_the_next() -> None:
     history = _history(15)
     assert "writers 61.0/s, p99 33.0 ms, 2 failed" in history.line()
     assert history.add(_second(1, "after it"))
@@ -102,7 +102,7 @@ def test_it_fits_its_terminal_and_stays_where_it_is_when_a_stall_begins(width: i
     assert head[0].index("failed") == head[1].index("failed")
 
 
-def test_without_a_terminal_there_is_a_line_each_5_seconds_and_one_for_each_stretch() -> None:
+def test_without_a_terminal_there_is_a_line_each_5_seconds_and_one_for_each_stage() -> None:
     file, clock = io.StringIO(), [0.0]
     progress = Progress(Console(file=file, force_terminal=False, width=160), lambda: clock[0])
     progress.begin(40.0, ["Derby"])

@@ -6,7 +6,7 @@ import time
 
 from rowpath.model.workload import Workload
 from rowpath.workloads import codec, generators
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.scale import at_scale
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
@@ -26,7 +26,7 @@ def slow_touch(workload: Workload, name: str, first: int, operations: int, padde
 
 def test_touch_by_key_wraps_around() -> None:
     keyed = load_workload("keyed")
-    touches = Truth(keyed).touches("read")
+    touches = Expected(keyed).touches("read")
     for first, operations in ((0, 1), (3, 4), (997, 7), (0, 2500), (123456, 2001)):
         right = {slow_touch(keyed, "read", first, operations, padded) for padded in (False, True)}
         assert touches.expected(first, operations) == right
@@ -34,7 +34,7 @@ def test_touch_by_key_wraps_around() -> None:
 
 def test_touch_of_a_scan() -> None:
     scan = load_workload("scan")
-    truth = Truth(scan)
+    truth = Expected(scan)
     table = scan.tables["hits"]
     rows = list(generators.rows(table))
     right = {sum(codec.touch_row(row, table.columns, padded) for row in rows) * 3 & MASK64 for padded in (False, True)}
@@ -45,7 +45,7 @@ def test_touch_of_a_scan() -> None:
 
 
 def test_a_fresh_question_about_a_block_costs_little() -> None:
-    truth = Truth(load_workload("tab1"))
+    truth = Expected(load_workload("tab1"))
     touches = truth.touches("select")
     touches.expected(0, 1000)
 
@@ -64,7 +64,7 @@ def test_a_fresh_question_about_a_block_costs_little() -> None:
 
 def test_the_aggregate() -> None:
     workload = load_workload("aggregate")
-    truth = Truth(workload)
+    truth = Expected(workload)
     rows = list(generators.rows(workload.tables["hits"]))
     answer = (
         len(rows),
@@ -79,14 +79,14 @@ def test_the_aggregate() -> None:
 
 
 def test_connecting_delivers_one_row_of_one() -> None:
-    truth = Truth(load_workload("connect"))
+    truth = Expected(load_workload("connect"))
     assert truth.touches("first").expected(9, 4) == {4}
     assert truth.rows("first", 9, 4) == 4
 
 
 def test_writes_are_proven_by_what_is_there_after() -> None:
     keyed = load_workload("keyed")
-    truth = Truth(keyed)
+    truth = Expected(keyed)
     table = keyed.tables["mydata2"]
     assert truth.touches("insert").expected(0, 10) is None
     assert truth.rows("insert", 0, 10) == 0
@@ -102,13 +102,13 @@ def test_writes_are_proven_by_what_is_there_after() -> None:
     for index in list(generators.parameter_indexes(parameters))[:20]:
         assert changed(index) != before[index]
         before[index] = changed(index)
-    assert Truth(tab1).after_digest("update", 20) == codec.digest(before, tab1.tables["tab1"].columns)
+    assert Expected(tab1).after_digest("update", 20) == codec.digest(before, tab1.tables["tab1"].columns)
 
 
 def test_payload_is_a_lower_bound_on_text_and_binary() -> None:
     for name, phase in (("scan", "read"), ("keyed", "read"), ("tab1", "select"), ("keyed", "insert")):
         workload = load_workload(name)
-        bytes_ = Truth(workload).payload_bytes(phase, 0, 1)
+        bytes_ = Expected(workload).payload_bytes(phase, 0, 1)
         assert bytes_ > 0
         if name == "scan":
             text = sum(
@@ -117,12 +117,12 @@ def test_payload_is_a_lower_bound_on_text_and_binary() -> None:
                 for value in row
             )
             assert 0.4 * text < bytes_ <= text
-    assert Truth(load_workload("keyed")).payload_bytes("read", 0, 1000) == 1000 * 34
+    assert Expected(load_workload("keyed")).payload_bytes("read", 0, 1000) == 1000 * 34
 
 
 def test_types_has_every_unit_of_length_and_only_the_engines_columns() -> None:
     types = load_workload("types")
-    assert len(Truth(types).touches("read").expected(0, 1) or ()) == 6
+    assert len(Expected(types).touches("read").expected(0, 1) or ()) == 6
     missing = ("uuid", "array", "interval")
 
     def supports(kind: str) -> str:
@@ -132,11 +132,11 @@ def test_types_has_every_unit_of_length_and_only_the_engines_columns() -> None:
     assert set(reasons) == {"types.c_uuid", "types.c_array", "types.c_interval"}
     columns = narrowed.tables["types"].columns
     right = codec.digest(generators.rows(narrowed.tables["types"]), columns)
-    assert Truth(types, supports).verify_digest("read", 0, 1, 100) == right
+    assert Expected(types, supports).verify_digest("read", 0, 1, 100) == right
 
 
 def test_nothing_is_known_of_the_null_phase() -> None:
-    truth = Truth(load_workload("null"))
+    truth = Expected(load_workload("null"))
     assert truth.touches("nothing").expected(0, 5) is None
     assert truth.rows("nothing", 0, 5) == 0
     assert truth.verify_digest("nothing", 0, 1, 1) == ""
@@ -151,4 +151,4 @@ def test_what_a_counting_phase_leaves() -> None:
     for operations in (0, 7, len(indexes), 2 * len(indexes) + 3):
         done = [indexes[position % len(indexes)] for position in range(operations)]
         right = [(row[0], done.count(index), row[2]) for index, row in enumerate(generators.rows(ledger))]
-        assert Truth(library).after_digest("write", operations) == codec.digest(right, columns)
+        assert Expected(library).after_digest("write", operations) == codec.digest(right, columns)

@@ -11,7 +11,7 @@ import pytest
 from rowpath.model.workload import CODEC_VERSION, Workload
 from rowpath.workloads import codec, generators
 from rowpath.workloads.codec import payload_of
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.expected_scan import VARIANTS, WholeTable, whole_table
 from rowpath.workloads.scale import at_scale
 from rowpath.workloads.workload_file import load_workload
@@ -49,7 +49,7 @@ def test_some_columns_in_another_order() -> None:
 
 @pytest.mark.parametrize("phase", ["customer-aggregate", "orders-aggregate"])
 def test_aggregates(phase: str) -> None:
-    truth = Truth(SMALL)
+    truth = Expected(SMALL)
     asked = SMALL.phase(phase)
     names = [column.name for column in SMALL.tables[asked.table].columns]
     rows = list(generators.rows(SMALL.tables[asked.table]))

@@ -54,7 +54,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
             *verdict(evidence),
             *retrieval_sentences(retrieved),
             *sentences(parted),
-            *group_sentences(evidence.groups),
+            *group_sentences(evidence.mixed_load),
             *published_order.sentences(published),
         ),
         claims=check.check_claims(evidence, experiment.get("claims") or ()),
@@ -68,7 +68,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
         block_sizes=block_sizes(evidence),
         across_links=across_links(evidence),
         probe=probe,
-        groups=evidence.groups,
+        mixed_load=evidence.mixed_load,
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
     )
 
@@ -79,7 +79,7 @@ def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:
     run = evidence.journal.run
     evidence.together = together or tuple(run.options.get("together") or run.experiment.get("together") or ())
     evidence.rankings = rankings(evidence)
-    evidence.groups = groups_report(evidence)
+    evidence.mixed_load = groups_report(evidence)
     return evidence
 
 

@@ -13,7 +13,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Coefficient, CostModel, Predicted
 from rowpath.analysis.statistics.intervals import student
 from rowpath.model.workload import Workload
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.sql import result_columns
 
 TERMS = ("operation", "row", "value", "byte")
@@ -49,7 +49,7 @@ def cost_models(evidence: Evidence) -> tuple[CostModel, ...]:
             phase: cell
             for phase in shapes
             if (cell := evidence.cells.get(path_id, asked["workload"], phase, REGIME)) is not None
-            and evidence.standings.of(path_id, asked["workload"], phase).status == "ok"
+            and evidence.path_statuses.of(path_id, asked["workload"], phase).status == "ok"
             and cell.costs
         }
         held_out = tuple(phase for phase in asked.get("held_out") or () if phase in cells)
@@ -63,7 +63,7 @@ def cost_models(evidence: Evidence) -> tuple[CostModel, ...]:
 
 def shapes_of(workload: Workload) -> list[Shape]:
     """The shapes of a workload's queries, on average over one round of their parameters."""
-    truth = Truth(workload)
+    truth = Expected(workload)
     shapes = []
     for phase in workload.phases:
         if phase.kind != "query":

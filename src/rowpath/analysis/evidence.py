@@ -9,27 +9,27 @@ from typing import Any
 
 from rowpath.analysis.cells import Cell, Cells
 from rowpath.analysis.floors import AgainstFloor, against_floor
-from rowpath.analysis.mixed_load.model import GroupsReport
+from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.mixed_load.values import GroupValues
 from rowpath.analysis.model import RankedPath, Ranking
-from rowpath.analysis.path_status import Standings, standings
+from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH
 from rowpath.journal.reader import Records
-from rowpath.journal.records import PathRecord, ProofRecord, SettleRecord
+from rowpath.journal.records import CountedRecord, PathRecord, SettleRecord
 
 
 @dataclass
 class Evidence:
-    """A run's journal with its cells, standings and (once made) rankings and what its groups did."""
+    """A run's journal with its cells, path_statuses and (once made) rankings and what its groups did."""
 
     directory: Path
     journal: Records
     cells: Cells
-    standings: Standings
-    proofs: dict[tuple[str, str, str], ProofRecord]
+    path_statuses: PathStatuses
+    proofs: dict[tuple[str, str, str], CountedRecord]
     together: tuple[str, ...] = ()  # coordinates that part no comparison although they would
     rankings: tuple[Ranking, ...] = ()
-    groups: GroupsReport | None = None  # of groups at work at once
+    mixed_load: MixedLoadReport | None = None  # of groups at work at once
     group_values: tuple[GroupValues, ...] = ()
     _floors: dict[tuple[str, str, str, str], AgainstFloor | None] = field(default_factory=dict)
 
@@ -37,8 +37,8 @@ class Evidence:
     def of(cls, directory: Path, journal: Records) -> Evidence:
         """The evidence of a journal, still without rankings."""
         confidence = CONFIDENCE_STOPPED_ON_WIDTH if stops_on_width(journal) else CONFIDENCE
-        proofs = {proof.where: proof for proof in journal.all(ProofRecord)}
-        return cls(directory, journal, Cells(journal, confidence), standings(journal), proofs)
+        proofs = {proof.where: proof for proof in journal.all(CountedRecord)}
+        return cls(directory, journal, Cells(journal, confidence), path_statuses(journal), proofs)
 
     def floor(self, cell: Cell) -> AgainstFloor | None:
         """The cell held against its floor."""
@@ -58,7 +58,9 @@ class Evidence:
     def sound(self) -> list[Cell]:
         """Cells that delivered what they should."""
         return [
-            cell for cell in self.cells.cells.values() if self.standings.of(*cell.key[:3]).status == "ok" and cell.costs
+            cell
+            for cell in self.cells.cells.values()
+            if self.path_statuses.of(*cell.key[:3]).status == "ok" and cell.costs
         ]
 
     def path(self, path_id: str) -> PathRecord | None:

@@ -14,7 +14,7 @@ from rowpath.analysis.metrics import Values, Where
 from rowpath.analysis.model import Result
 from rowpath.analysis.scaling import scalings
 from rowpath.analysis.statistics.intervals import student
-from rowpath.journal.records import InvocationRecord, MemoryRecord, PathRecord, SettleRecord
+from rowpath.journal.records import MemoryRecord, PathRecord, SettleRecord, WorkerRecord
 from rowpath.model.base import Status
 from rowpath.model.metrics import MORE_IS_BETTER, UNITS
 
@@ -87,12 +87,12 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
 
 
 class _Maker:
-    """Makes results that share their path, phase and standing."""
+    """Makes results that share their path, phase and path_status."""
 
     def __init__(
         self, evidence: Evidence, where: Where, regime: str, status: Status | None = None, reason: str = ""
     ) -> None:
-        standing = evidence.standings.of(*where)
+        path_status = evidence.path_statuses.of(*where)
         path: PathRecord = evidence.journal.paths[where[0]]
         self.means = evidence.journal.run.means
         self.common: dict[str, Any] = {
@@ -101,9 +101,9 @@ class _Maker:
             "regime": regime,
             "path": path.coordinates,
             "name": path.name,
-            "digest": standing.digest,
-            "status": status or standing.status,
-            "reason": reason or standing.reason,
+            "digest": path_status.digest,
+            "status": status or path_status.status,
+            "reason": reason or path_status.reason,
         }
 
     def missing(self, metric: str) -> Result:
@@ -114,13 +114,13 @@ class _Maker:
         """A metric that is counted, not estimated."""
         figures: dict[str, Any] = dict.fromkeys(("median", "mean", "low", "high", "min"), value)
         return Result(
-            metric=metric, unit=UNITS[metric], means=means or self._obtained(metric), **figures, **self.common
+            metric=metric, unit=UNITS[metric], method=means or self._obtained(metric), **figures, **self.common
         )
 
     def derived(self, metric: str, value: float, low: float | None, high: float | None) -> Result:
         """A metric that follows from others, with its interval."""
         figures: dict[str, Any] = {"median": value, "mean": value, "low": low, "high": high}
-        return Result(metric=metric, unit=UNITS[metric], means=self._obtained(metric), **figures, **self.common)
+        return Result(metric=metric, unit=UNITS[metric], method=self._obtained(metric), **figures, **self.common)
 
     def estimated(
         self, metric: str, values: Values, means: str = "", best: float | None = None, mean: float | None = None
@@ -140,7 +140,7 @@ class _Maker:
             best_of_five=best,
             sets=len(middles),
             blocks=len(every),
-            means=means or self._obtained(metric),
+            method=means or self._obtained(metric),
             **self.common,
         )
 
@@ -205,25 +205,25 @@ def _of_groups(evidence: Evidence) -> Iterator[Result]:
     """Every metric of groups; of wrong or failed ones the rate alone, without a figure."""
     for each in evidence.group_values:
         maker = _Maker(evidence, each.where, "steady")
-        maker.common |= {"stretch": each.stretch, "group": each.group}
+        maker.common |= {"stage": each.stage, "client_group": each.client_group}
         if maker.common["status"] == "ok":
-            means = THREADS if each.group and each.metric == "client_cpu" else ""
+            means = THREADS if each.client_group and each.metric == "client_cpu" else ""
             yield maker.estimated(each.metric, {number: [value] for number, value in each.values.items()}, means)
         elif each.metric in ("group_rate", "paced_rate"):
             yield maker.missing(each.metric)
-    for missed in (each for each in (evidence.groups.figures if evidence.groups else ()) if not each.reached):
+    for missed in (each for each in (evidence.mixed_load.figures if evidence.mixed_load else ()) if not each.reached):
         workload, _, phase = missed.phase.rpartition(".")
         maker = _Maker(evidence, (missed.path_id, workload, phase), "steady", reason=NOT_REACHED)
-        maker.common |= {"stretch": missed.stretch, "group": missed.group}
+        maker.common |= {"stage": missed.stage, "client_group": missed.client_group}
         yield maker.missing("latency_p99")
 
 
 def _by_path(evidence: Evidence) -> Iterator[Result]:
     """What belongs to a whole path, under the workload and phase `none`: connecting and lines of code."""
     connected: dict[str, Values] = {}
-    for invocation in evidence.journal.all(InvocationRecord):
-        if invocation.connect_ns is not None:
-            connected.setdefault(invocation.path_id, {})[invocation.set] = [invocation.connect_ns]
+    for worker in evidence.journal.all(WorkerRecord):
+        if worker.connect_ns is not None:
+            connected.setdefault(worker.path_id, {})[worker.set] = [worker.connect_ns]
     for path in evidence.journal.paths.values():
         where = path.path_id, "none", "none"
         if path.path_id in connected:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from rowpath.analysis.mixed_load.model import GroupsReport
+from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.model.base import Frozen, Regime, Status
 from rowpath.model.path import Dropped
 from rowpath.model.probe import Probe
 
 
 class Result(Frozen, frozen=True):
-    """One record of the long form: one path × workload × phase × regime × metric (× stretch × group of clients)."""
+    """One record of the long form: one path × workload × phase × regime × metric (× stage × group of clients)."""
 
     workload: str
     phase: str
@@ -31,9 +31,9 @@ class Result(Frozen, frozen=True):
     status: Status = "ok"
     reason: str = ""
     digest: str = ""
-    means: str = ""  # how the figure was obtained
-    stretch: str = ""  # of groups at work at once
-    group: str = ""  # of clients; empty: all of the stretch together
+    method: str = ""  # how the figure was obtained
+    stage: str = ""  # of groups at work at once
+    client_group: str = ""  # of clients; empty: all of the stage together
 
 
 class RankedPath(Frozen, frozen=True):
@@ -42,7 +42,7 @@ class RankedPath(Frozen, frozen=True):
     name: str
     path_id: str
     rank: int  # tied paths share one
-    group: int
+    tier: int
     cost_ns: float | None
     ratio: float | None
     ratio_low: float | None
@@ -146,7 +146,7 @@ class Analysis(Frozen, frozen=True):
     block_sizes: tuple[BlockSizes, ...] = ()
     across_links: tuple[AcrossLink, ...] = ()
     probe: Probe | None = None
-    groups: GroupsReport | None = None  # of an experiment whose groups are at work at once
+    mixed_load: MixedLoadReport | None = None  # of an experiment whose groups are at work at once
 
 
 class Coefficient(Frozen, frozen=True):

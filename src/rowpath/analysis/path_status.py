@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rowpath.journal.mixed_load_records import GroupRecord
+from rowpath.journal.mixed_load_records import ClientGroupRecord
 from rowpath.journal.reader import Records
 from rowpath.journal.records import FailureRecord, SampleRecord, VerifyRecord
 from rowpath.model.base import Status
@@ -13,8 +13,8 @@ _GRAVITY: dict[str, int] = {"ok": 0, "disturbed": 1, "unsupported": 2, "failed":
 
 
 @dataclass
-class Standing:
-    """The standing of one path in one workload phase."""
+class PathStatus:
+    """The path_status of one path in one workload phase."""
 
     status: Status = "ok"
     reason: str = ""
@@ -30,63 +30,65 @@ class Standing:
 
 
 @dataclass
-class Standings:
-    """The standing of every path in every phase."""
+class PathStatuses:
+    """The path_status of every path in every phase."""
 
-    by_phase: dict[tuple[str, str, str], Standing] = field(default_factory=dict)
-    whole_path: dict[str, Standing] = field(default_factory=dict)  # failures that name no phase
+    by_phase: dict[tuple[str, str, str], PathStatus] = field(default_factory=dict)
+    whole_path: dict[str, PathStatus] = field(default_factory=dict)  # failures that name no phase
 
-    def of(self, path_id: str, workload: str, phase: str) -> Standing:
-        """A standing: what befell the whole path befell each of its phases."""
-        own = self.by_phase.get((path_id, workload, phase), Standing())
+    def of(self, path_id: str, workload: str, phase: str) -> PathStatus:
+        """A path_status: what befell the whole path befell each of its phases."""
+        own = self.by_phase.get((path_id, workload, phase), PathStatus())
         whole = self.whole_path.get(path_id)
         if whole is not None:
             own.worsen(whole.status, whole.reason)
         return own
 
 
-def standings(journal: Records) -> Standings:
+def path_statuses(journal: Records) -> PathStatuses:
     """Judge every path from digests, touches, failed operations and failures."""
-    found = Standings()
+    found = PathStatuses()
 
-    def at(where: tuple[str, str, str]) -> Standing:
-        return found.by_phase.setdefault(where, Standing())
+    def at(where: tuple[str, str, str]) -> PathStatus:
+        return found.by_phase.setdefault(where, PathStatus())
 
     for verify in journal.all(VerifyRecord):
-        standing = at(verify.where)
+        path_status = at(verify.where)
         if verify.ok is False:
-            standing.worsen("wrong", verify_text(verify))
+            path_status.worsen("wrong", verify_text(verify))
         elif verify.ok:
-            standing.rows_proven = True
-        standing.digest = standing.digest if standing.status == "wrong" and standing.digest else verify.digest
+            path_status.rows_proven = True
+        path_status.digest = (
+            path_status.digest if path_status.status == "wrong" and path_status.digest else verify.digest
+        )
     drained: dict[tuple[str, str, str], float] = {}  # bytes that a floor took in an operation of its first block
     for sample in journal.all(SampleRecord):
-        standing = at(sample.where)
+        path_status = at(sample.where)
         if sample.bytes and sample.operations:
             each = sample.bytes / sample.operations
             if each != drained.setdefault(sample.where, each):
-                standing.worsen(
+                path_status.worsen(
                     "wrong", f"{each:,.0f} bytes an operation, {drained[sample.where]:,.0f} in the first block"
                 )
         if sample.touch_ok is False:
-            standing.touch_wrong += 1
-            standing.worsen("wrong", f"{touch_text(sample)}: not every value of every row was taken")
+            path_status.touch_wrong += 1
+            path_status.worsen("wrong", f"{touch_text(sample)}: not every value of every row was taken")
         elif sample.touch_ok:
-            standing.rows_proven = True
+            path_status.rows_proven = True
         if sample.failed:
-            standing.failed_operations += sample.failed
+            path_status.failed_operations += sample.failed
             text = str((sample.failure or {}).get("text", ""))
-            standing.worsen("failed", f"{sample.failed} operations failed{': ' + text if text else ''}")
-    for group in journal.all(GroupRecord):
+            path_status.worsen("failed", f"{sample.failed} operations failed{': ' + text if text else ''}")
+    for group in journal.all(ClientGroupRecord):
         if group.touch_ok is False:
-            at(group.where).worsen("wrong", f"not every value of every row was taken in {group.stretch}")
+            at(group.where).worsen("wrong", f"not every value of every row was taken in {group.stage}")
         elif group.touch_ok:
             at(group.where).rows_proven = True
     for failure in journal.all(FailureRecord):
         if failure.phase:
             at(failure.where).worsen(_status(failure), failure_text(failure))
         else:
-            found.whole_path.setdefault(failure.path_id, Standing()).worsen(_status(failure), failure_text(failure))
+            found.whole_path.setdefault(failure.path_id, PathStatus()).worsen(_status(failure), failure_text(failure))
     return found
 
 

@@ -13,7 +13,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Ranking, Result
 from rowpath.journal.records import ProbeRecord
 from rowpath.model.path import AccessPath
-from rowpath.model.probe import AtRoundTrip, Group, LanguageBest, Probe, Setting, Snippet, TriedPath
+from rowpath.model.probe import AtRoundTrip, DigestGroup, LanguageBest, Probe, Setting, Snippet, TriedPath
 from rowpath.probe.candidates import form as form_of
 
 ROUND_TRIP_TIMES_MS = (0.1, 0.5, 1.0, 5.0, 20.0)
@@ -34,7 +34,7 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
         languages=languages,
         settings=settings(tried),
         at_round_trips=tuple(_at_round_trips(results)),
-        groups=tuple(msgspec.convert(body, Group) for body in _bodies(records, "group")),
+        digest_groups=tuple(msgspec.convert(body, DigestGroup) for body in _bodies(records, "group")),
         limits=tuple(str(body["text"]) for body in _bodies(records, "limit")),
         snippets=tuple(msgspec.convert(body, Snippet) for body in _bodies(records, "snippet")),
     )
@@ -44,15 +44,17 @@ def probe_sentences(probe: Probe | None) -> tuple[str, ...]:
     """What was found in a sentence, and what cannot be known."""
     if probe is None:
         return ()
-    looked = sum(1 for each in probe.tried if each.stage)
+    looked = sum(1 for each in probe.tried if each.step)
     found = [
         f"{best.language}: {best.name} at {fmt.duration(best.time_ns)} ({fmt.ratio(best.ratio)})"
         for best in probe.languages
     ]
     told = f"Of {len(probe.tried)} settings {looked} were tried; the fastest per language: {'; '.join(found)}."
-    agree = len(probe.groups) <= 1
+    agree = len(probe.digest_groups) <= 1
     differ = (
-        () if agree else (f"The paths delivered {len(probe.groups)} different sets of rows: see what was delivered.",)
+        ()
+        if agree
+        else (f"The paths delivered {len(probe.digest_groups)} different sets of rows: see what was delivered.",)
     )
     return (*((told,) if found else ()), *differ, *probe.limits)
 
@@ -91,7 +93,7 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
     found = []
     for each in tried:
         if each.name in costs:
-            found.append(msgspec.structs.replace(each, stage=FULL, ratio=of(each.name), low=None, high=None))
+            found.append(msgspec.structs.replace(each, step=FULL, ratio=of(each.name), low=None, high=None))
         elif each.ratio is not None:
             scale = of(each.name) / each.ratio
             ends = (None if end is None else end * scale for end in (each.low, each.high))
@@ -99,7 +101,7 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
             found.append(msgspec.structs.replace(each, ratio=of(each.name), low=low, high=high))
         else:
             found.append(each)
-    return tuple(sorted(found, key=lambda each: (each.stage != FULL, each.ratio or math.inf, each.left != "")))
+    return tuple(sorted(found, key=lambda each: (each.step != FULL, each.ratio or math.inf, each.left != "")))
 
 
 def _languages(tried: Sequence[TriedPath], results: Sequence[Result]) -> tuple[LanguageBest, ...]:
@@ -109,14 +111,14 @@ def _languages(tried: Sequence[TriedPath], results: Sequence[Result]) -> tuple[L
     best: dict[str, LanguageBest] = {}
     for each in tried:  # those of the full sets come first
         time_ns = times[each.name].median if each.name in times else each.execution_ns
-        if each.stage != FULL and least_ns and each.ratio:
+        if each.step != FULL and least_ns and each.ratio:
             time_ns = least_ns * each.ratio
         if each.ratio is None or time_ns is None or each.status != "ok":
             continue
         language = each.path["language"]
         form = form_of(AccessPath.of(each.path))
-        found = LanguageBest(language, each.name, form, time_ns, each.ratio, each.stage)
-        if language not in best or (best[language].stage == each.stage and each.ratio < best[language].ratio):
+        found = LanguageBest(language, each.name, form, time_ns, each.ratio, each.step)
+        if language not in best or (best[language].step == each.step and each.ratio < best[language].ratio):
             best[language] = found
     return tuple(sorted(best.values(), key=lambda each: each.ratio))
 
@@ -135,9 +137,9 @@ def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:
         better, worse = (choose(alike, key=lambda each: each.ratio or math.inf) for choose in (min, max))
         ratio = (worse.ratio or 1.0) / (better.ratio or 1.0)
         if better.path[key] != worse.path[key] and ratio > max(WORTH_SAYING, found[key].ratio if key in found else 0):
-            stage = better.stage if worse.stage == FULL else worse.stage
+            step = better.step if worse.step == FULL else worse.step
             driver = f"{better.path['language']} {better.path['driver']}"
-            found[key] = Setting(key, better.path[key], worse.path[key], ratio, driver, stage)
+            found[key] = Setting(key, better.path[key], worse.path[key], ratio, driver, step)
     return tuple(sorted(found.values(), key=lambda each: -each.ratio))
 
 

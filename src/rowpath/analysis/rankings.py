@@ -67,8 +67,8 @@ def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, p
         lambda key: keys[key].median or math.inf,
         lambda a, b: evidence.cells.interval(keys[a], keys[b]),
     )
-    sizes = [item.group for item in placed]
-    rows = [_row(evidence, keys[item.item], keys[placed[0].item], item, sizes.count(item.group) > 1) for item in placed]
+    sizes = [item.tier for item in placed]
+    rows = [_row(evidence, keys[item.item], keys[placed[0].item], item, sizes.count(item.tier) > 1) for item in placed]
     held = [evidence.floor(cell) for cell in ranked]
     floor = min((against.cost_ns for against in held if against is not None), default=None)
     sets = max((len(cell.costs) for cell in ranked), default=0)
@@ -80,9 +80,9 @@ def _exclusion(
     evidence: Evidence, path: PathRecord, cell: Cell | None, where: tuple[str, str, str]
 ) -> tuple[Status, str]:
     """Status and reason why the path is not ranked; an empty reason when it is."""
-    standing = evidence.standings.of(path.path_id, *where[:2])
-    if standing.status != "ok":
-        return standing.status, standing.reason
+    path_status = evidence.path_statuses.of(path.path_id, *where[:2])
+    if path_status.status != "ok":
+        return path_status.status, path_status.reason
     if cell is None or not cell.costs:
         return "failed", "no operation was finished"
     if path.coordinates.get("fetch") == "drain":
@@ -101,7 +101,7 @@ def _unranked(path: PathRecord, status: Status, reason: str, cost_ns: float | No
         name=path.name,
         path_id=path.path_id,
         rank=0,
-        group=-1,
+        tier=-1,
         cost_ns=cost_ns,
         ratio=None,
         ratio_low=None,
@@ -126,13 +126,13 @@ def _row(
     if cell.disturbed_sets:
         reason = f"{cell.disturbed_sets} of {len(cell.used)} sets had too few undisturbed blocks"
         status = "disturbed" if 2 * cell.disturbed_sets >= len(cell.used) else status
-    elif not evidence.standings.of(*cell.key[:3]).rows_proven and cell.path.coordinates.get("engine") != "null":
+    elif not evidence.path_statuses.of(*cell.key[:3]).rows_proven and cell.path.coordinates.get("engine") != "null":
         reason = "rows not proven: no digest or touch was checked in this phase"
     return RankedPath(
         name=cell.path.name,
         path_id=cell.path.path_id,
         rank=item.rank,
-        group=item.group,
+        tier=item.tier,
         cost_ns=cost,
         ratio=1.0 if first else interval.ratio if interval else None,
         ratio_low=1.0 if first else interval.ratio_low if interval else None,

@@ -24,7 +24,7 @@ def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
         for workload, phase in _unions(evidence)
         for family in _families(evidence)
         if any(_regime(evidence, path, workload, phase) for path in family.values())
-        or any(evidence.standings.of(path.path_id, workload, phase).status != "ok" for path in family.values())
+        or any(evidence.path_statuses.of(path.path_id, workload, phase).status != "ok" for path in family.values())
     )
 
 
@@ -60,7 +60,7 @@ def _scaling(evidence: Evidence, workload: str, phase: str, family: Family) -> S
         for clients, path in family.items()
         if (cell := evidence.cells.get(path.path_id, workload, phase, regime)) is not None
         and cell.costs
-        and evidence.standings.of(path.path_id, workload, phase).status == "ok"
+        and evidence.path_statuses.of(path.path_id, workload, phase).status == "ok"
     }
     bound = _bound(evidence, workload, phase, regime, paths[0])
     bound_ns = bound.median if bound else None
@@ -108,7 +108,7 @@ def _bound(evidence: Evidence, workload: str, phase: str, regime: Regime, like: 
         if key[1:] == (workload, name, regime)
         and cell.costs
         and cell.path.coordinates.get("engine") == like.coordinates["engine"]
-        and evidence.standings.of(*key[:3]).status == "ok"
+        and evidence.path_statuses.of(*key[:3]).status == "ok"
     ]
     return max(found, key=lambda cell: len(cell.path.coordinates.items() & like.coordinates.items()), default=None)
 
@@ -120,9 +120,9 @@ def _level(
     cell, one = sound.get(clients), sound.get(1)
     cost_ns = cell.median if cell else None
     if cell is None or not cost_ns:
-        standing = evidence.standings.of(path.path_id, workload, phase)
-        status = standing.status if standing.status != "ok" else "failed"
-        return ScalingLevel(clients, path.name, status, standing.reason or "no retrieval was finished")
+        path_status = evidence.path_statuses.of(path.path_id, workload, phase)
+        status = path_status.status if path_status.status != "ok" else "failed"
+        return ScalingLevel(clients, path.name, status, path_status.reason or "no retrieval was finished")
     rows = metrics.rows_each(cell)
     interval = evidence.cells.interval(one, cell) if one is not None and clients > 1 else None
     found = metrics.of_cell(cell)

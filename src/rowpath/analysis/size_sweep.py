@@ -56,7 +56,7 @@ def lines(evidence: Evidence) -> list[Line]:
             for phase, rows in sizes.items()
             if (cell := evidence.cells.get(path_id, asked["workload"], phase, REGIME)) is not None
             and cell.costs
-            and evidence.standings.of(path_id, asked["workload"], phase).status == "ok"
+            and evidence.path_statuses.of(path_id, asked["workload"], phase).status == "ok"
         }
         if len(cells) < LEAST_SIZES:
             continue

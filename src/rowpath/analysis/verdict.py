@@ -85,7 +85,7 @@ def _fastest(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
         if not rows:
             continue
         title = _title(ranking, cells[0])
-        tied = [row for row in rows if row.group == rows[0].group]
+        tied = [row for row in rows if row.tier == rows[0].tier]
         after = rows[len(tied) :]
         if len(rows) == 1:
             yield f"{title}: {rows[0].name}, the only path ranked here, takes {text.duration(rows[0].cost_ns)}."

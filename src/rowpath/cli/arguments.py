@@ -176,7 +176,7 @@ def _add_run(commands: Any) -> None:
         default="",
         help="also search for the group's highest rate at which the 99th percentile of its latency stays under this",
     )
-    parser.add_argument("--seconds", metavar="S", type=float, default=0.0, help="the length of the groups' stretches")
+    parser.add_argument("--seconds", metavar="S", type=float, default=0.0, help="the length of the groups' stages")
     presets = parser.add_mutually_exclusive_group()
     presets.add_argument("--fast", action="store_true", help="3 sets: provisional, no claims")
     presets.add_argument("--rigorous", action="store_true", help="10 sets, servers restarted for each")
@@ -259,7 +259,7 @@ def _add_list(commands: Any) -> None:
 
 def _add_engine(commands: Any) -> None:
     parser = _command(commands, "engine", "fetch an engine on request, or start a private server by hand for a look")
-    parser.add_argument("verb", choices=("list", "fetch", "up", "down", "status"))
+    parser.add_argument("action", choices=("list", "fetch", "up", "down", "status"))
     parser.add_argument(
         "subject",
         nargs="*",
@@ -275,7 +275,7 @@ def _add_engine(commands: Any) -> None:
 
 def _add_adapter(commands: Any) -> None:
     parser = _command(commands, "adapter", "begin an adapter of your own, or test one against its real engine")
-    parser.add_argument("verb", choices=("new", "test"))
+    parser.add_argument("action", choices=("new", "test"))
     parser.add_argument(
         "subject",
         nargs="*",

@@ -149,10 +149,10 @@ def _check_here(here: Availability) -> None:
 
 
 def _started(request: Request) -> engine_state.State:
-    """Start the keeper, detached, and wait for its answer."""
+    """Start the supervisor, detached, and wait for its answer."""
     added = {"PYTHONPATH": str(Path(__file__).parents[2]), "ROWPATH_CACHE": str(directories.cache_dir())}
     # Not through `launch`: this child is to outlive us. What it starts is bound to it instead.
-    keeper = subprocess.Popen(
+    supervisor = subprocess.Popen(
         [sys.executable, "-P", "-m", "rowpath.engines.by_hand.supervisor", msgspec.json.encode(request).decode()],
         env=processes.environment_for(added),
         stdin=subprocess.DEVNULL,
@@ -160,22 +160,22 @@ def _started(request: Request) -> engine_state.State:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    assert keeper.stdout is not None
+    assert supervisor.stdout is not None
     try:
-        line = keeper.stdout.readline()
+        line = supervisor.stdout.readline()
     except KeyboardInterrupt:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(keeper.pid, signal.SIGTERM)
-        keeper.wait()
+            os.kill(supervisor.pid, signal.SIGTERM)
+        supervisor.wait()
         raise
     if not line:
         raise InternalError(
-            f"the keeper of {request.engine} ended with status {keeper.wait()} before it said anything",
+            f"the supervisor of {request.engine} ended with status {supervisor.wait()} before it said anything",
             f"PYTHONPATH=src python -m rowpath.engines.by_hand.supervisor '{msgspec.json.encode(request).decode()}'",
         )
     answer = msgspec.json.decode(line, type=Answer)
     if answer.state is None:
-        keeper.wait()
+        supervisor.wait()
         error = RowpathError(answer.error, answer.hint)
         error.exit_code = answer.exit_code
         raise error
@@ -190,7 +190,9 @@ def down(name: str) -> Iterator[str]:
         raise UsageError(f"{name} is {'just starting or stopping' if starting else 'not up'}", "rowpath engine status")
     engine_state.stop(state)
     if engine_state.is_kept(name):
-        raise InternalError(f"the keeper {state.keeper_pid} of {name} could not be stopped", "rowpath engine status")
+        raise InternalError(
+            f"the supervisor {state.supervisor_pid} of {name} could not be stopped", "rowpath engine status"
+        )
     yield f"{name} is down, its files are removed"
 
 
@@ -211,11 +213,11 @@ def status() -> Iterator[str]:
         if state is None:
             yield f"{name} is just starting or stopping"
             continue
-        pids = processes.descendants(state.keeper_pid)
+        pids = processes.descendants(state.supervisor_pid)
         own = memory.anonymous_bytes(pids)
         yield _what(state)
         yield f"  since {state.since}, memory of its own {text.size(own)}"
-        yield f"  server {' '.join(map(str, pids))}, keeper {state.keeper_pid}"
+        yield f"  server {' '.join(map(str, pids))}, supervisor {state.supervisor_pid}"
         yield f"  127.0.0.1:{state.port}{f', {state.socket}' if state.socket else ''}"
         yield f"  {state.directory}"
         yield from (f"  {line}" for line in state.connect)

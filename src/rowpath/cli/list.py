@@ -25,7 +25,7 @@ def engines() -> Iterator[str]:
 def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
     """One line per path, every coordinate; those that cannot run here say why.
 
-    What merely surrounds a statement (`lattice.BESIDE`) is varied one at a time, unless a filter names it.
+    Coordinates of `lattice.VARIED_ONE_AT_A_TIME` are varied one at a time, unless a filter names them.
     """
     check_coordinates(filters)
     reasons: dict[tuple[str, ...], str] = {}

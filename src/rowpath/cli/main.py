@@ -213,12 +213,12 @@ def engine(options: argparse.Namespace) -> int:
     from rowpath.cli import engine as engine_command
 
     wanted = parse_filters(options.filters)
-    named = options.verb in ("fetch", "up") or (options.verb == "down" and not options.all)
+    named = options.action in ("fetch", "up") or (options.action == "down" and not options.all)
     if len(options.subject) != named:
         what = "one NAME is needed" if named else "it takes no NAME"
-        raise UsageError(f"engine {options.verb}: {what}", "rowpath engine list")
-    if wanted and options.verb != "up":
-        raise UsageError(f"engine {options.verb} takes no COORDINATE=VALUE", "rowpath engine up NAME durability=none")
+        raise UsageError(f"engine {options.action}: {what}", "rowpath engine list")
+    if wanted and options.action != "up":
+        raise UsageError(f"engine {options.action} takes no COORDINATE=VALUE", "rowpath engine up NAME durability=none")
     lines: dict[str, Callable[[], Iterator[str]]] = {
         "list": engine_command.engines,
         "fetch": lambda: engine_command.fetch(options.subject[0], confirmed=options.yes),
@@ -226,7 +226,7 @@ def engine(options: argparse.Namespace) -> int:
         "down": lambda: engine_command.down_all() if options.all else engine_command.down(options.subject[0]),
         "status": engine_command.status,
     }
-    for line in lines[options.verb]():
+    for line in lines[options.action]():
         print(line, flush=True)
     return 0
 
@@ -234,7 +234,7 @@ def engine(options: argparse.Namespace) -> int:
 def adapter(options: argparse.Namespace) -> int:
     """`rowpath adapter`."""
     wanted = parse_filters(options.filters)
-    if options.verb == "new":
+    if options.action == "new":
         from rowpath.cli import adapter_new
 
         for line in adapter_new.new(options.subject, wanted, options.into):

@@ -14,8 +14,8 @@ from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.planning import disk_estimate
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import load_experiment
-from rowpath.planning.lattice import BESIDE
-from rowpath.planning.mixed_load.eligibility import stretches_left_out
+from rowpath.planning.lattice import VARIED_ONE_AT_A_TIME
+from rowpath.planning.mixed_load.eligibility import stages_left_out
 from rowpath.planning.mixed_load.estimate import described
 from rowpath.planning.mixed_load.overrides import changed
 from rowpath.planning.plan import Plan, make_plan, workloads_of
@@ -87,12 +87,12 @@ def print_plan(plan: Plan, console: Console) -> None:
     console.print(plan.experiment.title, style="bold", highlight=False)
     regimes = " and ".join(measure.regimes)
     how = f"{measure.sets} sets{more} of {measure.rounds} rounds of {measure.block_ms:g} ms blocks, {regimes}"
-    how = described(plan) if plan.experiment.groups else how
+    how = described(plan) if plan.experiment.client_groups else how
     console.print(f"{len(plan.paths)} paths, {how}", highlight=False)
-    for group in plan.groups:
+    for group in plan.batches:
         for planned in group:
             console.print(f"  {planned.name}: {', '.join(planned.phases)}", highlight=False)
-        if len(plan.groups) > 1:
+        if len(plan.batches) > 1:
             console.print("  (end of a set)", highlight=False)
     names = {planned.path.id: planned.name for planned in plan.paths}
     for dropped in plan.dropped:
@@ -107,8 +107,8 @@ def print_plan(plan: Plan, console: Console) -> None:
         console.print(f"  not: {name} in {', '.join(phases)}: {reason}", highlight=False)
     for line in announced(plan):
         console.print(f"  {line}", highlight=False, soft_wrap=True)
-    for name, stretches, reason in stretches_left_out(plan):
-        console.print(f"  not: {name} in {stretches}: {reason}", highlight=False)
+    for name, stages, reason in stages_left_out(plan):
+        console.print(f"  not: {name} in {stages}: {reason}", highlight=False)
     if data := disk_estimate.estimate(plan).text():
         console.print(data, highlight=False)
     minutes = estimate_s(plan) / 60
@@ -128,9 +128,13 @@ def everything() -> Experiment:
             "driver": adapter.driver,
             "deployment": "*",
         }
-        own: dict[str, str | tuple[str, ...]] = {key: "*" for key in adapter.coordinates if key not in BESIDE}
+        own: dict[str, str | tuple[str, ...]] = {
+            key: "*" for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME
+        }
         paths.append(Selection(select=driver | stars | own))
-        beside = [key for key in BESIDE if key in adapter.coordinates or key in ("version", "engine_version")]
+        beside = [
+            key for key in VARIED_ONE_AT_A_TIME if key in adapter.coordinates or key in ("version", "engine_version")
+        ]
         paths += [Selection(select=driver | {key: "*"}) for key in beside]
     return Experiment(
         schema_version=1,

@@ -215,7 +215,7 @@ BY_URL = "by-url"  # the `engine_version` of a server that is another's, named b
 
 
 @runtime_checkable
-class Reached(Protocol):
+class ReachedByUrl(Protocol):
     """An engine whose server may be where not every path can reach it."""
 
     def unreachable(self, path: AccessPath) -> tuple[str, str]:
@@ -223,7 +223,7 @@ class Reached(Protocol):
 
 
 @runtime_checkable
-class Given(Protocol):
+class External(Protocol):
     """An instance whose server is another's: never started or restarted, and what its processes use is unknown."""
 
     given_by: str  # the environment variable that names it

@@ -20,8 +20,8 @@ from typing import Any
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.errors import InternalError
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.machine import cpus, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
@@ -35,7 +35,7 @@ START_TIMEOUT_S = 10.0
 BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
 BULK_BYTES = 32 << 20
 PING_TIMEOUT_S = 60.0
-NOTHING = Work("null.nothing", Phase("nothing", "null"), "", (), (), None, 0)
+NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "", (), (), None, 0)
 
 
 class Link:
@@ -154,17 +154,16 @@ def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
 
 def _ping_pong(planned: PlannedPath, ping: Instance, way: dict[str, Any]) -> list[float]:
     """ns of a round trip, by block."""
-    invocation = Invocation(planned, ping, log=lambda _line: None, timeout_s=PING_TIMEOUT_S)
+    worker = Worker(planned, ping, log=lambda _line: None, timeout_s=PING_TIMEOUT_S)
     try:
-        invocation.open(**way)
-        invocation.prepare(NOTHING)
-        invocation.sample(NOTHING, "warm", duration_ns=BLOCK_NS)
+        worker.open(**way)
+        worker.prepare(NOTHING)
+        worker.sample(NOTHING, "warm", duration_ns=BLOCK_NS)
         replies = [
-            invocation.sample(NOTHING, "steady", lead_in_ns=LEAD_IN_NS, duration_ns=BLOCK_NS).reply
-            for _ in range(BLOCKS)
+            worker.sample(NOTHING, "steady", lead_in_ns=LEAD_IN_NS, duration_ns=BLOCK_NS).reply for _ in range(BLOCKS)
         ]
     finally:
-        invocation.close()
+        worker.close()
     return [reply.ns / max(1, reply.operations) for reply in replies]
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Given, Instance, Place
+from rowpath.engines.base import External, Instance, Place
 from rowpath.errors import UsageError
 from rowpath.execution.emulated_link import Links
-from rowpath.execution.prepared_phases import Workshop
+from rowpath.execution.prepared_phases import PhaseCache
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table, Workload
@@ -18,12 +18,12 @@ from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
 
 
-class Fleet:
+class EngineInstances:
     """Every engine instance of a run."""
 
-    def __init__(self, directory: Path, workshop: Workshop, learn_secret: Callable[[str], None]) -> None:
+    def __init__(self, directory: Path, phase_cache: PhaseCache, learn_secret: Callable[[str], None]) -> None:
         self._directory = directory
-        self._workshop = workshop
+        self._phase_cache = phase_cache
         self._learn_secret = learn_secret
         self._instances: dict[Key, Instance] = {}
         self._places: dict[Key, Place] = {}
@@ -43,7 +43,7 @@ class Fleet:
         mine = [planned for planned in paths if key_of(planned.path) == key]
         tables: dict[str, Table] = {}
         for workload in self._needed(mine, workloads):
-            for name, table in self._workshop.engine_work(workload, engine_name).loaded_tables().items():
+            for name, table in self._phase_cache.prepared_workload(workload, engine_name).loaded_tables().items():
                 if tables.setdefault(name, table) != table:
                     raise UsageError(
                         f"two workloads of this experiment fill a table '{name}', each in its own way",
@@ -74,7 +74,7 @@ class Fleet:
         A server that was given to us is left alone.
         """
         instance = self._instances[key]
-        if isinstance(instance, Given):
+        if isinstance(instance, External):
             return
         instance.stop()
         added = self._places[key].environment

@@ -18,20 +18,20 @@ from rowpath.runners.protocol import (
 )
 from rowpath.workloads import generators, partitions
 from rowpath.workloads.codec import write_rows
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.sql import after_sql, for_engine, reset_for, result_columns, sql_for
 
 
 @dataclass(frozen=True)
-class EngineWork:
+class PreparedWorkload:
     """One workload for one engine: its phases ready, its truth, its tables, and the columns the engine lacks.
 
     A union phase is ready only for a path: in how many parts it is done is the path's.
     """
 
     workload: Workload
-    truth: Truth
-    phases: dict[str, Work]
+    truth: Expected
+    phases: dict[str, PreparedPhase]
     left_out: dict[str, str]
 
     def loaded_tables(self) -> dict[str, Table]:
@@ -39,24 +39,24 @@ class EngineWork:
         return {name: table for name, table in self.workload.tables.items() if table.rows}
 
 
-class Workshop:
+class PhaseCache:
     """Makes phases ready once per workload and engine; parameter files are written once per content."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._made: dict[tuple[str, str], EngineWork] = {}
-        self._parted: dict[tuple[str, ...], EngineWork] = {}
+        self._made: dict[tuple[str, str], PreparedWorkload] = {}
+        self._parted: dict[tuple[str, ...], PreparedWorkload] = {}
 
-    def engine_work(self, workload: Workload, engine_name: str) -> EngineWork:
+    def prepared_workload(self, workload: Workload, engine_name: str) -> PreparedWorkload:
         """The workload ready for that engine."""
         key = (workload.name, engine_name)
         if key not in self._made:
             self._made[key] = self._make(workload, engine_name)
         return self._made[key]
 
-    def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> EngineWork:
+    def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
         """The workload ready for that path on its loaded instance, union phases included."""
-        common = self.engine_work(workload, path.get("engine"))
+        common = self.prepared_workload(workload, path.get("engine"))
         if path.get("ranges") == "none":
             return common
         key = (workload.name, *(path.get(each) for each in ("engine", "clients", "ranges")))
@@ -71,7 +71,7 @@ class Workshop:
             self._parted[key] = replace(common, phases=phases)
         return self._parted[key]
 
-    def _make(self, workload: Workload, engine_name: str) -> EngineWork:
+    def _make(self, workload: Workload, engine_name: str) -> PreparedWorkload:
         engine = ENGINES[engine_name]
         narrowed, left_out = for_engine(workload, engine.supports)
         phases = {}
@@ -81,7 +81,7 @@ class Workshop:
                 phases[name] = self._phase(
                     narrowed, phase, name, engine_name, *generators.parameter_rows(narrowed, phase)
                 )
-        return EngineWork(narrowed, Truth(narrowed), phases, left_out)
+        return PreparedWorkload(narrowed, Expected(narrowed), phases, left_out)
 
     def _phase(
         self,
@@ -91,7 +91,7 @@ class Workshop:
         engine_name: str,
         columns: tuple[Column, ...],
         rows: Iterable[generators.Row],
-    ) -> Work:
+    ) -> PreparedPhase:
         engine = ENGINES[engine_name]
         file: Path | None = None
         count = 0
@@ -114,17 +114,17 @@ class Workshop:
             query = after_sql(workload, phase)
             select = Phase(f"{phase.name}.after", "query", query, table=phase.after, scan=True)
             layout = (table.columns, table.primary_key)
-            after = Work(f"{name}.after", select, query, table.columns, (), None, 0, (), *layout)
+            after = PreparedPhase(f"{name}.after", select, query, table.columns, (), None, 0, (), *layout)
         sql = sql_for(workload, phase, engine) if phase.sql else ""
         reset = reset_for(workload, phase, engine)
         worked = workload.tables.get(phase.table or phase.after)
         whole, key = (worked.columns, worked.primary_key) if worked else ((), ())
         results = result_columns(workload, phase)
-        return Work(name, phase, sql, results, columns, file, count, reset, whole, key, after)
+        return PreparedPhase(name, phase, sql, results, columns, file, count, reset, whole, key, after)
 
 
 @dataclass(frozen=True)
-class Work:
+class PreparedPhase:
     """A phase made ready for one engine: its texts in the dialect, its columns, its parameter file."""
 
     name: str  # workload.phase
@@ -137,7 +137,7 @@ class Work:
     reset: tuple[str, ...] = ()
     table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
     key_columns: tuple[str, ...] = ()  # its primary key
-    after: Work | None = None  # the select whose digest proves what a write phase wrote
+    after: PreparedPhase | None = None  # the select whose digest proves what a write phase wrote
 
 
 def column_specs(columns: tuple[Column, ...]) -> list[ColumnSpec]:

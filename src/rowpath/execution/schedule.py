@@ -13,16 +13,16 @@ from typing import Any
 
 from rowpath.analysis.analyse import gather
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Given
+from rowpath.engines.base import External
 from rowpath.errors import RowpathError
 from rowpath.execution import emulated_link
-from rowpath.execution.instances import Fleet
+from rowpath.execution.instances import EngineInstances
 from rowpath.execution.mixed_load import directory_copies
-from rowpath.execution.mixed_load.schedule import Conductor
-from rowpath.execution.prepared_phases import EngineWork, Workshop
+from rowpath.execution.mixed_load.schedule import MixedLoadSchedule
+from rowpath.execution.prepared_phases import PhaseCache, PreparedWorkload
 from rowpath.execution.set_phase import SetPhase
-from rowpath.execution.verification_pass import Prover
-from rowpath.execution.worker import Invocation
+from rowpath.execution.verification_pass import VerificationPass
+from rowpath.execution.worker import Worker
 from rowpath.journal.reader import Done
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
@@ -60,8 +60,8 @@ class Schedule:
         self.timeout_s = timeout_s
         self.restart_servers = restart_servers
         self.done = done or Done()
-        self.workshop = Workshop(directory.work / "params")
-        self.fleet = Fleet(directory.work, self.workshop, scrubber.add)
+        self.phase_cache = PhaseCache(directory.work / "params")
+        self.engine_instances = EngineInstances(directory.work, self.phase_cache, scrubber.add)
         self.bad = self.done.bad
         self.lost: dict[str, set[int]] = {}  # path id → sets in which its runner was lost
         self._server_syncs: dict[Key, Any] = {}
@@ -88,7 +88,7 @@ class Schedule:
             raise disk_space.error(self.directory.path, printable(str(error))) from error
         finally:
             self.progress.end()
-            self.fleet.stop_all()
+            self.engine_instances.stop_all()
             processes.stop_all()
             shutil.rmtree(self.directory.work, ignore_errors=True)
 
@@ -97,7 +97,7 @@ class Schedule:
         proven = "" not in self.bad.get(planned.path.id, {})
         return (
             proven
-            and key_of(planned.path) in self.fleet
+            and key_of(planned.path) in self.engine_instances
             and len(self.lost.get(planned.path.id, ())) < FAILED_SETS_LIMIT
         )
 
@@ -110,16 +110,16 @@ class Schedule:
             named = " ".join(part for part in key if part != "none")
             self.progress.note(f"starting and loading {named} ({number} of {len(keys)})")
             try:
-                self.fleet.bring_up(self.plan.paths, self.plan.workloads, key)
+                self.engine_instances.bring_up(self.plan.paths, self.plan.workloads, key)
             except (RowpathError, RunnerFailure) as error:
-                self.fleet.forget(key)
+                self.engine_instances.forget(key)
                 for planned in self.plan.paths:
                     if key_of(planned.path) == key:
                         self.fail(-1, planned, "", RunnerFailure("connect", str(error)))
 
     def _move(self) -> None:
         """Databases moved by copying their directories: a step of an experiment of groups, before the first set."""
-        if self.plan.experiment.moves:
+        if self.plan.experiment.directory_copies:
             folder, log = self.directory.work / "moves", self.log_of(self.plan.paths[0])
             directory_copies.carry_out_all(
                 self.plan, folder, self.journal.write, self.progress.note, log, self.timeout_s
@@ -135,35 +135,41 @@ class Schedule:
                 except RunnerFailure as failure:  # its paths run all the same, nothing is predicted for them
                     self.journal.write("note", text=f"the link {value} could not be measured: {failure}")
 
-    def engine_works(self, planned: PlannedPath) -> dict[str, EngineWork]:
+    def engine_works(self, planned: PlannedPath) -> dict[str, PreparedWorkload]:
         """The workloads of the path's phases, ready for its engine."""
         names = dict.fromkeys(name.partition(".")[0] for name in planned.phases)
-        instance = self.fleet[key_of(planned.path)]
-        return {name: self.workshop.path_work(self.plan.workloads[name], planned.path, instance) for name in names}
+        instance = self.engine_instances[key_of(planned.path)]
+        return {name: self.phase_cache.path_work(self.plan.workloads[name], planned.path, instance) for name in names}
 
     def _prove_all(self, measure: bool) -> None:
         todo = [p for p in self.plan.paths if p.path.id not in self.done.proven and self.runnable(p)]
         writing = {key_of(p.path) for p in todo if any(self.plan.phase(name).writes for name in p.phases)}
-        ours = {key for key in writing if key in self.fleet and not isinstance(self.fleet[key], Given)}
+        ours = {
+            key
+            for key in writing
+            if key in self.engine_instances and not isinstance(self.engine_instances[key], External)
+        }
         counted = [key for key in ours if key[1] == "server" and syncs.probe() == syncs.MEANS]
         for key in counted:
             file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
             self._server_syncs[key] = file
             self._restart(key, syncs.environment(file))
-        prover = Prover(self.journal.write, self.directory.work, self.timeout_s, count_commits=measure)
+        verification_pass = VerificationPass(
+            self.journal.write, self.directory.work, self.timeout_s, count_commits=measure
+        )
         for number, planned in enumerate(todo, 1):
             key = key_of(planned.path)
             self.revive(key)
-            if key not in self.fleet:
+            if key not in self.engine_instances:
                 continue
             self.progress.note(f"proving {planned.name} ({number} of {len(todo)})")
-            bad = prover.prove(
+            bad = verification_pass.prove(
                 planned,
-                self.fleet[key],
+                self.engine_instances[key],
                 self.engine_works(planned),
                 self.log_of(planned),
                 self._server_syncs.get(key),
-                self.fleet.way_to,
+                self.engine_instances.way_to,
             )
             self.bad[planned.path.id] = bad
             self.journal.write("proven", path_id=planned.path.id, bad=bad)
@@ -183,15 +189,15 @@ class Schedule:
         return write
 
     def _measure_all(self) -> None:
-        if self.plan.experiment.groups:
-            Conductor(self).run()
+        if self.plan.experiment.client_groups:
+            MixedLoadSchedule(self).run()
             return
         measure = self.plan.experiment.measure
         for set_number in range(measure.sets):
-            for group_number, group in enumerate(self.plan.groups):
+            for group_number, group in enumerate(self.plan.batches):
                 if (group_number, set_number) not in self.done.sets:
                     self._set(set_number, group_number, group)
-        extra = len(self.plan.groups)
+        extra = len(self.plan.batches)
         for set_number in range(measure.sets, measure.max_sets):
             if (extra, set_number) in self.done.sets:
                 continue
@@ -214,9 +220,9 @@ class Schedule:
             "noise", set=set_number, group=group_number, when="before", **asdict(noise.read(cpus.server_cpus()[0]))
         )
         with contextlib.ExitStack() as cleanup:
-            invocations = self._start(set_number, members, cleanup)
+            workers = self._start(set_number, members, cleanup)
             phases = [
-                SetPhase(self, set_number, group_number, name, self._serving(invocations, name))
+                SetPhase(self, set_number, group_number, name, self._serving(workers, name))
                 for name in self.plan.experiment.phases
             ]
             # Every cold pass before anything is warmed up: a process is fresh only once.
@@ -224,13 +230,13 @@ class Schedule:
                 phase.cold()
             for phase in phases:
                 phase.steady()
-            for invocation in invocations:
-                path_id = invocation.planned.path.id
+            for worker in workers:
+                path_id = worker.planned.path.id
                 if set_number not in self.lost.get(path_id, ()):
-                    with self._guard(set_number, invocation, ""):
-                        self.journal.write("facts", set=set_number, path_id=path_id, facts=invocation.facts())
-                for line in invocation.runner.noise:
-                    self.journal.write("note", text=f"{invocation.planned.name} said: {line}")
+                    with self._guard(set_number, worker, ""):
+                        self.journal.write("facts", set=set_number, path_id=path_id, facts=worker.facts())
+                for line in worker.runner.noise:
+                    self.journal.write("note", text=f"{worker.planned.name} said: {line}")
         self.journal.write(
             "noise", set=set_number, group=group_number, when="after", **asdict(noise.read(cpus.server_cpus()[0]))
         )
@@ -247,15 +253,15 @@ class Schedule:
                 self._restart(key)
         for planned in members:
             # In the first set too: the proof pass has written into what was loaded.
-            if planned.path.get("deployment") == "embedded" and key_of(planned.path) in self.fleet:
-                self.fleet[key_of(planned.path)].own_copy(planned.path)
+            if planned.path.get("deployment") == "embedded" and key_of(planned.path) in self.engine_instances:
+                self.engine_instances[key_of(planned.path)].own_copy(planned.path)
 
-    def _serving(self, invocations: list[Invocation], name: str) -> list[Invocation]:
-        return [i for i in invocations if name in i.planned.phases and name not in self.bad.get(i.planned.path.id, {})]
+    def _serving(self, workers: list[Worker], name: str) -> list[Worker]:
+        return [i for i in workers if name in i.planned.phases and name not in self.bad.get(i.planned.path.id, {})]
 
     def revive(self, key: Key) -> bool:
         """Start a server again that is gone; whether it was."""
-        if key not in self.fleet or key[1] != "server" or self.fleet[key].check():
+        if key not in self.engine_instances or key[1] != "server" or self.engine_instances[key].check():
             return False
         text = f"the server {key[0]} was gone and was started again"
         self.journal.write("note", text=text)
@@ -265,55 +271,55 @@ class Schedule:
 
     def _restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
         """Stop and start a server again; one that does not come back is a failure of its paths, not of the run."""
-        if key not in self.fleet:
+        if key not in self.engine_instances:
             return
         try:
-            self.fleet.restart(key, environment)
+            self.engine_instances.restart(key, environment)
         except RowpathError as error:
-            self.fleet.forget(key)
+            self.engine_instances.forget(key)
             for planned in self.plan.paths:
                 if key_of(planned.path) == key:
                     self.fail(-1, planned, "", RunnerFailure("connect", str(error)))
 
-    def _invocation(self, planned: PlannedPath) -> Invocation:
-        instance = self.fleet[key_of(planned.path)]
-        return Invocation(planned, instance, log=self.log_of(planned), timeout_s=self.timeout_s)
+    def _worker(self, planned: PlannedPath) -> Worker:
+        instance = self.engine_instances[key_of(planned.path)]
+        return Worker(planned, instance, log=self.log_of(planned), timeout_s=self.timeout_s)
 
-    def _start(self, set_number: int, members: list[PlannedPath], cleanup: contextlib.ExitStack) -> list[Invocation]:
-        started: list[Invocation] = []
+    def _start(self, set_number: int, members: list[PlannedPath], cleanup: contextlib.ExitStack) -> list[Worker]:
+        started: list[Worker] = []
         for planned in members:
-            if key_of(planned.path) not in self.fleet:
+            if key_of(planned.path) not in self.engine_instances:
                 continue
             try:
-                invocation = self._invocation(planned)
+                worker = self._worker(planned)
             except (RunnerFailure, RowpathError) as error:
                 failure = error if isinstance(error, RunnerFailure) else RunnerFailure("internal", str(error))
                 self.fail(set_number, planned, "", failure)
                 continue
-            cleanup.callback(invocation.close)
-            started.append(invocation)
+            cleanup.callback(worker.close)
+            started.append(worker)
         opened = []
-        for invocation in started:
-            with self._guard(set_number, invocation, ""):
-                record = invocation.open(**self.fleet.way_to(invocation.planned.path))
+        for worker in started:
+            with self._guard(set_number, worker, ""):
+                record = worker.open(**self.engine_instances.way_to(worker.planned.path))
                 self.journal.write(
-                    "invocation",
+                    "worker",
                     set=set_number,
-                    path_id=invocation.planned.path.id,
+                    path_id=worker.planned.path.id,
                     started_ns=self.now_ns(),
                     **record,
                 )
-                opened.append(invocation)
-        for invocation in opened:
-            invocation.notice_server()
+                opened.append(worker)
+        for worker in opened:
+            worker.notice_server()
         return opened
 
     @contextlib.contextmanager
-    def _guard(self, set_number: int, invocation: Invocation, name: str) -> Iterator[None]:
+    def _guard(self, set_number: int, worker: Worker, name: str) -> Iterator[None]:
         try:
             yield
         except RunnerFailure as failure:
-            self.fail(set_number, invocation.planned, name, failure)
+            self.fail(set_number, worker.planned, name, failure)
 
     def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
         """Journal a failure of a path in a phase (empty: as a whole)."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from rowpath.engines.base import Instance
 from rowpath.execution.counting import STATEMENTS_MEANS, Counting, counting_proxy, distinctive, statement_counts
-from rowpath.execution.prepared_phases import EngineWork, Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.worker import Worker
 from rowpath.machine import disk_space
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import syncs, system_calls
@@ -31,7 +31,7 @@ LEAST_ROUND_TRIPS = 0.95  # per operation, of a path over a connection
 Record = Callable[..., None]
 
 
-class Prover:
+class VerificationPass:
     """Runs the pass over one path after another and journals what it finds."""
 
     def __init__(self, record: Record, directory: Path, timeout_s: float, count_commits: bool) -> None:
@@ -44,7 +44,7 @@ class Prover:
         self,
         planned: PlannedPath,
         instance: Instance,
-        engine_works: dict[str, EngineWork],
+        engine_works: dict[str, PreparedWorkload],
         log: Callable[[str], None],
         server_syncs: Path | None = None,
         way_to: Callable[[AccessPath], Mapping[str, Any]] = lambda _path: {},
@@ -60,18 +60,18 @@ class Prover:
             try:
                 way = way_to(planned.path)
                 counting = cleanup.enter_context(counting_proxy(planned.path, instance, self._directory, way))
-                invocation = Invocation(planned, instance, log=log, timeout_s=self._timeout_s, environment=environment)
-                cleanup.callback(invocation.close)
-                invocation.open(**(counting.overrides if counting else {}))
+                worker = Worker(planned, instance, log=log, timeout_s=self._timeout_s, environment=environment)
+                cleanup.callback(worker.close)
+                worker.open(**(counting.overrides if counting else {}))
                 if counting:
-                    settings = invocation.facts().get("settings", {})
+                    settings = worker.facts().get("settings", {})
                     counting.encrypted = str(settings.get("tls", "")).startswith("on")
             except RunnerFailure as failure:
                 return {"": self._failed(planned, "", failure)}
             for name in planned.phases:
-                engine_work = engine_works[name.partition(".")[0]]
+                prepared_workload = engine_works[name.partition(".")[0]]
                 try:
-                    self._phase(invocation, engine_work, engine_work.phases[name], counting, counted, bad)
+                    self._phase(worker, prepared_workload, prepared_workload.phases[name], counting, counted, bad)
                 except RunnerFailure as failure:
                     bad[name] = self._failed(planned, name, failure)
                     if failure.fatal:
@@ -80,38 +80,36 @@ class Prover:
 
     def _phase(
         self,
-        invocation: Invocation,
-        engine_work: EngineWork,
-        work: Work,
+        worker: Worker,
+        prepared_workload: PreparedWorkload,
+        work: PreparedPhase,
         counting: Counting | None,
         sync_file: Path | None,
         bad: dict[str, str],
     ) -> None:
-        planned = invocation.planned
+        planned = worker.planned
         if work.phase.writes:
-            invocation.reset(work)
-        invocation.prepare(work)
-        settling, operations = self._how_many(work, invocation.clients)
+            worker.reset(work)
+        worker.prepare(work)
+        settling, operations = self._how_many(work, worker.clients)
         known = work.phase.kind != "null" and work.phase.truth != "none"
         if known and not work.phase.writes and not planned.adapter.floor:
             count = min(work.parameter_count or 1, VERIFIED_OPERATIONS)
-            if not self._verified(invocation, engine_work, work, work, count):
+            if not self._verified(worker, prepared_workload, work, work, count):
                 bad[work.name] = "wrong"
                 return
-        alone = self._settle(invocation, work, settling)
-        commits_before = self._commits(invocation)
+        alone = self._settle(worker, work, settling)
+        commits_before = self._commits(worker)
         if counting:
             counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
             counting.proxy.reset()
-        asked_before = statement_counts(invocation.instance)
+        asked_before = statement_counts(worker.instance)
         syncs_before = syncs.read(sync_file) if sync_file and work.phase.writes else None
-        with system_calls.counting(invocation.runner.pid) as together:
-            measured = invocation.sample(
-                work, "warm", operations=operations, first=settling if work.phase.writes else 0
-            )
+        with system_calls.counting(worker.runner.pid) as together:
+            measured = worker.sample(work, "warm", operations=operations, first=settling if work.phase.writes else 0)
         found: dict[str, Any] = {}
         means: dict[str, str] = {}
-        asked_after = statement_counts(invocation.instance)
+        asked_after = statement_counts(worker.instance)
         if asked_before and asked_after:
             found["prepares"] = asked_after["prepare"] - asked_before["prepare"]
             found["executes"] = asked_after["execute"] - asked_before["execute"]
@@ -137,16 +135,16 @@ class Prover:
         if syncs_before is not None and sync_file is not None:
             found["syncs"] = syncs.read(sync_file)["total"] - syncs_before["total"]
             means["syncs"] = syncs.MEANS
-        commits_after = self._commits(invocation) if commits_before is not None else None
+        commits_after = self._commits(worker) if commits_before is not None else None
         if commits_before is not None and commits_after is not None:
-            flushes = len(invocation.instance.flush_statements)
+            flushes = len(worker.instance.flush_statements)
             found["commits"] = commits_after - commits_before - flushes
             means["commits"] = "the server's own counter of committed transactions"
-        payload = engine_work.truth.payload_bytes(work.phase, 0, operations)
+        payload = prepared_workload.truth.payload_bytes(work.phase, 0, operations)
         self._record(
             "proof",
             path_id=planned.path.id,
-            workload=engine_work.workload.name,
+            workload=prepared_workload.workload.name,
             phase=work.phase.name,
             operations=measured.reply.operations,
             payload_bytes=payload,
@@ -171,7 +169,7 @@ class Prover:
                 "failure",
                 set=-1,
                 path_id=planned.path.id,
-                workload=engine_work.workload.name,
+                workload=prepared_workload.workload.name,
                 phase=work.phase.name,
                 status="wrong",
                 kind="verify",
@@ -182,33 +180,33 @@ class Prover:
             return
         received = found.get("bytes_received") if work.phase.transaction == "autocommit" else None
         if planned.adapter.floor and (text := drain_problem(planned.path, measured.reply, payload, received)):
-            where = {"path_id": planned.path.id, "workload": engine_work.workload.name, "phase": work.phase.name}
+            where = {"path_id": planned.path.id, "workload": prepared_workload.workload.name, "phase": work.phase.name}
             self._record("failure", set=-1, **where, status="wrong", kind="verify", code="not-all", text=text)
             bad[work.name] = "wrong"
             return
         if work.after is not None:
-            invocation.prepare(work.after)
-            expected = engine_work.truth.after_digest(work.phase, settling + operations)
-            if not self._verified(invocation, engine_work, work, work.after, 1, expected):
+            worker.prepare(work.after)
+            expected = prepared_workload.truth.after_digest(work.phase, settling + operations)
+            if not self._verified(worker, prepared_workload, work, work.after, 1, expected):
                 bad[work.name] = "wrong"
 
-    def _settle(self, invocation: Invocation, work: Work, settling: int) -> int | None:
+    def _settle(self, worker: Worker, work: PreparedPhase, settling: int) -> int | None:
         """Let the driver settle; the least system calls of a request for one operation (a runtime adds its own)."""
         if work.phase.union:
             for _ in range(SETTLING_RETRIEVALS):
-                invocation.sample(work, "warm")
+                worker.sample(work, "warm")
             return None
         singles = min(settling, SINGLE_OPERATIONS)
         if settling > singles:
-            invocation.sample(work, "warm", operations=settling - singles, first=0)
+            worker.sample(work, "warm", operations=settling - singles, first=0)
         least: list[int] = []
         for position in range(settling - singles, settling):
-            with system_calls.counting(invocation.runner.pid) as counted:
-                invocation.sample(work, "warm", operations=1, first=position)
+            with system_calls.counting(worker.runner.pid) as counted:
+                worker.sample(work, "warm", operations=1, first=position)
             least += [counted.calls] if counted.calls is not None else []
         return min(least, default=None)
 
-    def _how_many(self, work: Work, clients: int) -> tuple[int, int]:
+    def _how_many(self, work: PreparedPhase, clients: int) -> tuple[int, int]:
         """Operations that let the driver settle on every connection, and operations that are counted."""
         settling = SETTLING_OPERATIONS * clients
         if work.phase.writes:
@@ -222,42 +220,47 @@ class Prover:
             return SETTLING_RETRIEVALS * clients, 2
         return settling, 3 if work.phase.scan else COUNTED_OPERATIONS
 
-    def _commits(self, invocation: Invocation) -> int | None:
+    def _commits(self, worker: Worker) -> int | None:
         """The server's counter of commits, with everything that this connection did."""
-        flush = invocation.instance.flush_statements
-        if not self._count_commits or not flush or invocation.clients > 1:  # only one connection would be flushed
+        flush = worker.instance.flush_statements
+        if not self._count_commits or not flush or worker.clients > 1:  # only one connection would be flushed
             return None
         try:
-            invocation.run(list(flush))
+            worker.run(list(flush))
         except RunnerFailure as failure:
             if failure.kind != "unsupported":
                 raise
             return None  # a driver of queries alone
-        return invocation.commits()
+        return worker.commits()
 
     def _verified(
         self,
-        invocation: Invocation,
-        engine_work: EngineWork,
-        work: Work,
-        select: Work,
+        worker: Worker,
+        prepared_workload: PreparedWorkload,
+        work: PreparedPhase,
+        select: PreparedPhase,
         count: int,
         expected: str | None = None,
     ) -> bool:
-        reply = invocation.verify(select, 0, count)
+        reply = worker.verify(select, 0, count)
         union = work.phase.union
         if expected is None:  # the parts of one retrieval are together the whole table
             times = 1 if union else count
-            expected = engine_work.truth.verify_digest(work.phase, 0, times, VERIFIED_ROWS)
-            total = engine_work.truth.rows(work.phase, 0, times) or 0
+            expected = prepared_workload.truth.verify_digest(work.phase, 0, times, VERIFIED_ROWS)
+            total = prepared_workload.truth.rows(work.phase, 0, times) or 0
             if reply.digest != expected and reply.rows == total > VERIFIED_ROWS:  # another order is no other result
-                reply = invocation.verify(select, 0, count, max_rows=total)
-                expected = engine_work.truth.verify_digest(work.phase, 0, times, total)
+                reply = worker.verify(select, 0, count, max_rows=total)
+                expected = prepared_workload.truth.verify_digest(work.phase, 0, times, total)
         # Beyond the rows of the digest too: parts that leave some out may begin with the right ones.
-        whole = engine_work.truth.rows(work.phase, 0, 1) if union else None
+        whole = prepared_workload.truth.rows(work.phase, 0, 1) if union else None
         ok = reply.digest == expected and whole in (None, reply.rows)
-        planned = invocation.planned
-        where = {"set": -1, "path_id": planned.path.id, "workload": engine_work.workload.name, "phase": work.phase.name}
+        planned = worker.planned
+        where = {
+            "set": -1,
+            "path_id": planned.path.id,
+            "workload": prepared_workload.workload.name,
+            "phase": work.phase.name,
+        }
         self._record(
             "verify",
             **where,
@@ -300,7 +303,7 @@ class Prover:
         return status
 
     def _sync_counting(
-        self, planned: PlannedPath, engine_works: dict[str, EngineWork]
+        self, planned: PlannedPath, engine_works: dict[str, PreparedWorkload]
     ) -> tuple[dict[str, str], Path | None]:
         writes = any(engine_works[name.partition(".")[0]].phases[name].phase.writes for name in planned.phases)
         if not writes or planned.path.get("deployment") != "embedded" or syncs.probe() != syncs.MEANS:

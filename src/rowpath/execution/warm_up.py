@@ -31,7 +31,7 @@ def is_flat(last_blocks: Sequence[float], tolerance: float = TOLERANCE) -> bool:
 
 
 def classify(blocks: Sequence[float], tolerance: float = TOLERANCE) -> Shape:
-    """The shape of an invocation's blocks (ns/operation) from its first operation on.
+    """The shape of a worker's blocks (ns/operation) from its first operation on.
 
     `flat`: one level from the start; `warm-up`: it ends on its least level; `slowdown`: it ends on one that it had
     beaten before; `no steady state`: its end keeps no level. Up to two blocks can show no change: flat if they agree.

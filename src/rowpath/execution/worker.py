@@ -1,4 +1,4 @@
-"""One invocation: a fresh runner process on one path, asked for samples, with the collectors read around each."""
+"""One worker: a fresh runner process on one path, asked for samples, with the collectors read around each."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Given, Instance, Settled
+from rowpath.engines.base import External, Instance, Settled
 from rowpath.errors import RowpathError
-from rowpath.execution.prepared_phases import Work, column_specs
+from rowpath.execution.prepared_phases import PreparedPhase, column_specs
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import cpu, disk, memory, noise, run_queue
 from rowpath.planning.plan import PlannedPath
@@ -69,7 +69,7 @@ class Measured:
         return fields | {name: getattr(self, name) for name in own}
 
 
-class Invocation:
+class Worker:
     """A living runner on its path, connected; every method that fails raises RunnerFailure."""
 
     def __init__(
@@ -100,7 +100,7 @@ class Invocation:
         self.warmed = False  # whether a phase of this process has been warmed up already
 
     def open(self, **overrides: Any) -> dict[str, Any]:
-        """Shake hands and connect; the fields of the journal's `invocation` record, facts excepted."""
+        """Shake hands and connect; the fields of the journal's `worker` record, facts excepted."""
         requires = (*(("clients",) if self.clients > 1 else ()), *(("groups",) if self.grouped else ()))
         hello = self.runner.hello(self.planned.adapter.driver, self.timeout_s, requires)
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
@@ -141,7 +141,7 @@ class Invocation:
         """Learn which server processes exist now; between blocks, after connecting."""
         self._server_pids = self.instance.pids()
 
-    def prepare(self, work: Work) -> int:
+    def prepare(self, work: PreparedPhase) -> int:
         """Prepare a phase; what it took, in ns."""
         spec = PhaseSpec(
             name=work.name,
@@ -167,7 +167,7 @@ class Invocation:
 
     def sample(
         self,
-        work: Work,
+        work: PreparedPhase,
         regime: str,
         *,
         lead_in_ns: int = 0,
@@ -203,7 +203,7 @@ class Invocation:
         busy = noise.busy_ns(self.cpus) - busy_before if self.free else 0
         wait = _difference(self._foreign_wait_ns(), wait_before)
         # A backend that has ended takes its clock with it; a server that was given to us shows none.
-        counted_server = work.phase.kind != "connect" and not isinstance(self.instance, Given)
+        counted_server = work.phase.kind != "connect" and not isinstance(self.instance, External)
         # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
         # every other thread of the process (compiler, collector) from outside; several clients are threads too, so
         # that then all is seen from outside.
@@ -222,7 +222,13 @@ class Invocation:
         return run_queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
 
     def _judged(
-        self, work: Work, reply: SampleReply, client: int | None, server: int | None, wait: int | None, busy: int
+        self,
+        work: PreparedPhase,
+        reply: SampleReply,
+        client: int | None,
+        server: int | None,
+        wait: int | None,
+        busy: int,
     ) -> Measured:
         one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.get("placement") == "same")
         truth = None
@@ -247,7 +253,9 @@ class Invocation:
             disturbed = f"ready but not running for {wait / window:.0%} of the window"
         return Measured(reply, client, None if self.alone else server, wait, truth, disturbed)
 
-    def verify(self, work: Work, first: int, count: int, max_rows: int = VERIFIED_ROWS, keep: str = "") -> VerifyReply:
+    def verify(
+        self, work: PreparedPhase, first: int, count: int, max_rows: int = VERIFIED_ROWS, keep: str = ""
+    ) -> VerifyReply:
         """The digest of operations `[first, first + count)`; `keep`: a file to make of the digest's rows."""
         asked = {"phase": work.name, "first": first, "count": count, "max_rows": max_rows, "keep": keep}
         return self.runner.request(Verify, self.timeout_s, **asked, expect=VerifyReply)
@@ -269,7 +277,7 @@ class Invocation:
         )
         return reply.ns
 
-    def reset(self, work: Work) -> None:
+    def reset(self, work: PreparedPhase) -> None:
         """Bring a write phase's tables to their starting state, outside the clock."""
         for statement in work.reset:
             self.run([statement], ignore_errors=statement.lstrip().upper().startswith("DROP"))

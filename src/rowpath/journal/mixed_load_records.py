@@ -6,23 +6,23 @@ from typing import Any, Literal
 
 import msgspec
 
-from rowpath.journal.record_base import InStretch
+from rowpath.journal.record_base import InStage
 
 
 class AtWork(msgspec.Struct):
-    """One group of a stretch as it was asked to work."""
+    """One group of a stage as it was asked to work."""
 
     group: str
     phase: str = ""
-    verb: str = ""
+    action: str = ""
     clients: int = 1
     pacing: Literal["closed", "fixed", "poisson"] = "closed"
     rate_per_s: float | None = None
     process: str | int | None = None
 
 
-class StretchRecord(InStretch, tag="stretch"):
-    """A stretch begins."""
+class StageRecord(InStage, tag="stage"):
+    """A stage begins."""
 
     at_ns: int = 0
     seconds: float = 0.0
@@ -61,8 +61,8 @@ class ConnectionsSecond(msgspec.Struct):
     received_bytes: float = 0
 
 
-class SecondRecord(InStretch, tag="second"):
-    """One interval of a stretch, usually a second."""
+class SecondRecord(InStage, tag="second"):
+    """One interval of a stage, usually a second."""
 
     at_ns: int = 0  # its end
     ns: int = 0
@@ -71,8 +71,8 @@ class SecondRecord(InStretch, tag="second"):
     connections: ConnectionsSecond | None = None
 
 
-class GroupRecord(InStretch, tag="group"):
-    """The totals of one group in one stretch."""
+class ClientGroupRecord(InStage, tag="group"):
+    """The totals of one group in one stage."""
 
     group: str = ""
     phase: str = ""  # workload.phase
@@ -127,7 +127,7 @@ class BackupCheck(msgspec.Struct):
     doubled: int = 0
 
 
-class BackupRecord(InStretch, tag="backup"):
+class BackupRecord(InStage, tag="backup"):
     """One backup, and what became of restoring it."""
 
     group: str = ""
@@ -144,8 +144,8 @@ class BackupRecord(InStretch, tag="backup"):
     checked: BackupCheck | None = None
 
 
-class KillRecord(InStretch, tag="kill"):
-    """The engine's process killed in the middle of a stretch."""
+class KillRecord(InStage, tag="kill"):
+    """The engine's process killed in the middle of a stage."""
 
     at_ns: int = 0
     pids: list[int] = []
@@ -153,7 +153,7 @@ class KillRecord(InStretch, tag="kill"):
     reason: str = ""
 
 
-class AcknowledgedRecord(InStretch, tag="acknowledged"):
+class AcknowledgedRecord(InStage, tag="acknowledged"):
     """Whether the acknowledged writes were there."""
 
     when: Literal["end", "kill", "backup"] = "end"
@@ -167,7 +167,7 @@ class AcknowledgedRecord(InStretch, tag="acknowledged"):
     reason: str = ""
 
 
-class MoveRecord(InStretch, tag="move"):
+class DirectoryCopyRecord(InStage, tag="move"):
     """A database directory copied, and what was found in the copy."""
 
     source: str = ""
@@ -180,8 +180,8 @@ class MoveRecord(InStretch, tag="move"):
     reason: str = ""
 
 
-class RateTryRecord(InStretch, tag="rate-try"):
-    """One rate of a rate sweep."""
+class RateTryRecord(InStage, tag="rate-try"):
+    """One rate of a rate search."""
 
     group: str = ""
     rate_per_s: float = 0.0
@@ -193,13 +193,13 @@ class RateTryRecord(InStretch, tag="rate-try"):
     bound_ns: int = 0
 
 
-AnyGroupsRecord = (
-    StretchRecord
+AnyMixedLoadRecord = (
+    StageRecord
     | SecondRecord
-    | GroupRecord
+    | ClientGroupRecord
     | BackupRecord
     | KillRecord
     | AcknowledgedRecord
-    | MoveRecord
+    | DirectoryCopyRecord
     | RateTryRecord
 )

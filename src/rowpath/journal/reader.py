@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rowpath.errors import InternalError, UsageError
-from rowpath.journal.record_base import InSet, InStretch
+from rowpath.journal.record_base import InSet, InStage
 from rowpath.journal.records import (
     AnyRecord,
     DroppedRecord,
     EndRecord,
     FactsRecord,
-    InvocationRecord,
     LinkRecord,
     NoteRecord,
     PathRecord,
@@ -26,6 +25,7 @@ from rowpath.journal.records import (
     RunRecord,
     SetRecord,
     SyncCostRecord,
+    WorkerRecord,
 )
 from rowpath.model.workload import SCHEMA_VERSION
 
@@ -44,7 +44,7 @@ class Records:
     dropped: list[DroppedRecord] = field(default_factory=list)
     sets: dict[tuple[int, int], SetRecord] = field(default_factory=dict)  # by (set, group)
     in_sets: list[InSet] = field(default_factory=list)
-    in_stretches: list[InStretch] = field(default_factory=list)
+    in_stages: list[InStage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     probe: list[ProbeRecord] = field(default_factory=list)
     sync_cost: SyncCostRecord | None = None
@@ -58,7 +58,7 @@ class Records:
     def all(self, kind: type[Any]) -> list[Any]:
         """The records of one type, in order."""
         if not self._by_kind:
-            for record in (*self.in_sets, *self.in_stretches):
+            for record in (*self.in_sets, *self.in_stages):
                 self._by_kind.setdefault(type(record), []).append(record)
         return self._by_kind.get(kind, [])
 
@@ -117,17 +117,17 @@ def _check_version(file: Path, record: RunRecord) -> None:
 
 def _take(journal: Records, record: Any) -> None:
     if isinstance(record, FactsRecord):
-        for invocation in reversed(journal.in_sets):
-            if isinstance(invocation, InvocationRecord) and invocation.path_id == record.path_id:
-                invocation.facts = record.facts
+        for worker in reversed(journal.in_sets):
+            if isinstance(worker, WorkerRecord) and worker.path_id == record.path_id:
+                worker.facts = record.facts
                 break
     elif isinstance(record, InSet):
         record.phase = record.phase.removeprefix(f"{record.workload}.")
         record.group = record.group if record.group is not None else journal.open_groups.get(record.set, 0)
         journal.in_sets.append(record)
-    elif isinstance(record, InStretch):
+    elif isinstance(record, InStage):
         record.set_group = journal.open_groups.get(record.set, 0)
-        journal.in_stretches.append(record)
+        journal.in_stages.append(record)
     elif isinstance(record, PathRecord):
         journal.paths[record.path_id] = record
     elif isinstance(record, DroppedRecord):
@@ -155,7 +155,7 @@ def _take(journal: Records, record: Any) -> None:
 def _forget(journal: Records, restarted: SetRecord) -> None:
     key = restarted.set, restarted.group
     journal.in_sets = [record for record in journal.in_sets if (record.set, record.group) != key]
-    journal.in_stretches = [each for each in journal.in_stretches if (each.set, each.set_group) != key]
+    journal.in_stages = [each for each in journal.in_stages if (each.set, each.set_group) != key]
 
 
 def _number_through(journal: Records) -> None:

@@ -24,10 +24,10 @@ class InSet(Record):
         return self.path_id, self.workload, self.phase
 
 
-class InStretch(Record):
+class InStage(Record):
     """The same of groups at work at once; `set` is the file's own number, the same for all paths."""
 
     set: int = -1  # −1: before the first
     path_id: str = ""
-    stretch: str = ""
+    stage: str = ""
     set_group: int = 0  # of the `set` record before it; not written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rowpath.journal.mixed_load_records import AnyGroupsRecord
+from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
 from rowpath.journal.record_base import InSet, Record
 
 
@@ -46,7 +46,7 @@ class SetRecord(Record, tag="set"):
     anchors: list[str] = []
 
 
-class InvocationRecord(InSet, tag="invocation"):
+class WorkerRecord(InSet, tag="worker"):
     pid: int = 0
     hello: dict[str, Any] = {}
     connect_ns: float | None = None
@@ -58,7 +58,7 @@ class FactsRecord(InSet, tag="facts"):
     facts: dict[str, Any] = {}
 
 
-class ProvenRecord(Record, tag="proven"):
+class VerifiedRecord(Record, tag="proven"):
     path_id: str = ""
 
 
@@ -140,7 +140,7 @@ class SettleRecord(InSet, tag="settle"):
     means: str = ""
 
 
-class ProofRecord(InSet, tag="proof"):
+class CountedRecord(InSet, tag="proof"):
     """Counts of one untimed pass: totals over `operations`."""
 
     operations: int = 0
@@ -224,9 +224,9 @@ AnyRecord = (
     | PathRecord
     | DroppedRecord
     | SetRecord
-    | InvocationRecord
+    | WorkerRecord
     | FactsRecord
-    | ProvenRecord
+    | VerifiedRecord
     | SetEndRecord
     | PrepareRecord
     | SampleRecord
@@ -234,7 +234,7 @@ AnyRecord = (
     | VerifyRecord
     | MemoryRecord
     | SettleRecord
-    | ProofRecord
+    | CountedRecord
     | NoiseRecord
     | SyncCostRecord
     | LinkRecord
@@ -243,5 +243,5 @@ AnyRecord = (
     | ProbeRecord
     | ResumedRecord
     | EndRecord
-    | AnyGroupsRecord
+    | AnyMixedLoadRecord
 )

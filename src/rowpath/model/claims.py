@@ -10,7 +10,7 @@ from rowpath.model.base import Frozen, Regime
 from rowpath.model.metrics import UNITS
 
 # Coordinates with a value or a list of values; `workload`, `phase`, `regime` and `name` are taken too, and of metrics
-# of groups `stretch` and `group`.
+# of groups `stage` and `group`.
 Selector = dict[str, str | tuple[str, ...]]
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from rowpath.model.base import Frozen, Regime
 from rowpath.model.claims import Claim, Consistency, PublishedColumn
-from rowpath.model.mixed_load import GroupTable, MoveTable, RateSweepTable, StretchTable
+from rowpath.model.mixed_load import ClientGroupTable, DirectoryCopyTable, RateSearchTable, StageTable
 
 SCHEMA_VERSION = 1
 
@@ -71,10 +71,10 @@ class Experiment(Frozen, frozen=True):
     notes: tuple[str, ...] = ()
     model: CostModelTable | None = None
     sweep: SweepTable | None = None
-    groups: tuple[GroupTable, ...] = ()  # several at work at once: then `stretches` instead of blocks
-    stretches: tuple[StretchTable, ...] = ()
-    moves: tuple[MoveTable, ...] = ()  # of database directories, before the first set
-    rate_sweep: RateSweepTable | None = None
+    client_groups: tuple[ClientGroupTable, ...] = ()  # several at work at once: then `stages` instead of blocks
+    stages: tuple[StageTable, ...] = ()
+    directory_copies: tuple[DirectoryCopyTable, ...] = ()  # of database directories, before the first set
+    rate_search: RateSearchTable | None = None
     together: tuple[
         Literal["fetch", "threads", "tls", "link", "clients", "placement"], ...
     ] = ()  # rank in one list all the same

@@ -57,7 +57,7 @@ UNITS = {
     "recovery_time": "ns",
     "highest_rate": "operations/s",
 }
-GROUP_METRICS = tuple(UNITS)[tuple(UNITS).index("group_rate") :]
+MIXED_LOAD_METRICS = tuple(UNITS)[tuple(UNITS).index("group_rate") :]
 MORE_IS_BETTER = ("rate", "row_rate", "group_rate", "group_rate_in_backup", "backup_effect", "highest_rate")
 PROVEN = (
     "round_trips",

@@ -6,7 +6,7 @@ from rowpath.model.base import Frozen
 
 
 class TriedPath(Frozen, frozen=True):
-    """A candidate: the last stage it was in, and why it went no further.
+    """A candidate: the last step it was in, and why it went no further.
 
     `ratio`: its cost relative to the fastest's; None where it has none. In the journal it is relative to `anchor`, the
     name of the one that it was last held against.
@@ -14,7 +14,7 @@ class TriedPath(Frozen, frozen=True):
 
     name: str
     path: dict[str, str]
-    stage: str
+    step: str
     left: str = ""
     status: str = "ok"
     execution_ns: float | None = None
@@ -34,7 +34,7 @@ class LanguageBest(Frozen, frozen=True):
     form: str
     time_ns: float
     ratio: float  # to the fastest of all
-    stage: str
+    step: str
 
 
 class Setting(Frozen, frozen=True):
@@ -45,7 +45,7 @@ class Setting(Frozen, frozen=True):
     worse: str
     ratio: float
     driver: str
-    stage: str  # the rougher one of the two paths'
+    step: str  # the rougher one of the two paths'
 
 
 class AtRoundTrip(Frozen, frozen=True):
@@ -57,7 +57,7 @@ class AtRoundTrip(Frozen, frozen=True):
     at_ns: tuple[float, ...] = ()  # at each of probe/results.py's times
 
 
-class Group(Frozen, frozen=True):
+class DigestGroup(Frozen, frozen=True):
     """Paths that delivered the same rows; `difference`: the first column that differs from the largest group's."""
 
     digest: str
@@ -83,6 +83,6 @@ class Probe(Frozen, frozen=True):
     languages: tuple[LanguageBest, ...]
     settings: tuple[Setting, ...]
     at_round_trips: tuple[AtRoundTrip, ...]
-    groups: tuple[Group, ...]
+    digest_groups: tuple[DigestGroup, ...]
     limits: tuple[str, ...]  # what cannot be known, in sentences
     snippets: tuple[Snippet, ...]

@@ -21,9 +21,9 @@ class GroupsSecond:
     """A second of groups at work at once that has just ended."""
 
     path_name: str
-    stretch: str
-    at_s: float  # since the stretch's begin
-    seconds: float  # planned for the stretch, at most
+    stage: str
+    at_s: float  # since the stage's begin
+    seconds: float  # planned for the stage, at most
     groups: dict[str, GroupNow]
     backup: bool  # whether one was under way
 

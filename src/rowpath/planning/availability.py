@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from rowpath.engines import ENGINES
-from rowpath.engines.base import BacksUp, Reached, Versioned
+from rowpath.engines.base import BacksUp, ReachedByUrl, Versioned
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.planning.lattice import _adapter, _sized_like
@@ -36,7 +36,7 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
         there = engine.availability()
     if not there.ok:
         return there.reason, there.remedy
-    if isinstance(engine, Reached) and (unreachable := engine.unreachable(path))[0]:
+    if isinstance(engine, ReachedByUrl) and (unreachable := engine.unreachable(path))[0]:
         return unreachable
     if path.get("engine") == "null" and path.get("deployment") == "server":
         echo = availability(_adapter(("c", "ping")), "bundled")
@@ -59,7 +59,7 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
     return "", ""
 
 
-def unserved_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase: Phase) -> str:
+def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase: Phase) -> str:
     """Why the path does not serve this phase; empty when it does. A space stands for: not worth a word."""
     if (path.get("engine") == "null") != (phase.kind == "null"):
         return " "

@@ -6,7 +6,7 @@ from rowpath.engines import ENGINES
 from rowpath.planning.lattice import (
     stated_ns,
 )
-from rowpath.planning.mixed_load.estimate import moves_s, rate_sweep_s, stretches_s
+from rowpath.planning.mixed_load.estimate import moves_s, rate_search_s, stages_s
 from rowpath.planning.plan import Plan, PlannedPath
 
 ROUGH_START_S = {"c": 0.05, "csharp": 0.3, "python": 0.3, "java": 0.9}
@@ -58,15 +58,15 @@ def estimate_s(plan: Plan) -> float:
     measure = plan.experiment.measure
     block_s = (measure.block_ms + measure.lead_in_ms) / 1000 + 0.002
     per_set = 1.0
-    for group in plan.groups:
+    for group in plan.batches:
         for planned in group:
             tongue = planned.adapter.language
             served = planned.path.get("deployment") == "server"
             slow_server = 3.0 if served and ENGINES[planned.path.get("engine")].server_warm_s > 0 else 1.0
             per_set += ROUGH_START_S.get(tongue, 0.5)
             per_set += _crossing_s(plan, planned)
-            if plan.experiment.groups:
-                per_set += stretches_s(plan, planned) + rate_sweep_s(plan) / measure.sets
+            if plan.experiment.client_groups:
+                per_set += stages_s(plan, planned) + rate_search_s(plan) / measure.sets
                 continue
             for name in planned.phases:
                 phase = plan.phase(name)

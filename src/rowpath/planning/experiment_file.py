@@ -70,7 +70,9 @@ def _check_names(file: Path, experiment: Experiment) -> None:
         except ValueError as error:
             hint = "name a column and a row of [[published]]"
             raise _placed(file, lines, ("consistency", position), UsageError(str(error), hint)) from error
-    for location, mistake in validate.mistakes(experiment, workloads_of(experiment) if experiment.groups else {}):
+    for location, mistake in validate.mistakes(
+        experiment, workloads_of(experiment) if experiment.client_groups else {}
+    ):
         raise _placed(file, lines, location, mistake)
 
 

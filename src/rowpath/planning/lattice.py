@@ -17,7 +17,7 @@ from rowpath.runners.manifest import Adapter, every_adapter
 NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # Coordinates that change what surrounds a statement, not what it is: they are varied one at a time, for all their
 # combinations would be tens of thousands of paths.
-BESIDE = ("version", "engine_version", "tls", "clients", "concurrency", "threads", "bulk")
+VARIED_ONE_AT_A_TIME = ("version", "engine_version", "tls", "clients", "concurrency", "threads", "bulk")
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
 PROCESSES = ("shared", "own")  # the client processes of a path's groups: one for all, or one for each
 RANGES = ("bounds", "count")  # how a retrieval is parted: by quantiles of the key, or as if keys were dense
@@ -79,10 +79,10 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
 
 
 def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[AccessPath]:
-    """The adapter's paths worth listing: all that differ in the statement, and each other value of BESIDE once."""
-    beside = {key: values for key, values in wanted.items() if key in (*BESIDE, "link")}
+    """The adapter's paths worth listing: every statement, and each value of VARIED_ONE_AT_A_TIME once."""
+    beside = {key: values for key, values in wanted.items() if key in (*VARIED_ONE_AT_A_TIME, "link")}
     found = dict.fromkeys(lattice(adapter, beside, complete=True))
-    for key in BESIDE:
+    for key in VARIED_ONE_AT_A_TIME:
         if key not in beside:
             found |= dict.fromkeys(lattice(adapter, beside | {key: ("*",)}))
     return list(found)
@@ -119,7 +119,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                     if asked == ("*",)
                     else tuple(v for v in asked if v in values or open_ended or _sized_like(v, values))
                 )
-            elif complete and key not in ("profile", "durability", *BESIDE):
+            elif complete and key not in ("profile", "durability", *VARIED_ONE_AT_A_TIME):
                 choices[key] = values
             elif shipped and key in adapter.shipped:
                 choices[key] = (adapter.shipped[key],)

@@ -10,7 +10,7 @@ from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.path import TOGETHER, AccessPath, Dropped
 from rowpath.model.workload import Phase, Workload
-from rowpath.planning.availability import pruned, unavailable, unnumbered_reason, unserved_reason
+from rowpath.planning.availability import ineligible_reason, pruned, unavailable, unnumbered_reason
 from rowpath.planning.lattice import applies
 from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.planning.path_names import _spelt, short_names
@@ -48,7 +48,7 @@ class Plan:
     workloads: dict[str, Workload]
     paths: tuple[PlannedPath, ...]
     dropped: tuple[Dropped, ...]
-    groups: tuple[tuple[PlannedPath, ...], ...]  # each group fits in one set; more than one share anchors
+    batches: tuple[tuple[PlannedPath, ...], ...]  # each fits in one set; several share anchors
     anchors: tuple[str, ...]
     seed: int
     filters: dict[str, tuple[str, ...]]
@@ -111,7 +111,7 @@ def make_plan(
                 continue
             workload, _, phase = phase_name.partition(".")
             asked = workloads[workload].phase(phase)
-            why = unserved_reason(adapter, path, phase_name, asked)
+            why = ineligible_reason(adapter, path, phase_name, asked)
             why = why or unnumbered_reason(path, workloads[workload], phase_name, asked)
             if not why:
                 served.append(phase_name)
@@ -122,13 +122,13 @@ def make_plan(
     writing = any(workloads[name.partition(".")[0]].phase(name.partition(".")[2]).writes for name in experiment.phases)
     runnable = _with_comparisons(runnable, writing)
     # Where groups of clients are at work a set is every path once, one after another: nothing has to fit at once.
-    groups, anchors = ((tuple(runnable),), ()) if experiment.groups and runnable else _groups(runnable, seed)
+    batches, anchors = ((tuple(runnable),), ()) if experiment.client_groups and runnable else _batches(runnable, seed)
     return Plan(
         experiment,
         workloads,
         tuple(runnable),
         tuple(dropped),
-        groups,
+        batches,
         anchors,
         seed,
         filters,
@@ -195,7 +195,7 @@ def set_limit(paths: list[PlannedPath]) -> int:
     return max(3, min(SET_LIMIT, half_mib // each_mib))
 
 
-def _groups(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPath, ...], ...], tuple[str, ...]]:
+def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPath, ...], ...], tuple[str, ...]]:
     """Split into sets of at most SET_LIMIT live runners; several of them share two anchors: null and one C path."""
     limit = set_limit(paths)
     if len(paths) <= limit:
@@ -212,14 +212,14 @@ def _groups(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPat
     rest.sort(key=lambda p: (p.path.get("storage"), p.comparison, p.phases))
     room = max(1, limit - len(anchors))
     count = -(-len(rest) // room)
-    groups: list[list[PlannedPath]] = [[]]
+    batches: list[list[PlannedPath]] = [[]]
     for unit in _units(rest):
-        # A speed-up is a ratio of paths that share sets: a family is parted only where it fits in no group.
-        if groups[-1] and (len(groups[-1]) >= -(-len(rest) // count) or len(groups[-1]) + len(unit) > room):
-            groups.append([])
-        groups[-1] += unit
-    parted = [group[i : i + room] for group in groups for i in range(0, len(group), room)]
-    return tuple(anchors + tuple(group) for group in parted), tuple(anchor.path.id for anchor in anchors)
+        # A speed-up is a ratio of paths that share sets: a family is parted only where it fits in no batch.
+        if batches[-1] and (len(batches[-1]) >= -(-len(rest) // count) or len(batches[-1]) + len(unit) > room):
+            batches.append([])
+        batches[-1] += unit
+    parted = [batch[i : i + room] for batch in batches for i in range(0, len(batch), room)]
+    return tuple(anchors + tuple(batch) for batch in parted), tuple(anchor.path.id for anchor in anchors)
 
 
 def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
@@ -233,7 +233,7 @@ def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
 
 
 def block_order(seed: int, where: str, count: int) -> list[int]:
-    """A random order, the same for the same seed and place (set, group, phase, round)."""
+    """A random order, the same for the same seed and place (set, batch, phase, round)."""
     order = list(range(count))
     random.Random(f"{seed}/{where}").shuffle(order)
     return order

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 LONGEST_SHARE = 1 / 20  # of the budget: when one execution takes more, neither settings nor a ranking can be told
 TRIES_SHARE = 0.35  # of the budget, at most, until every candidate had its short try
 ROUNDS_SHARE = 0.65  # of the budget, at most, until the halving ends
-FULL_SETS = 6  # independent invocations that a claim needs
+FULL_SETS = 6  # independent workers that a claim needs
 LEAST_BLOCKS, MOST_BLOCKS = 3, 15  # of a path in one full set
 LEAST_FINALISTS = 2
 WARM_SHARE = 0.3  # of a set's time
@@ -52,8 +52,8 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Finals:
-    """What the last stage can afford: so many of the best candidates, sets, and rounds of blocks in each set."""
+class FullSetsBudget:
+    """What the last step can afford: so many of the best candidates, sets, and rounds of blocks in each set."""
 
     finalists: int
     sets: int
@@ -77,8 +77,8 @@ def blocks_of_round(costs_s: Sequence[float], seconds: float, least: int, most: 
     return max(least, min(most, int(seconds / each) if each > 0 else most))
 
 
-def plan_finals(block_s: Sequence[float], start_s: Sequence[float], left_s: float, busy_share: float) -> Finals:
-    """The last stage for candidates in the order of their promise, of whom each block and each start take so long.
+def plan_finals(block_s: Sequence[float], start_s: Sequence[float], left_s: float, busy_share: float) -> FullSetsBudget:
+    """The last step for candidates in the order of their promise, of whom each block and each start take so long.
 
     Fewer candidates before fewer sets: with six sets two paths can be told apart, with fewer nothing is claimed.
     """
@@ -92,5 +92,5 @@ def plan_finals(block_s: Sequence[float], start_s: Sequence[float], left_s: floa
             needed_s = fixed_s + round_s * (rounds + 1)  # a first block at least is spent on warming up
             sets = max(1, min(FULL_SETS, int(left_s / needed_s) if needed_s > 0 else FULL_SETS))
             warm_s = set_s * WARM_SHARE * busy_share / count
-            return Finals(count, sets, rounds, max(LEAST_WARM_S, min(MOST_WARM_S, warm_s)))
-    return Finals(0, 0, 0, 0.0)
+            return FullSetsBudget(count, sets, rounds, max(LEAST_WARM_S, min(MOST_WARM_S, warm_s)))
+    return FullSetsBudget(0, 0, 0, 0.0)

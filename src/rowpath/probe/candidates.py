@@ -12,7 +12,7 @@ from rowpath.engines.base import BY_URL, Stored
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Phase
-from rowpath.planning.availability import pruned, unserved_reason
+from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.lattice import lattice
 from rowpath.planning.path_names import short_names
 from rowpath.planning.plan import PlannedPath
@@ -73,7 +73,7 @@ def candidates(
         ]
         # To whoever drains a connection any query is a scan.
         asked = msgspec.structs.replace(phase, scan=True) if adapter.floor and deployment == "server" else phase
-        reasons = [unserved_reason(adapter, path, NAME, asked) for path in served]
+        reasons = [ineligible_reason(adapter, path, NAME, asked) for path in served]
         served = [path for path, reason in zip(served, reasons, strict=True) if not reason]
         if not served:
             said = next((reason for reason in reasons if reason.strip()), "")

@@ -24,7 +24,7 @@ from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import Candidates, candidates
 from rowpath.probe.query_check import check_query
 from rowpath.probe.row_limit import limited
-from rowpath.probe.run import Probing
+from rowpath.probe.run import ProbeRun
 from rowpath.probe.target import Target, read_target
 from rowpath.runners.manifest import build
 
@@ -92,7 +92,7 @@ def query_of(asked: Asked, target: Target) -> str:
     return text.strip().rstrip(";").rstrip()
 
 
-def probe(asked: Asked, kind: type[Probing] = Probing) -> Outcome:
+def probe(asked: Asked, kind: type[ProbeRun] = ProbeRun) -> Outcome:
     """Probe, and leave a run directory; `kind` says how candidates are gone through. Errors: RowpathError."""
     if asked.connections < LEAST_CONNECTIONS:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""The last stage of a probe: full sets of the best candidates, measured as every run measures."""
+"""The last step of a probe: full sets of the best candidates, measured as every run measures."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, cast
 import msgspec
 
 from rowpath.engines.base import Instance
-from rowpath.execution.instances import Fleet
-from rowpath.execution.prepared_phases import EngineWork, Work, Workshop
+from rowpath.execution.instances import EngineInstances
+from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.schedule import Schedule
-from rowpath.execution.worker import Invocation
+from rowpath.execution.worker import Worker
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Workload
@@ -22,32 +22,34 @@ from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.probe.budget import LEAST_BLOCKS, LEAST_WARM_S, Budget
 from rowpath.probe.candidates import NAME, form
-from rowpath.probe.row_consistency import Sameness
-from rowpath.probe.throttled_worker import PHASE, WORKLOAD, Probed
-from rowpath.workloads.expected import Truth
+from rowpath.probe.row_consistency import RowConsistency
+from rowpath.probe.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
+from rowpath.workloads.expected import Expected
 
 BLOCK_MS, LEAD_IN_MS = 10.0, 1.0
 LATENESS = 1.5  # a set may take the budget beyond its end, by this factor of what is left
 
 
-class OneWork(Workshop):
+class OnePhase(PhaseCache):
     """The query, ready; a floor gets it as the scan that it drains."""
 
-    def __init__(self, directory: Path, workload: Workload, work: Work, floor_work: Work, same: Sameness) -> None:
+    def __init__(
+        self, directory: Path, workload: Workload, work: PreparedPhase, floor_work: PreparedPhase, same: RowConsistency
+    ) -> None:
         super().__init__(directory)
-        self._of_paths = EngineWork(workload, cast(Truth, same), {NAME: work}, {})
-        self._of_floors = EngineWork(workload, cast(Truth, Sameness()), {NAME: floor_work}, {})
+        self._of_paths = PreparedWorkload(workload, cast(Expected, same), {NAME: work}, {})
+        self._of_floors = PreparedWorkload(workload, cast(Expected, RowConsistency()), {NAME: floor_work}, {})
 
-    def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> EngineWork:
+    def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
         """The one work there is."""
         return self._of_floors if form(path) == "drain" else self._of_paths
 
 
-class OneInstance(Fleet):
-    """A fleet of the one database that is probed: nothing is started, loaded or stopped."""
+class OneInstance(EngineInstances):
+    """A engine_instances of the one database that is probed: nothing is started, loaded or stopped."""
 
-    def __init__(self, directory: Path, workshop: Workshop, instance: Instance) -> None:
-        super().__init__(directory, workshop, lambda _secret: None)
+    def __init__(self, directory: Path, phase_cache: PhaseCache, instance: Instance) -> None:
+        super().__init__(directory, phase_cache, lambda _secret: None)
         self._one = instance
 
     def __getitem__(self, key: Key) -> Instance:
@@ -64,7 +66,7 @@ class OneInstance(Fleet):
         """Never: it is not ours."""
 
 
-class Finals(Schedule):
+class FullSets(Schedule):
     """Full sets on a database that is not ours. `start`: a new runner process for a path."""
 
     def __init__(
@@ -72,13 +74,13 @@ class Finals(Schedule):
         plan: Plan,
         *place: Any,
         timeout_s: float,
-        workshop: OneWork,
+        phase_cache: OnePhase,
         instance: Instance,
-        start: Callable[[PlannedPath, Callable[[str], None]], Probed],
+        start: Callable[[PlannedPath, Callable[[str], None]], ThrottledWorker],
     ) -> None:
         super().__init__(plan, *place, timeout_s=timeout_s)
-        self.workshop = workshop
-        self.fleet = OneInstance(self.directory.work, workshop, instance)
+        self.phase_cache = phase_cache
+        self.engine_instances = OneInstance(self.directory.work, phase_cache, instance)
         self._new = start
 
     def run_sets(self, sets: int, budget: Budget) -> int:
@@ -93,7 +95,7 @@ class Finals(Schedule):
             if number:
                 self._fit(budget.left_s / (longest_s * (sets - number)))
             began_s = time.monotonic()
-            for group_number, group in enumerate(self.plan.groups):
+            for group_number, group in enumerate(self.plan.batches):
                 self._set(number, group_number, group)
             longest_s = time.monotonic() - began_s
         return sets
@@ -110,7 +112,7 @@ class Finals(Schedule):
         """One cold execution of one path, alone, in a group of that set of its own."""
         self._set(set_number, group, (planned,))
 
-    def _invocation(self, planned: PlannedPath) -> Invocation:
+    def _worker(self, planned: PlannedPath) -> Worker:
         return self._new(planned, self.log_of(planned))
 
     def _renew(self, members: list[PlannedPath], first: bool) -> None:
@@ -133,7 +135,7 @@ def experiment_of(title: str, rounds: int, sets: int, warm_s: float, regimes: tu
 
 def plan_of(
     experiment: Experiment,
-    work: Work,
+    work: PreparedPhase,
     paths: tuple[PlannedPath, ...],
     *,
     dropped: tuple[Any, ...] = (),

@@ -18,7 +18,7 @@ DELIMITERS = {".csv": ",", ".tbl": "|"}
 OWN_COPIES = ("derby", "h2")  # one process at a time can open these, for reading too
 
 
-class Reached:
+class ExternalInstance:
     """What all have in common: nothing is started, loaded, settled or counted in what is not ours."""
 
     flush_statements: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Reached:
         return self.target.secrets()
 
 
-class GivenServer(Reached):
+class GivenServer(ExternalInstance):
     """A server that others run."""
 
     given_by = "the command line"
@@ -99,7 +99,7 @@ class GivenServer(Reached):
         return options
 
 
-class DatabaseFiles(Reached):
+class DatabaseFiles(ExternalInstance):
     """A database in the client's own process: a copy that all paths share, several copies, or the files in place.
 
     `original` is where it is opened, or what further copies are made of.
@@ -142,7 +142,7 @@ class DatabaseFiles(Reached):
         return file_copies.copy(file_copies.files_of(engine, self._original), folder)
 
 
-class SingleFile(Reached):
+class SingleFile(ExternalInstance):
     """A delimited, Parquet or Arrow file, only ever read; a link gives it the name of a table."""
 
     def __init__(self, target: Target, folder: Path) -> None:

@@ -7,29 +7,29 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.execution.counting import counting_proxy
-from rowpath.execution.prepared_phases import Work
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.throttled_worker import Probed
+from rowpath.probe.throttled_worker import ThrottledWorker
 
 SETTLING, COUNTED = 2, 2
 OPERATIONS = SETTLING + COUNTED
 
 
 def counted(
-    planned: PlannedPath, start: Callable[[PlannedPath], Probed], work: Work, directory: Path
+    planned: PlannedPath, start: Callable[[PlannedPath], ThrottledWorker], work: PreparedPhase, directory: Path
 ) -> dict[str, Any] | None:
     """The fields of a `proof` record; None where nothing can stand in between. Errors: RunnerFailure."""
-    invocation = start(planned)
+    worker = start(planned)
     try:
-        with counting_proxy(planned.path, invocation.instance, directory) as counting:
+        with counting_proxy(planned.path, worker.instance, directory) as counting:
             if counting is None:
                 return None
-            invocation.open(**counting.overrides)
-            invocation.prepare(work)
-            invocation.sample(work, "warm", operations=SETTLING, first=0)
+            worker.open(**counting.overrides)
+            worker.prepare(work)
+            worker.sample(work, "warm", operations=SETTLING, first=0)
             counting.proxy.reset()
-            reply = invocation.sample(work, "warm", operations=COUNTED, first=0).reply
+            reply = worker.sample(work, "warm", operations=COUNTED, first=0).reply
             counts = counting.proxy.read()
             return {
                 "operations": reply.operations,
@@ -39,4 +39,4 @@ def counted(
                 "means": {"bytes": proxy.MEANS},
             }
     finally:
-        invocation.close()
+        worker.close()

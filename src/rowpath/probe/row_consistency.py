@@ -10,7 +10,7 @@ from rowpath.workloads.codec import MASK64
 
 
 @dataclass
-class Sameness:
+class RowConsistency:
     """The touch sums of one execution, as the paths that agree deliver it; stands where a workload's truth does."""
 
     touches_seen: set[int] = field(default_factory=set)  # of one execution, each in its language's own unit
@@ -20,7 +20,7 @@ class Sameness:
         """One execution of a path that agrees gives this sum."""
         self.touches_seen.add(touch & MASK64)
 
-    def touches(self, _phase: object) -> Sameness:
+    def touches(self, _phase: object) -> RowConsistency:
         """Itself: there is one phase."""
         return self
 

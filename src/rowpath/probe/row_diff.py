@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import msgspec
 
-from rowpath.execution.prepared_phases import Work
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.worker_pool import Programs
+from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
 
 QUOTES = {"mysql": "`", "mariadb": "`"}
 UNKNOWN = "not known"
 
 
-def first_difference(programs: Programs, pair: tuple[PlannedPath, PlannedPath], work: Work, engine: str) -> str:
+def first_difference(
+    programs: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase, engine: str
+) -> str:
     """The name of the first column in which the two paths' rows differ, by digests of the query's first columns alone.
 
     A sentence where that cannot be told: duplicate names, files, or rows that agree once they are asked for so.
@@ -38,7 +40,7 @@ def first_difference(programs: Programs, pair: tuple[PlannedPath, PlannedPath], 
     return names[high - 1]
 
 
-def first_columns(work: Work, count: int, engine: str) -> Work:
+def first_columns(work: PreparedPhase, count: int, engine: str) -> PreparedPhase:
     """The query narrowed to its first columns."""
     quote = QUOTES.get(engine, '"')
     names = (quote + column.name.replace(quote, 2 * quote) + quote for column in work.columns[:count])
@@ -47,10 +49,10 @@ def first_columns(work: Work, count: int, engine: str) -> Work:
     return replace(work, sql=sql, columns=work.columns[:count], phase=phase)
 
 
-def _agree(programs: Programs, pair: tuple[PlannedPath, PlannedPath], work: Work) -> bool:
+def _agree(programs: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase) -> bool:
     digests = []
     for planned in pair:
-        with programs.turned_to(planned) as invocation:
-            invocation.prepare(work)
-            digests.append(invocation.verify(work, 0, 1).digest)
+        with programs.turned_to(planned) as worker:
+            worker.prepare(work)
+            digests.append(worker.verify(work, 0, 1).digest)
     return digests[0] == digests[1]

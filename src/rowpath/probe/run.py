@@ -11,23 +11,23 @@ import msgspec
 
 from rowpath.analysis.analyse import analyse
 from rowpath.errors import RowpathError, TimedOut, UsageError
-from rowpath.execution.prepared_phases import Work
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run import write_head, write_paths
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
-from rowpath.model.probe import Group, Snippet, TriedPath
+from rowpath.model.probe import DigestGroup, Snippet, TriedPath
 from rowpath.model.progress import Progress
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import caveats, round_trips, snippets
 from rowpath.probe.access import Access
 from rowpath.probe.budget import Budget, plan_finals
 from rowpath.probe.candidates import Candidates
-from rowpath.probe.full_sets import Finals, OneWork, experiment_of, plan_of
-from rowpath.probe.row_consistency import Sameness
+from rowpath.probe.full_sets import FullSets, OnePhase, experiment_of, plan_of
+from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.row_diff import first_difference
 from rowpath.probe.search import BLOCK_NS, Search, Tried
-from rowpath.probe.successive_halving import finalists, groups
-from rowpath.probe.throttled_worker import PHASE, WORKLOAD, Probed, work_of
-from rowpath.probe.worker_pool import Programs
+from rowpath.probe.successive_halving import batches, finalists
+from rowpath.probe.throttled_worker import PHASE, WORKLOAD, ThrottledWorker, work_of
+from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
 
@@ -41,7 +41,7 @@ GRACE_S = 5.0  # so that a runner can answer late
 LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
 
 
-class Probing:
+class ProbeRun:
     """What one probe has: the access, what can be tried, the budget, and where to write what it finds."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Probing:
         self.scrubber = scrubber
         self.progress = progress
         self.seed = seed
-        self.sameness = Sameness()
+        self.sameness = RowConsistency()
         self.search: Search | None = None
         self._limits: list[str] = []
         self._named: set[str] = set()
@@ -81,7 +81,7 @@ class Probing:
         floor_work = work_of(self.sql, columns, table=self.access.table, scan=True)
         self._head(work, command)
         self.progress.begin(self.budget.left_s, [planned.name for planned in self.found.paths])
-        programs = Programs(self._start)
+        programs = WorkerPool(self._start)
         self.search = Search(
             work, programs, self.budget, self.sameness, self.asked.connections, self.seed, self.progress.note,
             self.found.paths,
@@ -110,9 +110,9 @@ class Probing:
                 )
         return columns
 
-    def _start(self, planned: PlannedPath, log: Callable[[str], None] | None = None) -> Probed:
-        changed = self.search.changed if self.search else lambda _invocation, _work: None
-        return Probed(
+    def _start(self, planned: PlannedPath, log: Callable[[str], None] | None = None) -> ThrottledWorker:
+        changed = self.search.changed if self.search else lambda _worker, _work: None
+        return ThrottledWorker(
             planned,
             self.access.instance,
             log=log or self._log,
@@ -134,7 +134,7 @@ class Probing:
         with (self.directory.logs / "search.log").open("a", encoding="utf-8") as stream:
             stream.write(self.scrubber.clean(line) + "\n")
 
-    def _head(self, work: Work, command: list[str]) -> None:
+    def _head(self, work: PreparedPhase, command: list[str]) -> None:
         if self.asked.redact_query:
             work = redacted(work)
         experiment = experiment_of(f"the fastest path to {self.access.target.shown}", 0, SETS, 0.0, ("steady",))
@@ -151,7 +151,7 @@ class Probing:
             self.progress.note(note)
             self.journal.write("note", text=note)
 
-    def go_through(self, search: Search, work: Work, floor_work: Work, programs: Programs) -> None:
+    def go_through(self, search: Search, work: PreparedPhase, floor_work: PreparedPhase, programs: WorkerPool) -> None:
         """Tries, rounds, full sets; or single executions where no more fits."""
         self.progress.note(f"trying {len(self.found.paths)} settings")
         search.try_all()
@@ -165,7 +165,7 @@ class Probing:
         if going:
             self._finals(search, going, work, floor_work)
 
-    def _finals(self, search: Search, going: list[str], work: Work, floor_work: Work) -> None:
+    def _finals(self, search: Search, going: list[str], work: PreparedPhase, floor_work: PreparedPhase) -> None:
         chosen = finalists(going, [search.language, search.form])
         tried = [search.tried[path_id] for path_id in chosen]
         counting_s = sum(round_trips.OPERATIONS * self.budget.wall_s(each.execution_ns / 1e9) for each in tried[:1])
@@ -183,7 +183,7 @@ class Probing:
         # The floor is one of the connections that are open at once.
         floors = self.found.floors[:1] if self.asked.connections > LEAST_WITH_FLOOR else ()
         room = self.asked.connections - len(floors)
-        sets = [tuple(planned[path_id] for path_id in each) for each in groups(members, room)]
+        sets = [tuple(planned[path_id] for path_id in each) for each in batches(members, room)]
         if floors:
             sets[0] = (*sets[0], floors[0])
         schedule = self.schedule(work, floor_work, tuple(sets), final.rounds, final.sets, final.warm_s, ("steady",))
@@ -192,10 +192,10 @@ class Probing:
             self._limits.append(caveats.few_sets(done, SETS))
         for path_id in members:
             if search.tried[path_id].failure is None:
-                search.tried[path_id].stage = "full sets"
+                search.tried[path_id].step = "full sets"
         self._count(search, members, work)
 
-    def _single(self, search: Search, work: Work, floor_work: Work) -> None:
+    def _single(self, search: Search, work: PreparedPhase, floor_work: PreparedPhase) -> None:
         """Cold executions alone, each path's one after the other, as far as the budget goes."""
         first = next(each for each in search.tried.values() if each.execution_ns)
         execution_s = first.execution_ns / 1e9
@@ -208,33 +208,33 @@ class Probing:
                 break
             schedule.one_by_one(0, number, planned)
             search.tried[planned.path.id].left = ""
-            search.tried[planned.path.id].stage = "one cold execution"
+            search.tried[planned.path.id].step = "one cold execution"
 
     def schedule(
         self,
-        work: Work,
-        floor_work: Work,
+        work: PreparedPhase,
+        floor_work: PreparedPhase,
         sets: tuple[tuple[PlannedPath, ...], ...],
         rounds: int,
         count: int,
         warm_s: float,
         regimes: tuple[str, ...],
-    ) -> Finals:
+    ) -> FullSets:
         """What measures these sets, each of paths that are open at once; several share the first path of the first."""
         experiment = experiment_of("", rounds, count, warm_s, regimes)
         members = tuple({planned.path.id: planned for group in sets for planned in group}.values())
         anchors = (sets[0][0].path.id,) if len(sets) > 1 and regimes != ("cold",) else ()
         self._name(members)
         plan = plan_of(experiment, work, members, groups=sets, anchors=anchors, seed=self.seed)
-        workshop = OneWork(self.directory.work, plan.workloads[WORKLOAD], work, floor_work, self.sameness)
-        return Finals(
+        phase_cache = OnePhase(self.directory.work, plan.workloads[WORKLOAD], work, floor_work, self.sameness)
+        return FullSets(
             plan,
             self.directory,
             self.journal,
             self.scrubber,
             self.progress,
             timeout_s=self._timeout_s(),
-            workshop=workshop,
+            phase_cache=phase_cache,
             instance=self.access.instance,
             start=self._start,
         )
@@ -246,7 +246,7 @@ class Probing:
         bare = [replace(planned, adapter=msgspec.structs.replace(planned.adapter, confounded="")) for planned in new]
         write_paths(self.journal, bare)
 
-    def _count(self, search: Search, members: list[str], work: Work) -> None:
+    def _count(self, search: Search, members: list[str], work: PreparedPhase) -> None:
         for path_id in members:
             tried = search.tried[path_id]
             if tried.failure is None:
@@ -255,7 +255,7 @@ class Probing:
                     if found:
                         self.journal.write("proof", path_id=path_id, workload=WORKLOAD, phase=PHASE, **found)
 
-    def tell_groups(self, search: Search, work: Work, programs: Programs) -> None:
+    def tell_groups(self, search: Search, work: PreparedPhase, programs: WorkerPool) -> None:
         """Who delivered what: right as far as others deliver the same. Nothing is said of rows that change."""
         if self.sameness.changed:
             return
@@ -269,7 +269,7 @@ class Probing:
                 if self.asked.redact_query and difference in names:
                     difference = f"column {names.index(difference) + 1}"
             told = tuple(each.planned.name for each in members)
-            self._write("group", Group(digest, members[0].rows, told, difference))
+            self._write("group", DigestGroup(digest, members[0].rows, told, difference))
         if ordered and len(ordered[0][1]) == 1:
             self._limits.append(caveats.ONE_DELIVERY)
         for digest, members in ordered[:1]:
@@ -305,7 +305,7 @@ class Probing:
         for text in self._limits:
             self.journal.write("probe", what="limit", body={"text": text})
 
-    def _write(self, what: str, body: TriedPath | Group | Snippet) -> None:
+    def _write(self, what: str, body: TriedPath | DigestGroup | Snippet) -> None:
         self.journal.write("probe", what=what, body=msgspec.to_builtins(body))
 
     def _nothing(self, search: Search) -> RowpathError:
@@ -345,7 +345,7 @@ def _tried(each: Tried, search: Search) -> TriedPath:
     return TriedPath(
         name=each.planned.name,
         path=each.planned.path.as_dict(),
-        stage=each.stage,
+        step=each.step,
         left=each.left,
         status=status,
         execution_ns=each.execution_ns or None,
@@ -358,7 +358,7 @@ def _tried(each: Tried, search: Search) -> TriedPath:
     )
 
 
-def redacted(work: Work) -> Work:
+def redacted(work: PreparedPhase) -> PreparedPhase:
     """The work without its query's text, for the journal; its columns have numbers in place of names."""
     columns = tuple(
         msgspec.structs.replace(column, name=f"column {number}") for number, column in enumerate(work.columns, 1)

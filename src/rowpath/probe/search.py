@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from rowpath.execution.prepared_phases import Work
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import ROUNDS_SHARE, TRIES_SHARE, Budget, affordable, blocks_of_round
 from rowpath.probe.candidates import form
-from rowpath.probe.row_consistency import Sameness
-from rowpath.probe.successive_halving import FINALISTS, Estimate, best_of_each, groups, halved, survivors
-from rowpath.probe.throttled_worker import Probed
-from rowpath.probe.worker_pool import Programs
+from rowpath.probe.row_consistency import RowConsistency
+from rowpath.probe.successive_halving import FINALISTS, Estimate, batches, best_of_each, halved, survivors
+from rowpath.probe.throttled_worker import ThrottledWorker
+from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 
@@ -31,10 +31,10 @@ WARM_AGAIN_NS = {"java": 200_000_000}
 
 @dataclass
 class Tried:
-    """What is known of a candidate. `stage`: the last one it was in; `left`: why it went no further."""
+    """What is known of a candidate. `step`: the last one it was in; `left`: why it went no further."""
 
     planned: PlannedPath
-    stage: str = ""
+    step: str = ""
     left: str = ""
     failure: RunnerFailure | None = None
     execution_ns: float = 0.0
@@ -56,10 +56,10 @@ class Tried:
 class Search:
     """What is tried on one database, with at most so many connections at once. `note` tells a watcher."""
 
-    work: Work
-    programs: Programs
+    work: PreparedPhase
+    programs: WorkerPool
     budget: Budget
-    sameness: Sameness
+    sameness: RowConsistency
     connections: int
     seed: int
     note: Callable[[str], None]
@@ -93,14 +93,12 @@ class Search:
             self._estimate_tries()
 
     def _tries_are_over(self, planned: PlannedPath) -> bool:
-        first_of_driver = not any(
-            each.planned.adapter == planned.adapter and each.stage for each in self.tried.values()
-        )
+        first_of_driver = not any(each.planned.adapter == planned.adapter and each.step for each in self.tried.values())
         return self.budget.left_until(ROUNDS_SHARE if first_of_driver else TRIES_SHARE) <= 0
 
     def _never(self, planned: PlannedPath) -> str:
         """What the driver has refused so often, whatever its settings, that it will do so again; empty when nothing."""
-        mine = [each for each in self.tried.values() if each.planned.adapter == planned.adapter and each.stage]
+        mine = [each for each in self.tried.values() if each.planned.adapter == planned.adapter and each.step]
         texts = {each.failure.text if each.failure else "" for each in mine}
         return texts.pop() if len(mine) >= REFUSALS and len(texts) == 1 else ""
 
@@ -111,36 +109,36 @@ class Search:
         return bool(mine and same_form) and min(mine) > HOPELESS * min(each.execution_ns for each in done)
 
     def _try(self, tried: Tried) -> None:
-        tried.stage = "try"
+        tried.step = "try"
         began_s = time.monotonic()
-        with self._guarded(tried), self.programs.turned_to(tried.planned) as invocation:
-            invocation.prepare(self.work)
+        with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
+            worker.prepare(self.work)
             tried.start_s = time.monotonic() - began_s
             if not any(each.execution_ns for each in self.tried.values()):
-                reply = invocation.sample(self.work, "warm", operations=1, first=0).reply
+                reply = worker.sample(self.work, "warm", operations=1, first=0).reply
                 _check(reply.failed, reply.failure.text if reply.failure else "")
                 if self.budget.too_long(reply.ns / 1e9):
                     self.slow = True
                     tried.rows, tried.execution_ns = reply.rows, float(reply.ns)
                     return
-            self._verify(invocation, tried)
-            if invocation.fresh:
-                self._warm(invocation, WARM_UP_NS)
-            reply = invocation.sample(self.work, "warm", duration_ns=TRY_NS).reply
+            self._verify(worker, tried)
+            if worker.fresh:
+                self._warm(worker, WARM_UP_NS)
+            reply = worker.sample(self.work, "warm", duration_ns=TRY_NS).reply
             _check(reply.failed, reply.failure.text if reply.failure else "")
             tried.execution_ns = reply.ns / reply.operations
 
-    def _verify(self, invocation: Probed, tried: Tried) -> None:
-        proof = invocation.verify(self.work, 0, 1)
+    def _verify(self, worker: ThrottledWorker, tried: Tried) -> None:
+        proof = worker.verify(self.work, 0, 1)
         tried.rows, tried.digest, tried.touch = proof.rows, proof.digest, proof.touch
-        tried.first_execution_s = invocation.execution_s
+        tried.first_execution_s = worker.execution_s
 
-    def _warm(self, invocation: Probed, how_long: dict[str, int]) -> None:
+    def _warm(self, worker: ThrottledWorker, how_long: dict[str, int]) -> None:
         """Let a runtime's compiler get over the worst; at most a fiftieth of the budget."""
-        wanted_ns = how_long.get(invocation.planned.adapter.language, 0)
+        wanted_ns = how_long.get(worker.planned.adapter.language, 0)
         least_ns = min(wanted_ns, int(self.budget.total_s * 2e7))
         if least_ns:
-            invocation.sample(self.work, "warm", duration_ns=least_ns)
+            worker.sample(self.work, "warm", duration_ns=least_ns)
 
     def _part_by_digest(self) -> None:
         """Who delivers what most paths deliver goes on; the others are left with their digest shown.
@@ -163,9 +161,9 @@ class Search:
                     tried.left = f"delivered other rows than {len(by_digest[most])} other paths (digest {digest})"
 
     def _rows_change(self, tried: Tried) -> bool:
-        with self._guarded(tried), self.programs.turned_to(tried.planned) as invocation:
-            invocation.prepare(self.work)
-            return invocation.verify(self.work, 0, 1).digest != tried.digest
+        with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
+            worker.prepare(self.work)
+            return worker.verify(self.work, 0, 1).digest != tried.digest
         return False
 
     def defaults(self) -> list[Tried]:
@@ -239,7 +237,7 @@ class Search:
 
     def _round_costs(self, going: list[str]) -> tuple[list[float], float]:
         """What one block of each takes, and what comes before the blocks; the first takes part in every set."""
-        members = [path_id for group in groups(going, self.connections) for path_id in group]
+        members = [path_id for group in batches(going, self.connections) for path_id in group]
         blocks_s = [self._block_s(self.tried[path_id]) for path_id in members]
         return blocks_s, sum(blocks_s) + sum(self.tried[path_id].start_s for path_id in members)
 
@@ -249,11 +247,11 @@ class Search:
     def _round(self, going: list[str], blocks: int) -> None:
         """Blocks of all of them, in sets that share the most promising one; estimates are relative to that one."""
         anchor = going[0]
-        for number, members in enumerate(groups(going, self.connections)):
+        for number, members in enumerate(batches(going, self.connections)):
             costs = self._set(members, blocks, random.Random(f"{self.seed}/{self.rounds}/{number}"))
             for path_id in members:
                 tried = self.tried[path_id]
-                tried.stage = f"round {self.rounds}"
+                tried.step = f"round {self.rounds}"
                 estimate = Estimate.of_rounds(costs.get(path_id, {}), costs.get(anchor, {}))
                 if estimate is not None:
                     tried.estimate, tried.anchor = estimate, anchor
@@ -262,15 +260,15 @@ class Search:
 
     def _set(self, members: list[str], blocks: int, shuffle: random.Random) -> dict[str, dict[int, float]]:
         costs: dict[str, dict[int, float]] = {path_id: {} for path_id in members}
-        with self.programs.several([self.tried[path_id].planned for path_id in members]) as invocations:
-            ready: dict[str, Probed] = {}
-            for path_id, invocation in zip(members, invocations, strict=True):
+        with self.programs.several([self.tried[path_id].planned for path_id in members]) as workers:
+            ready: dict[str, ThrottledWorker] = {}
+            for path_id, worker in zip(members, workers, strict=True):
                 with self._guarded(self.tried[path_id]):
-                    invocation.turn_to(self.tried[path_id].planned)
-                    invocation.prepare(self.work)
-                    invocation.sample(self.work, "warm", operations=1, first=0)
-                    self._warm(invocation, WARM_UP_NS if invocation.fresh else WARM_AGAIN_NS)
-                    ready[path_id] = invocation
+                    worker.turn_to(self.tried[path_id].planned)
+                    worker.prepare(self.work)
+                    worker.sample(self.work, "warm", operations=1, first=0)
+                    self._warm(worker, WARM_UP_NS if worker.fresh else WARM_AGAIN_NS)
+                    ready[path_id] = worker
             for turn in range(blocks):
                 order = [path_id for path_id in ready if self.tried[path_id].failure is None]
                 shuffle.shuffle(order)
@@ -292,10 +290,10 @@ class Search:
             if failure.kind != "unsupported":
                 self.note(f"{tried.planned.name}: {tried.left}")
 
-    def changed(self, invocation: Probed, work: Work) -> None:
+    def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
         """A block delivered other rows than before: the rows of the database changed, or the path is at fault."""
-        tried = self.tried[invocation.planned.path.id]
-        again = invocation.verify(work, 0, 1)
+        tried = self.tried[worker.planned.path.id]
+        again = worker.verify(work, 0, 1)
         if again.digest != tried.digest:
             self.sameness.changed = True
             self.note(f"the rows change while they are read: {tried.digest} became {again.digest}")

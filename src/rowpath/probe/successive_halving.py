@@ -97,7 +97,7 @@ def finalists(ordered: Sequence[str], kinds: Sequence[Callable[[str], str]], roo
     return list(chosen)
 
 
-def groups(names: Sequence[str], size: int) -> list[list[str]]:
+def batches(names: Sequence[str], size: int) -> list[list[str]]:
     """Sets of at most `size` (two at least) that all begin with the same anchor, the first name."""
     anchor, rest = names[0], list(names[1:])
     step = size - 1

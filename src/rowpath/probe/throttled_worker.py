@@ -1,4 +1,4 @@
-"""An invocation on a user's database: read only, at most half of the time busy, watching whether rows change."""
+"""A worker on a user's database: read only, at most half of the time busy, watching whether rows change."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from rowpath.engines.base import Instance
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation, Measured
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Measured, Worker
 from rowpath.machine import cpus
 from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import NAME, form
-from rowpath.probe.row_consistency import Sameness
+from rowpath.probe.row_consistency import RowConsistency
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, DescribedColumn, VerifyReply
 
@@ -22,7 +22,7 @@ WHOLE = 1 << 40  # rows of a digest: all of them, for different paths may delive
 WORKLOAD, _, PHASE = NAME.partition(".")
 
 
-def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", scan: bool = False) -> Work:
+def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", scan: bool = False) -> PreparedPhase:
     """The query as a phase: nobody knows what it delivers but the engine, which described its columns."""
     kept = tuple(
         Column(
@@ -37,10 +37,10 @@ def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", 
         for column in columns
     )
     phase = Phase(PHASE, "query", sql, table=table, scan=scan, columns=kept, stamps=True)
-    return Work(NAME, phase, sql, kept, (), None, 0, table_columns=kept if scan else ())
+    return PreparedPhase(NAME, phase, sql, kept, (), None, 0, table_columns=kept if scan else ())
 
 
-class Probed(Invocation):
+class ThrottledWorker(Worker):
     """A living runner that takes one path of its adapter after another, and rests as long as it was busy.
 
     `before`: what every connection executes right after it was opened. `changed` is called with a block that delivered
@@ -56,8 +56,8 @@ class Probed(Invocation):
         timeout_s: float,
         before: tuple[str, ...],
         busy_share: float,
-        sameness: Sameness,
-        changed: Callable[[Probed, Work], None] = lambda _invocation, _work: None,
+        sameness: RowConsistency,
+        changed: Callable[[ThrottledWorker, PreparedPhase], None] = lambda _worker, _work: None,
     ) -> None:
         super().__init__(planned, instance, log=log, timeout_s=timeout_s)
         self.connected = False
@@ -94,7 +94,7 @@ class Probed(Invocation):
         self.cpus = cpus.client_cpus(planned.path.get("placement"), int(threads) if threads.isdigit() else 1)
         self.open()
 
-    def sample(self, work: Work, regime: str, **how: int) -> Measured:
+    def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
         """One sample, then a rest."""
         measured = super().sample(work, regime, **how)
         self._rest_after(measured.reply.window_ns / 1e9)
@@ -102,7 +102,7 @@ class Probed(Invocation):
             self._changed(self, work)
         return measured
 
-    def verify(self, work: Work, first: int, count: int, max_rows: int = WHOLE, keep: str = "") -> VerifyReply:
+    def verify(self, work: PreparedPhase, first: int, count: int, max_rows: int = WHOLE, keep: str = "") -> VerifyReply:
         """The digest of whole executions, then a rest."""
         began = time.monotonic()
         reply = super().verify(work, first, count, max_rows, keep)

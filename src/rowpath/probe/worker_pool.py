@@ -7,60 +7,60 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.throttled_worker import Probed
+from rowpath.probe.throttled_worker import ThrottledWorker
 from rowpath.runners.manifest import command
 
 Key = tuple[str, ...]
 KEPT = 12  # idle processes; a runtime's takes memory
 
 
-class Programs:
+class WorkerPool:
     """Lends processes; `start` makes a new one. None of them is connected while it is not lent."""
 
-    def __init__(self, start: Callable[[PlannedPath], Probed]) -> None:
+    def __init__(self, start: Callable[[PlannedPath], ThrottledWorker]) -> None:
         self._start = start
-        self._idle: dict[Key, list[Probed]] = {}
+        self._idle: dict[Key, list[ThrottledWorker]] = {}
         self._start_s: dict[tuple[str, str], float] = {}
 
     @contextmanager
-    def turned_to(self, planned: PlannedPath) -> Iterator[Probed]:
+    def turned_to(self, planned: PlannedPath) -> Iterator[ThrottledWorker]:
         """A process that is connected on that path. Errors: RunnerFailure."""
-        with self.several([planned]) as (invocation,):
-            invocation.turn_to(planned)
-            yield invocation
+        with self.several([planned]) as (worker,):
+            worker.turn_to(planned)
+            yield worker
 
     @contextmanager
-    def several(self, paths: list[PlannedPath]) -> Iterator[list[Probed]]:
+    def several(self, paths: list[PlannedPath]) -> Iterator[list[ThrottledWorker]]:
         """A process for each of these paths, not yet connected, all to be disconnected again. Errors: RunnerFailure."""
-        lent: list[tuple[Key, Probed]] = []
+        lent: list[tuple[Key, ThrottledWorker]] = []
         try:
             for planned in paths:
                 key = _key(planned)
                 idle = self._idle.get(key, [])
                 lent.append((key, idle.pop() if idle else self._started(planned)))
-            yield [invocation for _key, invocation in lent]
+            yield [worker for _key, worker in lent]
         finally:
-            for key, invocation in lent:
-                self._take_back(key, invocation)
+            for key, worker in lent:
+                self._take_back(key, worker)
 
     def start_s(self, planned: PlannedPath) -> float:
         """What starting a process for such a path took; 0 when none was started."""
         return self._start_s.get((planned.adapter.language, planned.adapter.driver), 0.0)
 
-    def _started(self, planned: PlannedPath) -> Probed:
+    def _started(self, planned: PlannedPath) -> ThrottledWorker:
         began_s = time.monotonic()
-        invocation = self._start(planned)
-        invocation.greet()
+        worker = self._start(planned)
+        worker.greet()
         self._start_s[planned.adapter.language, planned.adapter.driver] = time.monotonic() - began_s
-        return invocation
+        return worker
 
-    def _take_back(self, key: Key, invocation: Probed) -> None:
-        invocation.disconnect()
-        invocation.fresh = False
-        if invocation.runner.alive() and sum(map(len, self._idle.values())) < KEPT:
-            self._idle.setdefault(key, []).append(invocation)
+    def _take_back(self, key: Key, worker: ThrottledWorker) -> None:
+        worker.disconnect()
+        worker.fresh = False
+        if worker.runner.alive() and sum(map(len, self._idle.values())) < KEPT:
+            self._idle.setdefault(key, []).append(worker)
         else:
-            invocation.close()
+            worker.close()
 
     def stop(self) -> None:
         """End all of them; harmless when done already."""

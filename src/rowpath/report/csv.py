@@ -25,10 +25,10 @@ AFTER = (
     "reason",
     "digest",
     "means",
-    "stretch",
-    "group",
+    "stage",
+    "client_group",
 )
-SECONDS = ("name", "path_id", "set", "stretch", "begin_s", "end_s", "backup", "quantity", "of", "unit", "value")
+SECONDS = ("name", "path_id", "set", "stage", "begin_s", "end_s", "backup", "quantity", "of", "unit", "value")
 # A spreadsheet takes a text that begins like this for a formula.
 FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
@@ -51,18 +51,18 @@ def write_csv(analysis: Analysis, file: TextIO) -> None:
 def write_timeline(analysis: Analysis, file: TextIO) -> None:
     """Writes one line per path, set, second and quantity with a heading; none where there is nothing to tell.
 
-    `begin_s`, `end_s`: seconds since the first stretch's begin; `backup`: whether one was under way.
+    `begin_s`, `end_s`: seconds since the first stage's begin; `backup`: whether one was under way.
     """
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow(SECONDS)
-    for line in analysis.groups.lines if analysis.groups else ():
+    for line in analysis.mixed_load.lines if analysis.mixed_load else ():
         for at, second in enumerate(seconds_of(line)):
-            stretch = line.stretches[second.stretch][0] if second.stretch >= 0 else ""
+            stage = line.stages[second.stage][0] if second.stage >= 0 else ""
             backup = "yes" if in_backup(line, second) else "no"
             for each in line.series:
                 if (value := each.values[at]) is None:
                     continue
-                before: list[str | float] = [line.name, line.path_id, line.set, stretch, second.begin, second.end]
+                before: list[str | float] = [line.name, line.path_id, line.set, stage, second.begin, second.end]
                 writer.writerow(map(_cell, [*before, backup, each.quantity, each.of, each.unit, value]))
 
 

@@ -30,7 +30,7 @@ class Figure(Frozen, frozen=True):
     rows: tuple[dict[str, Any], ...]
     floor: float | None = None  # ranking: the floor relative to the fastest
     note: str = ""
-    axis: dict[str, Any] | None = None  # timeline: seconds, stretches, backups and kills that all rows share
+    axis: dict[str, Any] | None = None  # timeline: seconds, stages, backups and kills that all rows share
 
 
 def ranking_figure(key: str, ranking: Ranking, lookup: Lookup) -> Figure | None:

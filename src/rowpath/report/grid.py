@@ -25,7 +25,7 @@ class Row(msgspec.Struct, frozen=True):
     cells: tuple[str, ...]
     status: str = "ok"
     reason: str = ""
-    group: int = -1
+    tier: int = -1
 
 
 class Grid(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class Grid(msgspec.Struct, frozen=True):
     @property
     def grouped(self) -> bool:
         """Whether its rows belong to groups that a rule should part."""
-        return len({row.group for row in self.rows}) > 1
+        return len({row.tier for row in self.rows}) > 1
 
 
 def without_empty(grid: Grid) -> Grid:

@@ -6,7 +6,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from rowpath.analysis.mixed_load.model import GroupsReport
+from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.model import (
     Analysis,
     BlockSizes,
@@ -52,7 +52,7 @@ class Export(Frozen, frozen=True):
     block_sizes: tuple[BlockSizes, ...]
     dropped: tuple[DroppedPath, ...]
     probe: Probe | None
-    groups: GroupsReport | None
+    groups: MixedLoadReport | None
     names: dict[str, str]
     lines_of_code: dict[str, int]
     trust: dict[str, Any]
@@ -76,7 +76,7 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
         block_sizes=analysis.block_sizes,
         dropped=tuple(dropped),
         probe=analysis.probe,
-        groups=analysis.groups,
+        groups=analysis.mixed_load,
         names=analysis.names,
         lines_of_code=analysis.lines_of_code,
         trust=analysis.trust,

@@ -1,4 +1,4 @@
-"""What is seen of groups at work at once while a stretch goes on: a line for each group with its last minute."""
+"""What is seen of groups at work at once while a stage goes on: a line for each group with its last minute."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ GAP = 2
 
 @dataclass
 class GroupsHistory:
-    """The last minute of one path's groups, and what failed in the stretch."""
+    """The last minute of one path's groups, and what failed in the stage."""
 
     last: GroupsSecond | None = None
     seconds: deque[GroupsSecond] = field(default_factory=lambda: deque(maxlen=KEPT_S))
     failed: dict[str, int] = field(default_factory=dict)
 
     def add(self, second: GroupsSecond) -> bool:
-        """Keeps a second; whether it is the first of its stretch. Another path begins anew."""
+        """Keeps a second; whether it is the first of its stage. Another path begins anew."""
         before = self.last
         if before is None or before.path_name != second.path_name:
             self.seconds.clear()
-        first = not self.seconds or before is None or before.stretch != second.stretch or second.at_s <= before.at_s
+        first = not self.seconds or before is None or before.stage != second.stage or second.at_s <= before.at_s
         if first:
             self.failed = {}
         for name, now in second.groups.items():
@@ -63,7 +63,7 @@ class GroupsHistory:
         if self.last is None:
             return ""
         at = f"{self.last.at_s:.0f} of {self.last.seconds:g} s"
-        words = (fmt.clean(self.last.path_name), fmt.clean(self.last.stretch), at, "backup" if self.last.backup else "")
+        words = (fmt.clean(self.last.path_name), fmt.clean(self.last.stage), at, "backup" if self.last.backup else "")
         return " · ".join(word for word in words if word)
 
     def drawing(self, width: int, left: str) -> Group:

@@ -1,4 +1,4 @@
-"""Tables of groups at work at once: rates, percentiles, backups, acknowledged writes, moves, rate sweeps."""
+"""Tables of groups at work at once: rates, percentiles, backups, acknowledged writes, moves, rate searchs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Iterator
 
 from rowpath import text as fmt
-from rowpath.analysis.mixed_load.model import GroupFigures, GroupsReport, Latency, RateSweep
+from rowpath.analysis.mixed_load.model import GroupFigures, Latency, MixedLoadReport, RateSearch
 from rowpath.report.grid import Column, Grid, Row, without_empty
 from rowpath.report.mixed_load_backups import acknowledged_grid, backups_grid, effects_grid, moves_grid
 from rowpath.report.timeline import OF_A_PROCESS, heading, mean, seconds_of
@@ -21,7 +21,7 @@ WITHHELD = (
 )
 
 
-def grids(report: GroupsReport) -> Iterator[tuple[str, Grid]]:
+def grids(report: MixedLoadReport) -> Iterator[tuple[str, Grid]]:
     """Every table with a key for the page, in the order in which they are read; none without rows."""
     made = [
         ("beside", beside_grid(report)),
@@ -32,14 +32,14 @@ def grids(report: GroupsReport) -> Iterator[tuple[str, Grid]]:
         ("acknowledged", acknowledged_grid(report)),
         ("failures", failures_grid(report)),
         ("moves", moves_grid(report)),
-        *((f"rates-{number}", rate_sweep_grid(sweep)) for number, sweep in enumerate(report.rate_sweeps)),
-        ("stretches", stretches_grid(report)),
+        *((f"rates-{number}", rate_search_grid(sweep)) for number, sweep in enumerate(report.rate_searchs)),
+        ("stages", stages_grid(report)),
         ("processes", processes_grid(report)),
     ]
     return ((key, grid) for key, grid in made if grid.rows)
 
 
-def _by_path(report: GroupsReport) -> list[tuple[str, list[GroupFigures]]]:
+def _by_path(report: MixedLoadReport) -> list[tuple[str, list[GroupFigures]]]:
     found: dict[str, list[GroupFigures]] = {}
     for each in report.figures:
         found.setdefault(each.name, []).append(each)
@@ -47,9 +47,9 @@ def _by_path(report: GroupsReport) -> list[tuple[str, list[GroupFigures]]]:
 
 
 def path_grid(name: str, figures: Iterable[GroupFigures]) -> Grid:
-    """Each group of one path in each stretch: rate, percentiles, what failed, the longest stall."""
+    """Each group of one path in each stage: rate, percentiles, what failed, the longest stall."""
     columns = (
-        Column("stretch"),
+        Column("stage"),
         Column("group"),
         Column("clients", number=True, weight=4),
         Column("asked", number=True, weight=2),
@@ -71,8 +71,8 @@ def path_grid(name: str, figures: Iterable[GroupFigures]) -> Grid:
     rows = tuple(
         Row(
             (
-                fmt.clean(each.stretch),
-                fmt.clean(each.group),
+                fmt.clean(each.stage),
+                fmt.clean(each.client_group),
                 str(each.clients),
                 f"{fmt.rate(each.asked_per_s)} {each.pacing}" if each.asked_per_s else "",
                 fmt.rate(each.rate_per_s),
@@ -108,37 +108,37 @@ def _path_note(figures: list[GroupFigures]) -> str:
     sentences = [PERCENTILES]
     missed = [each for each in figures if not each.reached]
     if missed:
-        told = (f"{fmt.clean(each.group)} ({fmt.clean(each.stretch)}): {each.not_begun:,}" for each in missed)
+        told = (f"{fmt.clean(each.client_group)} ({fmt.clean(each.stage)}): {each.not_begun:,}" for each in missed)
         sentences.append(f"{WITHHELD}; due and never begun: {', '.join(told)}.")
-    cut = [fmt.clean(f"{each.group} ({each.stretch})") for each in figures if each.cut]
+    cut = [fmt.clean(f"{each.client_group} ({each.stage})") for each in figures if each.cut]
     if cut:
         sentences.append(f"The run was ended within: {', '.join(cut)}.")
-    wrong = [fmt.clean(f"{each.group} ({each.stretch})") for each in figures if each.touch_ok is False]
+    wrong = [fmt.clean(f"{each.client_group} ({each.stage})") for each in figures if each.touch_ok is False]
     if wrong:
         sentences.append(f"The sum over the values that were taken is wrong: {', '.join(wrong)}.")
     return " ".join(sentences)
 
 
-def beside_grid(report: GroupsReport) -> Grid:
-    """The rate of every group in every stretch, a column for each path; no rows of fewer than two paths."""
+def beside_grid(report: MixedLoadReport) -> Grid:
+    """The rate of every group in every stage, a column for each path; no rows of fewer than two paths."""
     names = list(dict.fromkeys(each.name for each in report.figures))
     columns = (
-        Column("stretch"),
+        Column("stage"),
         Column("group"),
         *(Column(fmt.clean(name), number=True, weight=max(0, at - 1)) for at, name in enumerate(names)),
     )
-    rates = {(each.stretch, each.group, each.name): each.rate_per_s for each in report.figures}
+    rates = {(each.stage, each.client_group, each.name): each.rate_per_s for each in report.figures}
     rows = tuple(
-        Row((fmt.clean(stretch), fmt.clean(group), *(fmt.rate(rates.get((stretch, group, name))) for name in names)))
-        for stretch, group in dict.fromkeys((each.stretch, each.group) for each in report.figures)
+        Row((fmt.clean(stage), fmt.clean(group), *(fmt.rate(rates.get((stage, group, name))) for name in names)))
+        for stage, group in dict.fromkeys((each.stage, each.client_group) for each in report.figures)
     )
     return Grid("Rates of the paths side by side", columns, rows if len(names) > 1 else ())
 
 
-def ratios_grid(report: GroupsReport) -> Grid:
+def ratios_grid(report: MixedLoadReport) -> Grid:
     """Each group's rate behind a server relative to its rate on the same engine embedded."""
     columns = (
-        Column("stretch"),
+        Column("stage"),
         Column("group"),
         Column("server"),
         Column("embedded"),
@@ -149,7 +149,7 @@ def ratios_grid(report: GroupsReport) -> Grid:
     rows = tuple(
         Row(
             (
-                *map(fmt.clean, (each.stretch, each.group, each.server, each.embedded)),
+                *map(fmt.clean, (each.stage, each.client_group, each.server, each.embedded)),
                 fmt.ratio(each.ratio),
                 fmt.interval(each.low, each.high),
                 str(each.sets),
@@ -160,11 +160,11 @@ def ratios_grid(report: GroupsReport) -> Grid:
     return Grid("Rates behind a server against those of the same engine embedded", columns, rows)
 
 
-def stretches_grid(report: GroupsReport) -> Grid:
-    """What each path used in each stretch: bytes on our own connections, CPU per operation."""
+def stages_grid(report: MixedLoadReport) -> Grid:
+    """What each path used in each stage: bytes on our own connections, CPU per operation."""
     columns = (
         Column("path"),
-        Column("stretch"),
+        Column("stage"),
         Column("length", number=True, weight=3),
         Column("bytes/s on our connections", number=True, weight=1),
         Column("interval", number=True, weight=2),
@@ -177,7 +177,7 @@ def stretches_grid(report: GroupsReport) -> Grid:
         Row(
             (
                 fmt.clean(each.name),
-                fmt.clean(each.stretch),
+                fmt.clean(each.stage),
                 fmt.duration(each.seconds * 1e9),
                 _bytes_per_s(each.traffic_bytes_per_s),
                 f"{_bytes_per_s(each.low)} – {_bytes_per_s(each.high)}" if each.low is not None else "",
@@ -187,24 +187,24 @@ def stretches_grid(report: GroupsReport) -> Grid:
                 fmt.duration(each.server_cpu_ns),
             )
         )
-        for each in report.stretches
+        for each in report.stages
     )
     note = (
         "Bytes of our own connections alone, in both directions, without headers. CPU: of whole processes, divided by "
         "the operations of all groups."
     )
-    return without_empty(Grid("Connections and CPU by stretch, all groups together", columns, rows, note))
+    return without_empty(Grid("Connections and CPU by stage, all groups together", columns, rows, note))
 
 
 def _bytes_per_s(value: float | None) -> str:
     return fmt.MISSING if value is None else f"{fmt.size(value)}/s"
 
 
-def failures_grid(report: GroupsReport) -> Grid:
+def failures_grid(report: MixedLoadReport) -> Grid:
     """Failed and refused operations by kind; they are in no rate."""
     columns = (
         Column("path"),
-        Column("stretch"),
+        Column("stage"),
         Column("group"),
         Column("kind"),
         Column("code", weight=1),
@@ -215,8 +215,8 @@ def failures_grid(report: GroupsReport) -> Grid:
         Row(
             (
                 fmt.clean(each.name),
-                fmt.clean(each.stretch),
-                fmt.clean(each.group),
+                fmt.clean(each.stage),
+                fmt.clean(each.client_group),
                 fmt.clean(failure.kind),
                 fmt.clean(failure.code),
                 fmt.count(failure.count),
@@ -230,7 +230,7 @@ def failures_grid(report: GroupsReport) -> Grid:
     return without_empty(Grid("Failed and refused operations, in no rate", columns, rows))
 
 
-def rate_sweep_grid(sweep: RateSweep) -> Grid:
+def rate_search_grid(sweep: RateSearch) -> Grid:
     """Every rate that was tried, and the highest that kept the bound."""
     columns = (
         Column("rate", number=True),
@@ -255,35 +255,35 @@ def rate_sweep_grid(sweep: RateSweep) -> Grid:
     if sweep.highest_per_s is not None and not sweep.bounded:
         highest += " at least, no higher one was tried"
     caption = (
-        f"{fmt.clean(sweep.name)}: highest rate of {fmt.clean(sweep.group)} with p99 of latency under "
+        f"{fmt.clean(sweep.name)}: highest rate of {fmt.clean(sweep.client_group)} with p99 of latency under "
         f"{fmt.duration(sweep.bound_ns)}: {highest}"
     )
     return Grid(caption, columns, rows)
 
 
-def processes_grid(report: GroupsReport) -> Grid:
-    """CPU, memory, disk and the bytes on our own connections in each stretch: means over its seconds in all sets."""
+def processes_grid(report: MixedLoadReport) -> Grid:
+    """CPU, memory, disk and the bytes on our own connections in each stage: means over its seconds in all sets."""
     values: dict[tuple[str, str], dict[tuple[str, str, str], list[float]]] = {}
     for line in report.lines:
         seconds = seconds_of(line)
-        for at, (stretch, _begin, _end) in enumerate(line.stretches):
-            inside = [number for number, second in enumerate(seconds) if second.stretch == at]
+        for at, (stage, _begin, _end) in enumerate(line.stages):
+            inside = [number for number, second in enumerate(seconds) if second.stage == at]
             for series in line.series if inside else ():
                 if series.quantity in OF_A_PROCESS and (value := mean(series, inside, seconds)) is not None:
-                    row = values.setdefault((line.name, stretch), {})
+                    row = values.setdefault((line.name, stage), {})
                     row.setdefault((series.quantity, series.of, series.unit), []).append(value)
     kinds = list(dict.fromkeys(key for row in values.values() for key in row))
     columns = (
         Column("path"),
-        Column("stretch"),
+        Column("stage"),
         *(Column(heading(quantity, of), number=True, weight=_weight(quantity, of)) for quantity, of, _unit in kinds),
     )
     rows = tuple(
-        Row((fmt.clean(name), fmt.clean(stretch), *(_mean(found.get(kind, []), kind[2]) for kind in kinds)))
-        for (name, stretch), found in values.items()
+        Row((fmt.clean(name), fmt.clean(stage), *(_mean(found.get(kind, []), kind[2]) for kind in kinds)))
+        for (name, stage), found in values.items()
     )
-    note = "Means over each stretch, of all sets. Sent (by the clients), received: on our own connections."
-    return without_empty(Grid("Processes and connections by stretch", columns, rows if kinds else (), note))
+    note = "Means over each stage, of all sets. Sent (by the clients), received: on our own connections."
+    return without_empty(Grid("Processes and connections by stage", columns, rows if kinds else (), note))
 
 
 def _weight(quantity: str, of: str) -> int:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
-from rowpath.analysis.mixed_load.model import GroupsReport
+from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.report.grid import Column, Grid, Row, without_empty
 
 WHEN = {"end": "at the end", "kill": "after a kill", "backup": "in a restored backup"}
 
 
-def backups_grid(report: GroupsReport) -> Grid:
+def backups_grid(report: MixedLoadReport) -> Grid:
     """The backups: how many, how long, how large, and whether each could be restored."""
     columns = (
         Column("path"),
-        Column("stretch", weight=2),
+        Column("stage", weight=2),
         Column("way", weight=1),
         Column("made", number=True),
         Column("failed", number=True, weight=1),
@@ -30,7 +30,7 @@ def backups_grid(report: GroupsReport) -> Grid:
         low, high = (end * 1e9 if end is not None else None for end in (each.low, each.high))
         cells = (
             fmt.clean(each.name),
-            fmt.clean(each.stretch),
+            fmt.clean(each.stage),
             fmt.clean(each.way),
             fmt.count(each.made),
             fmt.count(each.failed) if each.failed else "",
@@ -49,7 +49,7 @@ def backups_grid(report: GroupsReport) -> Grid:
     return without_empty(Grid("Backups", columns, tuple(rows), " ".join(note)))
 
 
-def effects_grid(report: GroupsReport) -> Grid:
+def effects_grid(report: MixedLoadReport) -> Grid:
     """What each group's rate was inside the backup's span and without one."""
     columns = (
         Column("path"),
@@ -58,7 +58,7 @@ def effects_grid(report: GroupsReport) -> Grid:
         Column("without", number=True),
         Column("inside ÷ without", number=True),
         Column("interval", number=True, weight=1),
-        Column("stretch", weight=2),
+        Column("stage", weight=2),
         Column("compared with", weight=2),
         Column("sets", number=True, weight=1),
     )
@@ -66,12 +66,12 @@ def effects_grid(report: GroupsReport) -> Grid:
         Row(
             (
                 fmt.clean(each.name),
-                fmt.clean(each.group),
+                fmt.clean(each.client_group),
                 fmt.rate(each.inside_per_s),
                 fmt.rate(each.outside_per_s),
                 fmt.ratio(each.ratio),
                 fmt.interval(each.low, each.high),
-                fmt.clean(each.stretch),
+                fmt.clean(each.stage),
                 fmt.clean(each.against),
                 str(each.sets),
             )
@@ -81,7 +81,7 @@ def effects_grid(report: GroupsReport) -> Grid:
     return Grid("Rates inside a backup against those without one", columns, rows)
 
 
-def acknowledged_grid(report: GroupsReport) -> Grid:
+def acknowledged_grid(report: MixedLoadReport) -> Grid:
     """Whether every acknowledged write was in the database."""
     columns = (
         Column("path"),
@@ -120,7 +120,7 @@ def acknowledged_grid(report: GroupsReport) -> Grid:
     return without_empty(Grid("Acknowledged writes, looked for in the database", columns, rows, note))
 
 
-def moves_grid(report: GroupsReport) -> Grid:
+def moves_grid(report: MixedLoadReport) -> Grid:
     """Database directories that were copied under another engine, and whether it delivered the same rows."""
     columns = (
         Column("from"),

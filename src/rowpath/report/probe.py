@@ -30,7 +30,7 @@ def _languages(probe: Probe) -> Grid:
         Column("from", weight=1),
     )
     rows = tuple(
-        Row((each.language, each.name, each.form, fmt.duration(each.time_ns), fmt.ratio(each.ratio), each.stage))
+        Row((each.language, each.name, each.form, fmt.duration(each.time_ns), fmt.ratio(each.ratio), each.step))
         for each in probe.languages
     )
     note = (
@@ -53,10 +53,10 @@ def _settings(probe: Probe) -> Grid:
         Column("from", weight=1),
     )
     rows = tuple(
-        Row((each.coordinate, each.better, each.worse, fmt.ratio(each.ratio), each.driver, each.stage))
+        Row((each.coordinate, each.better, each.worse, fmt.ratio(each.ratio), each.driver, each.step))
         for each in probe.settings
     )
-    rough = any(each.stage != FULL for each in probe.settings)
+    rough = any(each.step != FULL for each in probe.settings)
     note = "A try is one short look and may be off by half; a round is interleaved blocks, full sets are full sets."
     return Grid("Settings that mattered: two paths that differ in nothing else", columns, rows, note if rough else "")
 
@@ -87,9 +87,9 @@ def _groups(probe: Probe) -> Grid:
     )
     rows = tuple(
         Row((each.digest, f"{each.rows:,}", str(len(each.names)), each.names[0], each.difference or fmt.MISSING))
-        for each in probe.groups
+        for each in probe.digest_groups
     )
-    agree = len(probe.groups) == 1
+    agree = len(probe.digest_groups) == 1
     caption = "What was delivered: all paths agree" if agree else "What was delivered: the paths do NOT agree"
     return Grid(
         caption, columns, rows, "" if agree else "Nobody here knows which rows are right; see with your own eyes."
@@ -109,7 +109,7 @@ def _tried(probe: Probe) -> Grid:
         Row(
             (
                 each.name,
-                each.stage or "not tried",
+                each.step or "not tried",
                 fmt.duration(each.execution_ns),
                 fmt.ratio(each.ratio),
                 fmt.interval(each.low, each.high) or fmt.MISSING,

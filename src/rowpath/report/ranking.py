@@ -69,8 +69,8 @@ def _unranked(row: RankedPath, width: int) -> Row:
     reason = fmt.clean(row.reason)
     time = fmt.MISSING if row.cost_ns is None else fmt.duration(row.cost_ns)
     cells = (fmt.MISSING, fmt.clean(row.name), time, *[""] * (width - 3))
-    standing = "not ranked" if row.status == "ok" else row.status
-    return Row(cells, status=row.status, reason=f"{standing}: {reason}" if reason else standing)
+    path_status = "not ranked" if row.status == "ok" else row.status
+    return Row(cells, status=row.status, reason=f"{path_status}: {reason}" if reason else path_status)
 
 
 def _ranked(row: RankedPath, measured: Measured, *, tied: bool, by_row: bool, with_means: bool) -> Row:
@@ -91,4 +91,4 @@ def _ranked(row: RankedPath, measured: Measured, *, tied: bool, by_row: bool, wi
         fmt.size(measured.median("server_peak_memory", row.name)),
         "" if fastest else "yes" if row.differs else "no",
     )
-    return Row(cells, status=row.status, reason=fmt.clean(row.reason), group=row.rank)
+    return Row(cells, status=row.status, reason=fmt.clean(row.reason), tier=row.rank)

@@ -47,7 +47,7 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
         for section in operation.sections:
             if section.leading:
                 left_out |= dict.fromkeys(_section(section, console))
-    for section in (*shown.groups, *shown.across):
+    for section in (*shown.mixed_load, *shown.across):
         if section.leading:
             left_out |= dict.fromkeys(_section(section, console))
     for number, published in enumerate(shown.published):
@@ -74,9 +74,9 @@ def _ranking(ranking: RankingView, console: Console) -> list[str]:
     """Prints one ranking; returns the titles of the columns that found no room."""
     grid = ranking.section.grid
     console.print(Text(grid.caption, style="bold"))
-    ranked = tuple(row for row in grid.rows if row.group >= 0)
+    ranked = tuple(row for row in grid.rows if row.tier >= 0)
     left_out = _table(grid, ranked, console)
-    unranked = [row for row in grid.rows if row.group < 0]
+    unranked = [row for row in grid.rows if row.tier < 0]
     if unranked:
         _hanging(console, (_unranked(row) for row in unranked), marker=fmt.MISSING)
     by_reason: dict[str, list[str]] = {}
@@ -131,7 +131,7 @@ def _table(grid: Grid, rows: Iterable[Row], console: Console, mark_first: bool =
             overflow="fold",
         )
     for row in listed:
-        first = mark_first and row.group == listed[0].group
+        first = mark_first and row.tier == listed[0].tier
         table.add_row(*(Text(row.cells[position]) for position in kept), style="bold green" if first else None)
     console.print(table)
     return [grid.columns[position].title for position in sorted(left_out)]

@@ -43,11 +43,11 @@ _UNITS: dict[str, tuple[tuple[float, str], ...]] = {
 
 
 class Second(NamedTuple):
-    """One interval of a time line: seconds since the set's begin, and the number of its stretch."""
+    """One interval of a time line: seconds since the set's begin, and the number of its stage."""
 
     begin: float
     end: float
-    stretch: int
+    stage: int
 
 
 def heading(quantity: str, of: str) -> str:
@@ -57,14 +57,14 @@ def heading(quantity: str, of: str) -> str:
 
 
 def seconds_of(line: TimeLine) -> list[Second]:
-    """The line's intervals; each begins where the one before it ended, the first of a stretch with the stretch."""
-    begins = [begin for _name, begin, _end in line.stretches]
+    """The line's intervals; each begins where the one before it ended, the first of a stage with the stage."""
+    begins = [begin for _name, begin, _end in line.stages]
     seconds: list[Second] = []
     before = 0.0
     for end in line.at_s:
-        stretch = bisect_left(begins, end) - 1
-        begin = max(before, begins[stretch] if stretch >= 0 else 0.0)
-        seconds.append(Second(min(begin, end), end, stretch))
+        stage = bisect_left(begins, end) - 1
+        begin = max(before, begins[stage] if stage >= 0 else 0.0)
+        seconds.append(Second(min(begin, end), end, stage))
         before = end
     return seconds
 
@@ -72,11 +72,11 @@ def seconds_of(line: TimeLine) -> list[Second]:
 def thinned(line: TimeLine, most: int) -> tuple[TimeLine, int]:
     """The line with at most so many intervals, and how many seconds at most became one.
 
-    Stretches are kept apart, unless there are too many of them for that.
+    Stages are kept apart, unless there are too many of them for that.
     """
     seconds = seconds_of(line)
     least = max(1, math.ceil(len(seconds) / most))
-    steps = range(least, len(seconds) + 1) if len(line.stretches) <= most else ()
+    steps = range(least, len(seconds) + 1) if len(line.stages) <= most else ()
     found = next(((_cuts(seconds, step), step) for step in steps if len(_cuts(seconds, step)) <= most), None)
     cuts, step = found or (list(range(0, len(seconds), least)), least)
     if step == 1:
@@ -90,10 +90,10 @@ def thinned(line: TimeLine, most: int) -> tuple[TimeLine, int]:
 
 
 def _cuts(seconds: Sequence[Second], step: int) -> list[int]:
-    """Where a new piece begins: every so many seconds, and with every stretch."""
+    """Where a new piece begins: every so many seconds, and with every stage."""
     cuts: list[int] = []
     for at, second in enumerate(seconds):
-        if not cuts or at - cuts[-1] == step or second.stretch != seconds[at - 1].stretch:
+        if not cuts or at - cuts[-1] == step or second.stage != seconds[at - 1].stage:
             cuts.append(at)
     return cuts
 
@@ -128,7 +128,7 @@ def table(line: TimeLine) -> Grid:
     ]
     columns = (
         Column("second", number=True),
-        Column("stretch"),
+        Column("stage"),
         Column("event", weight=1),
         *(Column(heading(each.quantity, each.of), number=True, weight=1) for each in kept),
     )
@@ -136,7 +136,7 @@ def table(line: TimeLine) -> Grid:
         Row(
             (
                 f"{second.end:.1f}",
-                fmt.clean(shown.stretches[second.stretch][0]) if second.stretch >= 0 else fmt.MISSING,
+                fmt.clean(shown.stages[second.stage][0]) if second.stage >= 0 else fmt.MISSING,
                 _events(shown, second),
                 *(_cell(each, number) for each in kept),
             )
@@ -175,13 +175,13 @@ def figure(key: str, line: TimeLine) -> Figure | None:
     shown, step = thinned(line, SECONDS_DRAWN)
     axis = {
         "seconds": [[round(second.begin, 3), round(second.end, 3)] for second in seconds_of(shown)],
-        "stretches": [{"name": fmt.clean(name), "begin": begin, "end": end} for name, begin, end in line.stretches],
+        "stages": [{"name": fmt.clean(name), "begin": begin, "end": end} for name, begin, end in line.stages],
         "backups": [{"begin": begin, "end": end} for begin, end in line.backups],
         "kills": list(line.kills),
     }
     label = (
         f"Time line of {fmt.clean(line.name)}, set {line.set + 1}: {len(line.at_s)} seconds in "
-        f"{len(line.stretches)} stretches; the table below it holds the figures"
+        f"{len(line.stages)} stages; the table below it holds the figures"
     )
     note = f"{step} seconds are drawn as one" if step > 1 else ""
     return Figure(key, "timeline", label, tuple(_panels(shown)), note=note, axis=axis)

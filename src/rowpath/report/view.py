@@ -71,7 +71,7 @@ class View(Frozen, frozen=True):
     findings: tuple[Finding, ...]
     operations: tuple[Operation, ...]
     across: tuple[Section, ...]  # tables over several phases
-    groups: tuple[Section, ...]  # at work at once
+    mixed_load: tuple[Section, ...]  # at work at once
     time_lines: tuple[TimeLines, ...]
     marks: tuple[str, ...]  # what the signs in the rankings mean
     claims: Grid | None
@@ -93,7 +93,7 @@ def view(analysis: Analysis) -> View:
         findings=tuple(sorted(map(_cleaned, analysis.findings), key=lambda found: SEVERITIES.index(found.severity))),
         operations=_operations(analysis, lookup),
         across=_across(analysis, lookup),
-        groups=_groups(analysis),
+        mixed_load=_groups(analysis),
         time_lines=_time_lines(analysis),
         marks=_marks(analysis),
         claims=_claims(analysis),
@@ -121,7 +121,7 @@ def _facts(analysis: Analysis) -> tuple[str, ...]:
     run = analysis.run
     environment = run.get("environment") or {}
     ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if is_ranked(row)}
-    busy = {each.name for each in analysis.groups.figures} if analysis.groups else set()
+    busy = {each.name for each in analysis.mixed_load.figures} if analysis.mixed_load else set()
     found = (
         str(run.get("started", ""))[:16].replace("T", " "),
         str(environment.get("processor", "")),
@@ -243,15 +243,15 @@ def _scalings(analysis: Analysis, lookup: Lookup) -> list[Section]:
 
 
 def _groups(analysis: Analysis) -> tuple[Section, ...]:
-    if analysis.groups is None:
+    if analysis.mixed_load is None:
         return ()
-    made = mixed_load.grids(analysis.groups)
+    made = mixed_load.grids(analysis.mixed_load)
     return tuple(Section(f"groups-{key}", grid, leading=key != "processes") for key, grid in made)
 
 
 def _time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
     together: dict[str, list[Section]] = {}
-    for number, line in enumerate(analysis.groups.lines if analysis.groups else ()):
+    for number, line in enumerate(analysis.mixed_load.lines if analysis.mixed_load else ()):
         figure = timeline.figure(f"time-line-{number}-figure", line)
         section = Section(f"time-line-{number}", timeline.table(line), figure)
         together.setdefault(fmt.clean(line.name), []).append(section)

@@ -139,7 +139,7 @@ def _ascii(groups: list[list[generators.Row]]) -> bool:
     return all(value.isascii() for group in groups for row in group for value in row if isinstance(value, str))
 
 
-class Truth:
+class Expected:
     """The right answers of one workload on one engine; `engine_supports` narrows a conformance workload's columns."""
 
     def __init__(self, workload: Workload, engine_supports: Callable[[str], str] | None = None) -> None:

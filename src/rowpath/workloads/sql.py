@@ -47,11 +47,11 @@ def result_columns(workload: Workload, phase: Phase) -> tuple[Column, ...]:
 
 def _expand(workload: Workload, text: str, engine: Engine) -> str:
     def replacement(match: re.Match[str]) -> str:
-        verb, name = match.groups()
+        action, name = match.groups()
         table = workload.tables[name]
-        if verb == "create":
+        if action == "create":
             return engine.create(name, table)
-        return engine.drop(name) if verb == "drop" else ", ".join(column.name for column in table.columns)
+        return engine.drop(name) if action == "drop" else ", ".join(column.name for column in table.columns)
 
     return _TEMPLATE.sub(replacement, text)
 

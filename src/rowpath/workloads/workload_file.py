@@ -73,7 +73,7 @@ def _check_phase(file: Path, workload: Workload, phase: Phase) -> None:
         if name:
             _known(file, f"{where}, {key}", name, tables)
     for text in (phase.sql, *phase.dialects.values(), *phase.reset):
-        for _verb, name in _TEMPLATE.findall(text):
+        for _action, name in _TEMPLATE.findall(text):
             _known(file, f"{where}, SQL", name, tables)
     if phase.kind in ("query", "execute", "load", "connect") and not phase.sql:
         raise UsageError(f"{file}: {where} has no sql", f"a phase of kind '{phase.kind}' needs sql = …")

@@ -17,7 +17,7 @@ from rowpath.analysis.model import ClaimCheck, Published
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
 from rowpath.errors import UsageError
 from rowpath.model.claims import Check, Claim, PublishedColumn, PublishedRow, Selector
-from rowpath.model.metrics import GROUP_METRICS, MORE_IS_BETTER
+from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER
 
 Outcome = Literal["holds", "does not hold", "can't be told"]
 UNTOLD: Outcome = "can't be told"
@@ -206,7 +206,7 @@ def _shrunk(first: Interval, second: Interval) -> Outcome:
 
 
 def _unmeasured(check: Check, where: str) -> str:
-    what = f"no {check.metric} of any path" if check.metric in GROUP_METRICS else "no path"
+    what = f"no {check.metric} of any path" if check.metric in MIXED_LOAD_METRICS else "no path"
     return f"{what} was measured for {where}"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.model.metrics import GROUP_METRICS, MORE_IS_BETTER, PROVEN, UNITS
+from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER, PROVEN, UNITS
 
 Wanted = Mapping[str, str | tuple[str, ...]]
 
@@ -39,17 +39,20 @@ def best_of(evidence: Evidence, metric: str, selector: Wanted) -> Candidate | No
 
 def candidates(evidence: Evidence, metric: str, selector: Wanted) -> list[Candidate]:
     """The sound cells, or for metrics of groups the sound groups, that match and have the metric."""
-    if metric in GROUP_METRICS or selector.keys() & {"stretch", "group"}:
+    if metric in MIXED_LOAD_METRICS or selector.keys() & {"stage", "client_group"}:
         wanted = {key: value for key, value in selector.items() if key != "regime"}
         return [
             Candidate(
-                each.path.name, f"{each.group or 'all groups'} in '{each.stretch}'", each.values, unit=UNITS[metric]
+                each.path.name,
+                f"{each.client_group or 'all groups'} in '{each.stage}'",
+                each.values,
+                unit=UNITS[metric],
             )
             for each in evidence.group_values
             if each.metric == metric
             and each.values
             and selected(each.coordinates, wanted)
-            and evidence.standings.of(*each.where).status == "ok"
+            and evidence.path_statuses.of(*each.where).status == "ok"
         ]
     cells = [cell for cell in evidence.sound() if matches(cell, selector)]
     return [found for cell in cells if (found := _valued(evidence, cell, metric)) is not None]

@@ -10,7 +10,7 @@ from rowpath.analysis.findings.memory import growth, rows_each
 from rowpath.analysis.findings.wording import phase_text, words
 from rowpath.analysis.model import Finding
 from rowpath.engines import ENGINES
-from rowpath.journal.records import PathRecord, ProofRecord
+from rowpath.journal.records import CountedRecord, PathRecord
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
 ROUND_TRIPS_SLACK = 0.05
@@ -220,14 +220,14 @@ def confounded_version(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _proofs(evidence: Evidence) -> Iterator[tuple[ProofRecord, PathRecord]]:
+def _proofs(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
     for proof in evidence.proofs.values():
         path = evidence.path(proof.path_id)
         if path is not None and path.coordinates.get("engine") != "null":
             yield proof, path
 
 
-def _point(evidence: Evidence, proof: ProofRecord) -> bool:
+def _point(evidence: Evidence, proof: CountedRecord) -> bool:
     """Whether it is one statement of at most one row: connecting, scans and transactions take more by nature."""
     defined = evidence.definition(proof.workload, proof.phase)
     if defined.get("transaction") == "transaction" or defined.get("scan"):

@@ -138,7 +138,7 @@ def missing_path(evidence: Evidence) -> Iterator[Finding]:
             remedy or "rowpath doctor", tuple(names),
         )  # fmt: skip
     measured = {cell.path.path_id for cell in evidence.cells.cells.values()}
-    measured |= {figure.path_id for figure in evidence.groups.figures} if evidence.groups else set()
+    measured |= {figure.path_id for figure in evidence.mixed_load.figures} if evidence.mixed_load else set()
     failed = {record.path_id for record in evidence.journal.all(FailureRecord)}
     silent = [path.name for path_id, path in evidence.journal.paths.items() if path_id not in measured | failed]
     if silent:

@@ -10,7 +10,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import phase_text, phases_text
 from rowpath.analysis.model import Finding
 from rowpath.analysis.statistics.intervals import Interval
-from rowpath.journal.records import InvocationRecord, ProofRecord
+from rowpath.journal.records import CountedRecord, WorkerRecord
 
 TRAVELS = 0.5  # texts per operation, from which on a statement that was prepared once is one no more
 ANEW = 0.95  # texts per operation of a statement that is prepared on each execution
@@ -20,7 +20,7 @@ STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's s
 
 def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
     """A connection without autocommit where autocommit was meant: the driver opens transactions of its own."""
-    proofs: dict[str, list[ProofRecord]] = {}
+    proofs: dict[str, list[CountedRecord]] = {}
     for proof in evidence.proofs.values():
         defined = evidence.definition(proof.workload, proof.phase)
         if defined.get("transaction") == "autocommit" and defined.get("kind") in ("query", "execute"):
@@ -41,7 +41,7 @@ def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _transaction_text(proof: ProofRecord) -> str:
+def _transaction_text(proof: CountedRecord) -> str:
     parts = [
         f"{text.count(each)} {name.replace('_', ' ')}"
         for name in ("round_trips", "commits")
@@ -77,7 +77,7 @@ def prepared_anew(evidence: Evidence) -> Iterator[Finding]:
             yield from _dearer_than_prepared(evidence, proof, counted)
 
 
-def _dearer_than_prepared(evidence: Evidence, proof: ProofRecord, counted: str) -> Iterator[Finding]:
+def _dearer_than_prepared(evidence: Evidence, proof: CountedRecord, counted: str) -> Iterator[Finding]:
     cell = evidence.cells.get(*proof.where, "steady")
     twin = _twin(evidence, cell, statement="prepared") if cell is not None else None
     interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
@@ -169,8 +169,8 @@ def tls_not_asked_for(evidence: Evidence) -> Iterator[Finding]:
 def _settings(evidence: Evidence) -> dict[str, dict[str, object]]:
     """By path id: the effective settings that its last connection told."""
     found: dict[str, dict[str, object]] = {}
-    for invocation in evidence.journal.all(InvocationRecord):
-        settings = invocation.facts.get("settings")
+    for worker in evidence.journal.all(WorkerRecord):
+        settings = worker.facts.get("settings")
         if isinstance(settings, dict):
-            found[invocation.path_id] = settings
+            found[worker.path_id] = settings
     return found

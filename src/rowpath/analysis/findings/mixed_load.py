@@ -10,7 +10,7 @@ from rowpath.analysis.findings.wording import ratio_text, syncs_explain, syncs_t
 from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.analysis.model import Finding
 from rowpath.engines import ENGINES
-from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, GroupRecord, KillRecord
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, ClientGroupRecord, KillRecord
 from rowpath.journal.records import PathRecord
 
 STALL_S = 1.0
@@ -23,12 +23,12 @@ FASTER_LEAST = 1.2  # a machine drifts by less
 
 
 def _figures(evidence: Evidence) -> tuple[GroupFigures, ...]:
-    return evidence.groups.figures if evidence.groups else ()
+    return evidence.mixed_load.figures if evidence.mixed_load else ()
 
 
 def _killed(evidence: Evidence) -> set[tuple[str, str]]:
-    """(path id, stretch) where the engine was killed on purpose: its operations stall and fail."""
-    return {(kill.path_id, kill.stretch) for kill in evidence.journal.all(KillRecord)}
+    """(path id, stage) where the engine was killed on purpose: its operations stall and fail."""
+    return {(kill.path_id, kill.stage) for kill in evidence.journal.all(KillRecord)}
 
 
 def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
@@ -40,11 +40,11 @@ def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "rate-not-reached",
             "warning",
-            f"{each.group} of {each.name} did not reach their rate in '{each.stretch}': no percentiles of latency",
+            f"{each.client_group} of {each.name} did not reach their rate in '{each.stage}': no percentiles of latency",
             f"{text.rate(each.rate_per_s)} of the {text.rate(each.asked_per_s)} asked for{begun}",
             "the path cannot do as many operations per second with so many clients: the queue grows as long as it is "
             "fed, and its percentiles say how long that was",
-            evidence.rerun(f"-R '{each.group}={max(1.0, each.rate_per_s / 2):.0f}'"),
+            evidence.rerun(f"-R '{each.client_group}={max(1.0, each.rate_per_s / 2):.0f}'"),
             (each.name,),
         )
 
@@ -58,24 +58,24 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
         limit = min(STALL_S, max(STALL_RATIO * usual, STALL_LEAST_S)) if usual else STALL_S
         if each.asked_per_s:
             limit = max(limit, STALL_INTERVALS / each.asked_per_s)
-        if each.longest_stall_s > limit and (each.path_id, each.stretch) not in killed:
+        if each.longest_stall_s > limit and (each.path_id, each.stage) not in killed:
             stalled.setdefault(each.path_id, []).append(each)
     for path_id, cases in stalled.items():
         longest, *others = sorted(cases, key=lambda each: -each.longest_stall_s)
-        backup = any(one.path_id == path_id and one.stretch == longest.stretch for one in _backups(evidence))
-        also = [f"{each.group} {_stood(each)} in '{each.stretch}'" for each in others[:STALLS_TOLD]]
+        backup = any(one.path_id == path_id and one.stage == longest.stage for one in _backups(evidence))
+        also = [f"{each.client_group} {_stood(each)} in '{each.stage}'" for each in others[:STALLS_TOLD]]
         rest = len(others) - STALLS_TOLD
         yield Finding(
             "client-stalled",
             "warning",
-            f"{longest.group} of {longest.name} stood still for {_stood(longest)} in '{longest.stretch}'",
+            f"{longest.client_group} of {longest.name} stood still for {_stood(longest)} in '{longest.stage}'",
             f"no operation of theirs ended within it; 99 % take {text.duration(longest.service.p99_ns)} at the most"
             + (f"; so did {words(also)}" if also else "")
             + (f", and {rest} more" if rest > 0 else ""),
             "a lock or a checkpoint that all wait for"
             + (", perhaps the backup's" if backup else "")
             + ", or cores that something else took",
-            evidence.rerun(f"-R '{longest.group}={max(1.0, longest.rate_per_s / 2):.0f}'"),
+            evidence.rerun(f"-R '{longest.client_group}={max(1.0, longest.rate_per_s / 2):.0f}'"),
             (longest.name,),
         )
 
@@ -89,27 +89,27 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
     figures = [each for each in _figures(evidence) if each.pacing == "closed"]
     at_work: dict[tuple[str, str], set[str]] = {}
     for each in _figures(evidence):
-        at_work.setdefault((each.path_id, each.stretch), set()).add(each.group)
+        at_work.setdefault((each.path_id, each.stage), set()).add(each.client_group)
     told: set[tuple[str, str]] = set()
     for less in figures:
         more = [
             each
             for each in figures
-            if (each.path_id, each.group, each.clients) == (less.path_id, less.group, less.clients)
-            and at_work[each.path_id, each.stretch] > at_work[less.path_id, less.stretch]
+            if (each.path_id, each.client_group, each.clients) == (less.path_id, less.client_group, less.clients)
+            and at_work[each.path_id, each.stage] > at_work[less.path_id, less.stage]
             and each.rate_per_s >= FASTER_LEAST * less.rate_per_s
             and (each.low or 0.0) > (less.high or float("inf"))
         ]
-        if not more or (less.path_id, less.group) in told:
+        if not more or (less.path_id, less.client_group) in told:
             continue
-        told.add((less.path_id, less.group))
+        told.add((less.path_id, less.client_group))
         most = max(more, key=lambda each: each.rate_per_s)
         yield Finding(
             "faster-with-others",
             "note",
-            f"{less.group} of {less.name} are faster beside others: "
-            f"{text.ratio(most.rate_per_s / less.rate_per_s)} in '{most.stretch}'",
-            f"{text.rate(most.rate_per_s)} there, {text.rate(less.rate_per_s)} in '{less.stretch}'; "
+            f"{less.client_group} of {less.name} are faster beside others: "
+            f"{text.ratio(most.rate_per_s / less.rate_per_s)} in '{most.stage}'",
+            f"{text.rate(most.rate_per_s)} there, {text.rate(less.rate_per_s)} in '{less.stage}'; "
             f"half of their operations take {text.duration(most.service.p50_ns)} and "
             f"{text.duration(less.service.p50_ns)} at the most" + _busy(evidence, less),
             "with little to do a core falls asleep between request and answer, and has to be woken for each (in a "
@@ -120,15 +120,15 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _busy(evidence: Evidence, each: GroupFigures) -> str:
-    """How many cores both sides used in its stretch, where that is known."""
-    own = (each.path_id, each.stretch)
-    groups = evidence.groups
-    (stretch,) = [one for one in groups.stretches if (one.path_id, one.stretch) == own] if groups else (None,)
-    if groups is None or stretch is None or stretch.client_cpu_ns is None:
+    """How many cores both sides used in its stage, where that is known."""
+    own = (each.path_id, each.stage)
+    groups = evidence.mixed_load
+    (stage,) = [one for one in groups.stages if (one.path_id, one.stage) == own] if groups else (None,)
+    if groups is None or stage is None or stage.client_cpu_ns is None:
         return ""
-    operations_per_s = sum(one.rate_per_s for one in groups.figures if (one.path_id, one.stretch) == own)
-    cores = operations_per_s * (stretch.client_cpu_ns + (stretch.server_cpu_ns or 0.0)) / 1e9
-    return f"; both sides use {cores:.2f} cores in '{each.stretch}'"
+    operations_per_s = sum(one.rate_per_s for one in groups.figures if (one.path_id, one.stage) == own)
+    cores = operations_per_s * (stage.client_cpu_ns + (stage.server_cpu_ns or 0.0)) / 1e9
+    return f"; both sides use {cores:.2f} cores in '{each.stage}'"
 
 
 def _backups(evidence: Evidence) -> list[BackupRecord]:
@@ -139,7 +139,7 @@ def operations_refused(evidence: Evidence) -> Iterator[Finding]:
     """Operations that failed or were refused, by kind; they are in no rate."""
     killed = _killed(evidence)
     for each in _figures(evidence):
-        if not each.failed or (each.path_id, each.stretch) in killed:
+        if not each.failed or (each.path_id, each.stage) in killed:
             continue
         kinds = [
             f"{text.count(one.count)} × {' '.join(part for part in (one.kind, one.code) if part)}"
@@ -150,7 +150,7 @@ def operations_refused(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "operations-refused",
             "warning",
-            f"{text.count(each.failed)} operations of {each.group} of {each.name} failed in '{each.stretch}'",
+            f"{text.count(each.failed)} operations of {each.client_group} of {each.name} failed in '{each.stage}'",
             ("; ".join(kinds) or "the runner gave no text") + (f"; and {rest} other kinds" if rest > 0 else ""),
             "the engine refuses what it cannot do at once; failed operations are in no rate and no percentile",
             evidence.rerun(),
@@ -207,7 +207,7 @@ def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
             "backup-not-restorable",
             "error",
             f"a backup of {name} ({record.way}) {'could not be restored' if record.ok else 'failed'} "
-            f"in '{record.stretch}'",
+            f"in '{record.stage}'",
             "; ".join(part for part in (record.reason, found) if part) or "no reason was given",
             "a backup that cannot be restored is none",
             evidence.rerun(),
@@ -217,14 +217,14 @@ def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
 
 def backup_slows(evidence: Evidence) -> Iterator[Finding]:
     """Groups whose rate surely falls during a backup."""
-    for each in evidence.groups.effects if evidence.groups else ():
+    for each in evidence.mixed_load.effects if evidence.mixed_load else ():
         if each.high is None or each.high >= 1:
             continue
         yield Finding(
             "backup-slows",
             "note",
-            f"a backup slows {each.group} of {each.name} to {ratio_text(each.ratio, each.low, each.high, each.sets)}",
-            f"{text.rate(each.inside_per_s)} within the backups of '{each.stretch}', "
+            f"a backup slows {each.client_group} of {each.name} to {ratio_text(each.ratio, each.low, each.high, each.sets)}",
+            f"{text.rate(each.inside_per_s)} within the backups of '{each.stage}', "
             f"{text.rate(each.outside_per_s)} in '{each.against}'",
             "it reads the whole database through the same disk, and may hold the log or locks meanwhile",
             evidence.rerun(),
@@ -249,7 +249,7 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "generator-late",
             "warning",
-            f"the clients of {worst.group} of {worst.name} themselves began late in '{worst.stretch}'",
+            f"the clients of {worst.client_group} of {worst.name} themselves began late in '{worst.stage}'",
             f"1 % of the operations that nothing delayed began {text.duration(late_ns)} late or later; "
             f"half of all latencies are {text.duration(usual_ns)} at the most"
             + (f"; over a tenth of them in {len(others)} more cases too" if others else ""),
@@ -270,13 +270,13 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
         durable = path is not None and path.coordinates.get("durability") == "full" and evidence.writes(workload, phase)
         if cost is None or syncs is None or not took or not durable:
             continue
-        if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.group) in told:
+        if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.client_group) in told:
             continue
-        told.add((each.path_id, each.group))
+        told.add((each.path_id, each.client_group))
         yield Finding(
             "sync-bound-writes",
             "note",
-            f"{each.group} of {each.name} are bound by the disk in '{each.stretch}': paths can hardly differ there",
+            f"{each.client_group} of {each.name} are bound by the disk in '{each.stage}': paths can hardly differ",
             syncs_text(syncs, cost.ns, took),
             "each commit waits until the disk has the log",
             evidence.rerun("durability=none"),
@@ -286,8 +286,8 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
 
 def values_not_read(evidence: Evidence) -> Iterator[Finding]:
     """`values-not-read` of groups: a group's touch sum is not that of the rows it should have taken."""
-    found: dict[tuple[str, str], list[GroupRecord]] = {}
-    for record in evidence.journal.all(GroupRecord):
+    found: dict[tuple[str, str], list[ClientGroupRecord]] = {}
+    for record in evidence.journal.all(ClientGroupRecord):
         if record.touch_ok is False:
             found.setdefault((record.path_id, record.phase), []).append(record)
     for (path_id, phase), records in found.items():
@@ -297,7 +297,7 @@ def values_not_read(evidence: Evidence) -> Iterator[Finding]:
             "error",
             f"{name} did not take every value of every row inside the clock in {phase}",
             f"the touch sum of {words(dict.fromkeys(record.group for record in records))} is another one "
-            f"in {len(records)} stretches, the first of them '{records[0].stretch}'",
+            f"in {len(records)} stages, the first of them '{records[0].stage}'",
             "values are left unread until asked for, answers come from a cache, or rows changed meanwhile",
             f"rowpath verify {evidence.experiment} -v",
             (name,),

@@ -12,7 +12,7 @@ from rowpath.analysis.findings.wording import phase_text, words
 from rowpath.analysis.model import Finding, RankedPath
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.analysis.statistics.periodic import Excess, Load, excess
-from rowpath.journal.records import InvocationRecord, SampleRecord, WarmRecord
+from rowpath.journal.records import SampleRecord, WarmRecord, WorkerRecord
 
 UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
 SMALLEST_NS = {"c": 2_000, "rust": 3_000, "java": 3_500, "node": 3_500, "go": 5_000, "csharp": 6_000, "python": 13_000}
@@ -24,7 +24,7 @@ def provisional(evidence: Evidence) -> Iterator[Finding]:
     for cell in evidence.sound():
         if len(cell.costs) < SETS_FOR_CLAIMS:
             few[cell.path.name] = min(len(cell.costs), few.get(cell.path.name, SETS_FOR_CLAIMS))
-    for figure in evidence.groups.figures if evidence.groups else ():
+    for figure in evidence.mixed_load.figures if evidence.mixed_load else ():
         if figure.sets < SETS_FOR_CLAIMS:
             few[figure.name] = min(figure.sets, few.get(figure.name, SETS_FOR_CLAIMS))
     if few:
@@ -71,7 +71,7 @@ def _half_width(row: RankedPath) -> float | None:
 
 
 def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
-    """Paths of which many invocations did not settle on one level before they were measured."""
+    """Paths of which many workers did not settle on one level before they were measured."""
     unsettled: dict[str, int] = {}
     every: dict[str, int] = {}
     for warm in evidence.journal.all(WarmRecord):
@@ -136,7 +136,7 @@ def _load(sample: SampleRecord) -> Load:
 
 def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
     """Operations so short that reading the clock is over 2 % of them."""
-    clocks = {record.path_id: record.hello.get("clock_read_ns") for record in evidence.journal.all(InvocationRecord)}
+    clocks = {record.path_id: record.hello.get("clock_read_ns") for record in evidence.journal.all(WorkerRecord)}
     told: dict[str, str] = {}
     for cell in evidence.sound():
         smallest = SMALLEST_NS.get(cell.path.coordinates.get("language", ""))

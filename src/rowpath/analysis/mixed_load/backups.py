@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rowpath.analysis.mixed_load import values
 from rowpath.analysis.mixed_load.model import AcknowledgedCheck, BackupEffect, BackupFigures
-from rowpath.analysis.mixed_load.stages import StretchRun
+from rowpath.analysis.mixed_load.stages import StageRun
 from rowpath.analysis.mixed_load.values import interval
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, KillRecord
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from rowpath.analysis.evidence import Evidence
 
 
-def backups(evidence: Evidence, runs: list[StretchRun]) -> Iterator[BackupFigures]:
-    """By path, stretch and way; one that could not be restored is a failed one."""
+def backups(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupFigures]:
+    """By path, stage and way; one that could not be restored is a failed one."""
     found: dict[tuple[str, str, str], list[BackupRecord]] = {}
     for record in (backup for run in runs for backup in run.backups):
-        found.setdefault((record.path_id, record.stretch, record.way), []).append(record)
-    for (path_id, stretch, way), records in found.items():
+        found.setdefault((record.path_id, record.stage, record.way), []).append(record)
+    for (path_id, stage, way), records in found.items():
         by_set: dict[int, list[float]] = {}
         for record in records:
             if record.ok:
@@ -32,7 +32,7 @@ def backups(evidence: Evidence, runs: list[StretchRun]) -> Iterator[BackupFigure
         yield BackupFigures(
             name=evidence.name(path_id),
             path_id=path_id,
-            stretch=stretch,
+            stage=stage,
             way=way,
             made=sum(record.ok for record in records),
             failed=len(bad),
@@ -46,10 +46,10 @@ def backups(evidence: Evidence, runs: list[StretchRun]) -> Iterator[BackupFigure
         )
 
 
-def effects(evidence: Evidence, runs: list[StretchRun]) -> Iterator[BackupEffect]:
-    """By path, stretch and group, where there is a stretch with the same work and no backup."""
+def effects(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupEffect]:
+    """By path, stage and group, where there is a stage with the same work and no backup."""
     inside = {
-        (each.path.path_id, each.stretch, each.group): each.values
+        (each.path.path_id, each.stage, each.client_group): each.values
         for each in evidence.group_values
         if each.metric == "group_rate_in_backup"
     }
@@ -57,18 +57,18 @@ def effects(evidence: Evidence, runs: list[StretchRun]) -> Iterator[BackupEffect
     for each in (each for each in evidence.group_values if each.metric == "backup_effect"):
         ratio = interval(evidence, each.values.values())
         against = {
-            number: values.reference(by_key[number, each.path.path_id, each.stretch], runs) for number in each.values
+            number: values.reference(by_key[number, each.path.path_id, each.stage], runs) for number in each.values
         }
-        names = {run.asked.stretch for run in against.values() if run is not None}
-        outside = [run.groups[each.group].rate_per_s for run in against.values() if run is not None]
+        names = {run.asked.stage for run in against.values() if run is not None}
+        outside = [run.groups[each.client_group].rate_per_s for run in against.values() if run is not None]
         if ratio is None or len(names) != 1:
             continue
-        within = inside[each.path.path_id, each.stretch, each.group]
+        within = inside[each.path.path_id, each.stage, each.client_group]
         yield BackupEffect(
             name=each.path.name,
             path_id=each.path.path_id,
-            group=each.group,
-            stretch=each.stretch,
+            client_group=each.client_group,
+            stage=each.stage,
             against=names.pop(),
             inside_per_s=statistics.geometric_mean(within[number] for number in each.values),
             outside_per_s=statistics.geometric_mean(rate for rate in outside if rate),

@@ -10,19 +10,19 @@ import numpy as np
 
 from rowpath.analysis.mixed_load import backups, values
 from rowpath.analysis.mixed_load.model import (
+    DirectoryCopy,
     GroupFailure,
     GroupFigures,
     GroupRatio,
-    GroupsReport,
     Latency,
-    Move,
-    RateSweep,
-    StretchFigures,
+    MixedLoadReport,
+    RateSearch,
+    StageFigures,
 )
-from rowpath.analysis.mixed_load.stages import StretchRun, stretch_runs
+from rowpath.analysis.mixed_load.stages import StageRun, stage_runs
 from rowpath.analysis.mixed_load.timeline import time_lines
 from rowpath.analysis.mixed_load.values import interval
-from rowpath.journal.mixed_load_records import GroupRecord, MoveRecord
+from rowpath.journal.mixed_load_records import ClientGroupRecord, DirectoryCopyRecord
 from rowpath.model import histogram
 
 if TYPE_CHECKING:
@@ -32,48 +32,48 @@ if TYPE_CHECKING:
 DEPLOYED = ("deployment", "driver", "version", "transport", "tls", "processes", "placement")
 
 
-def groups_report(evidence: Evidence) -> GroupsReport | None:
+def groups_report(evidence: Evidence) -> MixedLoadReport | None:
     """What the groups of a run did, None when it had none; sets `evidence.group_values`."""
-    runs = stretch_runs(evidence.journal)
+    runs = stage_runs(evidence.journal)
     evidence.group_values = values.group_values(evidence.journal, runs)
-    moves = tuple(_move(record) for record in evidence.journal.all(MoveRecord))
-    sweeps = tuple(_rate_sweeps(evidence))
+    moves = tuple(_move(record) for record in evidence.journal.all(DirectoryCopyRecord))
+    sweeps = tuple(_rate_searches(evidence))
     if not (runs or moves or sweeps):
         return None
-    return GroupsReport(
+    return MixedLoadReport(
         figures=tuple(_figures(evidence, runs)),
         backups=tuple(backups.backups(evidence, runs)),
         effects=tuple(backups.effects(evidence, runs)),
-        stretches=tuple(_stretches(evidence, runs)),
+        stages=tuple(_stages(evidence, runs)),
         ratios=tuple(_ratios(evidence)),
         checks=tuple(backups.checks(evidence)),
         moves=moves,
-        rate_sweeps=sweeps,
+        rate_searchs=sweeps,
         lines=time_lines(evidence.journal, runs),
     )
 
 
-def _figures(evidence: Evidence, runs: list[StretchRun]) -> Iterator[GroupFigures]:
-    """A group of a stretch on a path; sets in which it was cut count only where there is no other."""
-    found: dict[tuple[str, str, str], list[GroupRecord]] = {}
+def _figures(evidence: Evidence, runs: list[StageRun]) -> Iterator[GroupFigures]:
+    """A group of a stage on a path; sets in which it was cut count only where there is no other."""
+    found: dict[tuple[str, str, str], list[ClientGroupRecord]] = {}
     for run in runs:
         for record in run.groups.values():
-            found.setdefault((record.path_id, record.stretch, record.group), []).append(record)
+            found.setdefault((record.path_id, record.stage, record.group), []).append(record)
     missed = values.withheld(runs)
-    for (path_id, stretch, group), every in found.items():
+    for (path_id, stage, group), every in found.items():
         records = [record for record in every if not record.cut] or every
         rate = interval(evidence, [record.rate_per_s for record in records if record.rate_per_s])
         first = records[0]
         open_loop = first.pacing != "closed"
-        told = open_loop and (path_id, stretch, group) not in missed
+        told = open_loop and (path_id, stage, group) not in missed
         operations = sum(record.operations for record in records)
         cpu = [record for record in records if record.cpu_ns is not None]
         counted = sum(record.operations + record.failed for record in cpu)
         yield GroupFigures(
             name=evidence.name(path_id),
             path_id=path_id,
-            stretch=stretch,
-            group=group,
+            stage=stage,
+            client_group=group,
             phase=first.phase,
             clients=first.clients,
             pacing=first.pacing,
@@ -85,7 +85,7 @@ def _figures(evidence: Evidence, runs: list[StretchRun]) -> Iterator[GroupFigure
             latency=latency(record.latency for record in records) if told else None,
             lateness=latency(record.lateness for record in records) if told else None,
             asked_per_s=first.asked_per_s if open_loop else None,
-            reached=(path_id, stretch, group) not in missed,
+            reached=(path_id, stage, group) not in missed,
             not_begun=sum(record.not_begun for record in records),
             failed=sum(record.failed for record in records),
             failures=_failures(records),
@@ -111,7 +111,7 @@ def latency(kept: Iterable[Mapping[str, int]]) -> Latency:
     return Latency(total, middles / total if total else None, p50, p90, p99, p999, most)
 
 
-def _failures(records: list[GroupRecord]) -> tuple[GroupFailure, ...]:
+def _failures(records: list[ClientGroupRecord]) -> tuple[GroupFailure, ...]:
     """By kind and code over all sets, the most frequent first; the first text of each."""
     found: dict[tuple[str, str], tuple[str, int]] = {}
     for failure in (failure for record in records for failure in record.failures):
@@ -128,21 +128,21 @@ def _all(told: Iterable[bool | None]) -> bool | None:
     return False if False in known else None if None in known else True
 
 
-def _stretches(evidence: Evidence, runs: list[StretchRun]) -> Iterator[StretchFigures]:
-    found: dict[tuple[str, str], list[StretchRun]] = {}
+def _stages(evidence: Evidence, runs: list[StageRun]) -> Iterator[StageFigures]:
+    found: dict[tuple[str, str], list[StageRun]] = {}
     for run in runs:
         if run.seconds:
-            found.setdefault((run.asked.path_id, run.asked.stretch), []).append(run)
+            found.setdefault((run.asked.path_id, run.asked.stage), []).append(run)
     metrics = ("client_cpu", "server_cpu", "traffic", "traffic_each", "traffic_in_backup")
-    told = {metric: values.of_stretches(evidence, metric) for metric in metrics}
+    told = {metric: values.of_stages(evidence, metric) for metric in metrics}
     for key, together in found.items():
         means = {metric: interval(evidence, told[metric].get(key, {}).values()) for metric in metrics}
         figure = {metric: each.ratio if each else None for metric, each in means.items()}
         traffic = means["traffic"]
-        yield StretchFigures(
+        yield StageFigures(
             name=evidence.name(key[0]),
             path_id=key[0],
-            stretch=key[1],
+            stage=key[1],
             sets=len(together),
             seconds=statistics.fmean(sum(second.ns for second in run.seconds) / 1e9 for run in together),
             client_cpu_ns=figure["client_cpu"],
@@ -156,7 +156,7 @@ def _stretches(evidence: Evidence, runs: list[StretchRun]) -> Iterator[StretchFi
 
 
 def _ratios(evidence: Evidence) -> Iterator[GroupRatio]:
-    """Every group of every stretch behind a server against the same engine embedded, paths that differ in no more."""
+    """Every group of every stage behind a server against the same engine embedded, paths that differ in no more."""
     rates = [each for each in evidence.group_values if each.metric == "group_rate"]
     for server in rates:
         for embedded in rates:
@@ -166,8 +166,8 @@ def _ratios(evidence: Evidence) -> Iterator[GroupRatio]:
             ratio = interval(evidence, [server.values[number] / embedded.values[number] for number in shared])
             if ratio is not None:
                 yield GroupRatio(
-                    stretch=server.stretch,
-                    group=server.group,
+                    stage=server.stage,
+                    client_group=server.client_group,
                     server=server.path.name,
                     embedded=embedded.path.name,
                     ratio=ratio.ratio,
@@ -178,7 +178,7 @@ def _ratios(evidence: Evidence) -> Iterator[GroupRatio]:
 
 
 def _deployed_apart(server: values.GroupValues, embedded: values.GroupValues) -> bool:
-    if (server.stretch, server.group) != (embedded.stretch, embedded.group):
+    if (server.stage, server.client_group) != (embedded.stage, embedded.client_group):
         return False
     one, other = server.path.coordinates, embedded.path.coordinates
     if (one.get("deployment"), other.get("deployment")) != ("server", "embedded"):
@@ -188,8 +188,8 @@ def _deployed_apart(server: values.GroupValues, embedded: values.GroupValues) ->
     )
 
 
-def _move(record: MoveRecord) -> Move:
-    return Move(
+def _move(record: DirectoryCopyRecord) -> DirectoryCopy:
+    return DirectoryCopy(
         source=record.source,
         target=record.target,
         bytes=record.bytes,
@@ -201,18 +201,20 @@ def _move(record: MoveRecord) -> Move:
     )
 
 
-def _rate_sweeps(evidence: Evidence) -> Iterator[RateSweep]:
+def _rate_searches(evidence: Evidence) -> Iterator[RateSearch]:
     """Of several searches the lowest result: what held each time."""
     highest = {
-        (each.path.path_id, each.group): each.values for each in evidence.group_values if each.metric == "highest_rate"
+        (each.path.path_id, each.client_group): each.values
+        for each in evidence.group_values
+        if each.metric == "highest_rate"
     }
     for (path_id, group), by_set in values.tries(evidence.journal).items():
         held = highest.get((path_id, group), {})
         every = [record for _number, records in sorted(by_set.items()) for record in records]
-        yield RateSweep(
+        yield RateSearch(
             name=evidence.name(path_id),
             path_id=path_id,
-            group=group,
+            client_group=group,
             bound_ns=every[0].bound_ns,
             highest_per_s=min(held.values()) if len(held) == len(by_set) else None,
             tries=tuple(values.rate_try(record) for record in every),

@@ -29,12 +29,12 @@ class GroupFailure(Frozen, frozen=True):
 
 
 class GroupFigures(Frozen, frozen=True):
-    """A group in one stretch on one path, over all sets. Failed operations are in no rate."""
+    """A group in one stage on one path, over all sets. Failed operations are in no rate."""
 
     name: str  # of the path
     path_id: str
-    stretch: str
-    group: str
+    stage: str
+    client_group: str
     phase: str
     clients: int
     pacing: Literal["closed", "fixed", "poisson"]
@@ -58,11 +58,11 @@ class GroupFigures(Frozen, frozen=True):
 
 
 class BackupFigures(Frozen, frozen=True):
-    """The backups of one path in one stretch."""
+    """The backups of one path in one stage."""
 
     name: str
     path_id: str
-    stretch: str
+    stage: str
     way: str
     made: int
     failed: int
@@ -76,13 +76,13 @@ class BackupFigures(Frozen, frozen=True):
 
 
 class BackupEffect(Frozen, frozen=True):
-    """A group's rate inside the backup's span ÷ its rate in the stretch without one (same set), with its interval."""
+    """A group's rate inside the backup's span ÷ its rate in the stage without one (same set), with its interval."""
 
     name: str
     path_id: str
-    group: str
-    stretch: str
-    against: str  # the stretch without a backup
+    client_group: str
+    stage: str
+    against: str  # the stage without a backup
     inside_per_s: float
     outside_per_s: float
     ratio: float
@@ -91,12 +91,12 @@ class BackupEffect(Frozen, frozen=True):
     sets: int
 
 
-class StretchFigures(Frozen, frozen=True):
-    """What one path used in one stretch, all of its groups together, over all sets (geometric means)."""
+class StageFigures(Frozen, frozen=True):
+    """What one path used in one stage, all of its groups together, over all sets (geometric means)."""
 
     name: str
     path_id: str
-    stretch: str
+    stage: str
     sets: int
     seconds: float  # mean length
     client_cpu_ns: float | None  # per operation of any group: of the whole process
@@ -111,8 +111,8 @@ class StretchFigures(Frozen, frozen=True):
 class GroupRatio(Frozen, frozen=True):
     """A group's rate behind a server ÷ its rate on the same engine embedded, over the sets that both are in."""
 
-    stretch: str
-    group: str
+    stage: str
+    client_group: str
     server: str  # names of the paths
     embedded: str
     ratio: float
@@ -137,7 +137,7 @@ class AcknowledgedCheck(Frozen, frozen=True):
     recovery_s: float | None = None  # from the start of the killed engine to its first answer, mean
 
 
-class Move(Frozen, frozen=True):
+class DirectoryCopy(Frozen, frozen=True):
     """A database directory copied from one deployment or version to another, and what came of it."""
 
     source: str
@@ -151,7 +151,7 @@ class Move(Frozen, frozen=True):
 
 
 class RateTry(Frozen, frozen=True):
-    """One rate of a rate sweep."""
+    """One rate of a rate search."""
 
     rate_per_s: float
     reached: bool
@@ -160,12 +160,12 @@ class RateTry(Frozen, frozen=True):
     p999_ns: int | None
 
 
-class RateSweep(Frozen, frozen=True):
+class RateSearch(Frozen, frozen=True):
     """The highest rate found at which the 99th percentile stays under the bound; None: not even the first did."""
 
     name: str
     path_id: str
-    group: str
+    client_group: str
     bound_ns: int
     highest_per_s: float | None
     tries: tuple[RateTry, ...]
@@ -183,7 +183,7 @@ class TimeLine(Frozen, frozen=True):
     path_id: str
     set: int
     at_s: tuple[float, ...]
-    stretches: tuple[tuple[str, float, float], ...]  # name, begin, end
+    stages: tuple[tuple[str, float, float], ...]  # name, begin, end
     backups: tuple[tuple[float, float], ...]
     kills: tuple[float, ...]
     series: tuple[Series, ...]
@@ -202,15 +202,15 @@ class Series(Frozen, frozen=True):
     values: tuple[float | None, ...]
 
 
-class GroupsReport(Frozen, frozen=True):
+class MixedLoadReport(Frozen, frozen=True):
     """Everything about groups that the reports show."""
 
     figures: tuple[GroupFigures, ...] = ()
     backups: tuple[BackupFigures, ...] = ()
     effects: tuple[BackupEffect, ...] = ()
-    stretches: tuple[StretchFigures, ...] = ()
+    stages: tuple[StageFigures, ...] = ()
     ratios: tuple[GroupRatio, ...] = ()
     checks: tuple[AcknowledgedCheck, ...] = ()
-    moves: tuple[Move, ...] = ()
-    rate_sweeps: tuple[RateSweep, ...] = ()
+    moves: tuple[DirectoryCopy, ...] = ()
+    rate_searchs: tuple[RateSearch, ...] = ()
     lines: tuple[TimeLine, ...] = ()

@@ -1,4 +1,4 @@
-"""The journal's stretches: each as one path went through it in one set, with what its groups did."""
+"""The journal's stages: each as one path went through it in one set, with what its groups did."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from rowpath.journal.mixed_load_records import (
     AtWork,
     BackupRecord,
-    GroupRecord,
+    ClientGroupRecord,
     GroupSecond,
     KillRecord,
     SecondRecord,
-    StretchRecord,
+    StageRecord,
 )
 from rowpath.journal.reader import Records
-from rowpath.journal.record_base import InStretch
+from rowpath.journal.record_base import InStage
 
 CLIENT, SERVER = "client", "server"
 REACHED = 0.99  # of the operations due
@@ -24,30 +24,30 @@ WITHIN = 0.9  # of a second: a backup's begin and end are noticed a few hundredt
 
 
 @dataclass
-class StretchRun:
-    """One stretch of one path in one set."""
+class StageRun:
+    """One stage of one path in one set."""
 
-    asked: StretchRecord
-    groups: dict[str, GroupRecord] = field(default_factory=dict)
+    asked: StageRecord
+    groups: dict[str, ClientGroupRecord] = field(default_factory=dict)
     seconds: list[SecondRecord] = field(default_factory=list)
     backups: list[BackupRecord] = field(default_factory=list)
     kills: list[KillRecord] = field(default_factory=list)
 
     @property
     def key(self) -> tuple[int, str, str]:
-        """(set, path id, stretch)."""
+        """(set, path id, stage)."""
         return _key(self.asked)
 
     @property
     def workers(self) -> list[AtWork]:
         """Its groups that have an operation."""
-        return [group for group in self.asked.groups if not group.verb]
+        return [group for group in self.asked.groups if not group.action]
 
     @property
     def pure(self) -> bool:
         """Neither a backup nor a kill was in it, and it was not cut."""
         return not (
-            any(group.verb for group in self.asked.groups)
+            any(group.action for group in self.asked.groups)
             or self.kills
             or any(group.cut for group in self.groups.values())
         )
@@ -57,7 +57,7 @@ class StretchRun:
         """Successful ones of all groups."""
         return sum(group.operations for group in self.groups.values())
 
-    def same_work(self, other: StretchRun) -> bool:
+    def same_work(self, other: StageRun) -> bool:
         """Whether the same groups, with as many clients and the same pacing, were at work in both."""
         return _work(self.workers) == _work(other.workers)
 
@@ -86,15 +86,15 @@ class StretchRun:
         return sum(each.sent_bytes + each.received_bytes for each in carried if each is not None), elapsed
 
 
-def stretch_runs(journal: Records) -> list[StretchRun]:
-    """Every stretch, by path, then as the journal has it; a group without totals (cut short) takes its seconds'."""
-    runs = {_key(record): StretchRun(record) for record in journal.all(StretchRecord)}
-    records: list[InStretch] = [each for kind in _KINDS for each in journal.all(kind)]
+def stage_runs(journal: Records) -> list[StageRun]:
+    """Every stage, by path, then as the journal has it; a group without totals (cut short) takes its seconds'."""
+    runs = {_key(record): StageRun(record) for record in journal.all(StageRecord)}
+    records: list[InStage] = [each for kind in _KINDS for each in journal.all(kind)]
     for record in records:
         run = runs.get(_key(record))
         if run is None:
             continue
-        if isinstance(record, GroupRecord):
+        if isinstance(record, ClientGroupRecord):
             if record.group in {worker.group for worker in run.workers}:
                 run.groups[record.group] = record
         elif isinstance(record, SecondRecord):
@@ -111,22 +111,22 @@ def stretch_runs(journal: Records) -> list[StretchRun]:
     return sorted(runs.values(), key=lambda run: places.index(run.asked.path_id) if run.asked.path_id in places else 0)
 
 
-_KINDS = (GroupRecord, SecondRecord, BackupRecord, KillRecord)
+_KINDS = (ClientGroupRecord, SecondRecord, BackupRecord, KillRecord)
 
 
 def _overlap_ns(second: SecondRecord, begun_ns: int, ended_ns: int) -> int:
     return min(second.at_ns, ended_ns) - max(second.at_ns - second.ns, begun_ns)
 
 
-def _key(record: InStretch) -> tuple[int, str, str]:
-    return record.set, record.path_id, record.stretch
+def _key(record: InStage) -> tuple[int, str, str]:
+    return record.set, record.path_id, record.stage
 
 
 def _work(workers: list[AtWork]) -> set[tuple[str, str, int, str, float]]:
     return {(each.group, each.phase, each.clients, each.pacing, each.rate_per_s or 0.0) for each in workers}
 
 
-def _of_seconds(run: StretchRun, worker: AtWork) -> GroupRecord:
+def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
     """Counts alone: percentiles of seconds cannot be joined."""
     told: list[tuple[SecondRecord, GroupSecond]] = [
         (second, second.groups[worker.group]) for second in run.seconds if worker.group in second.groups
@@ -134,10 +134,10 @@ def _of_seconds(run: StretchRun, worker: AtWork) -> GroupRecord:
     begun, ended = min(second.at_ns - second.ns for second, _group in told), max(second.at_ns for second, _g in told)
     operations = sum(group.operations for _second, group in told)
     due = (worker.rate_per_s or 0.0) * (ended - begun) / 1e9
-    return GroupRecord(
+    return ClientGroupRecord(
         set=run.asked.set,
         path_id=run.asked.path_id,
-        stretch=run.asked.stretch,
+        stage=run.asked.stage,
         group=worker.group,
         phase=worker.phase,
         clients=worker.clients,

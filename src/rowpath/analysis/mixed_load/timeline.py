@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from rowpath.analysis.mixed_load.model import Series, TimeLine
-from rowpath.analysis.mixed_load.stages import StretchRun
+from rowpath.analysis.mixed_load.stages import StageRun
 from rowpath.journal.mixed_load_records import GroupSecond, ProcessSecond, SecondRecord
 from rowpath.journal.reader import Records
 
@@ -30,16 +30,16 @@ OF_PROCESSES: dict[str, tuple[str, Callable[[ProcessSecond, int], Value]]] = {
 CONNECTIONS = "connections"
 
 
-def time_lines(journal: Records, runs: Iterable[StretchRun]) -> tuple[TimeLine, ...]:
-    """One for each path and set that has seconds; instants count from the begin of its first stretch."""
-    together: dict[tuple[int, str], list[StretchRun]] = {}
+def time_lines(journal: Records, runs: Iterable[StageRun]) -> tuple[TimeLine, ...]:
+    """One for each path and set that has seconds; instants count from the begin of its first stage."""
+    together: dict[tuple[int, str], list[StageRun]] = {}
     for run in runs:
         if run.seconds:
             together.setdefault(run.key[:2], []).append(run)
     return tuple(_line(journal, key, found) for key, found in together.items())
 
 
-def _line(journal: Records, key: tuple[int, str], runs: list[StretchRun]) -> TimeLine:
+def _line(journal: Records, key: tuple[int, str], runs: list[StageRun]) -> TimeLine:
     zero = min(run.asked.at_ns for run in runs)
     path = journal.paths.get(key[1])
     seconds = [second for run in runs for second in run.seconds if second.ns > 0]
@@ -53,8 +53,8 @@ def _line(journal: Records, key: tuple[int, str], runs: list[StretchRun]) -> Tim
         path_id=key[1],
         set=key[0],
         at_s=tuple(at(second.at_ns) for second in seconds),
-        stretches=tuple(
-            (run.asked.stretch, at(run.asked.at_ns), at(max(second.at_ns for second in run.seconds))) for run in runs
+        stages=tuple(
+            (run.asked.stage, at(run.asked.at_ns), at(max(second.at_ns for second in run.seconds))) for run in runs
         ),
         backups=tuple((at(each.begun_ns), at(each.ended_ns)) for run in runs for each in run.backups),
         kills=tuple(at(kill.at_ns) for run in runs for kill in run.kills),

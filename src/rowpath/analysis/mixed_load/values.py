@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rowpath.analysis.mixed_load.model import RateTry
-from rowpath.analysis.mixed_load.stages import CLIENT, SERVER, StretchRun
+from rowpath.analysis.mixed_load.stages import CLIENT, SERVER, StageRun
 from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.execution.mixed_load.rate_search import held
-from rowpath.journal.mixed_load_records import GroupRecord, RateTryRecord
+from rowpath.journal.mixed_load_records import ClientGroupRecord, RateTryRecord
 from rowpath.journal.reader import Records
 from rowpath.journal.records import PathRecord
 from rowpath.model import histogram
@@ -19,18 +19,18 @@ from rowpath.model import histogram
 if TYPE_CHECKING:
     from rowpath.analysis.evidence import Evidence
 
-Place = tuple[str, str, str, str, str]  # path id, stretch, group (empty: all of them), workload, phase
+Place = tuple[str, str, str, str, str]  # path id, stage, group (empty: all of them), workload, phase
 PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "most": 100.0}
 NOWHERE = "none"
 
 
 @dataclass(frozen=True)
 class GroupValues:
-    """A metric of one group (or of all) in one stretch on one path, by set."""
+    """A metric of one group (or of all) in one stage on one path, by set."""
 
     path: PathRecord
-    stretch: str
-    group: str
+    stage: str
+    client_group: str
     workload: str
     phase: str
     metric: str
@@ -44,22 +44,22 @@ class GroupValues:
     @property
     def coordinates(self) -> dict[str, str]:
         """What a claim may select it by."""
-        own = {"stretch": self.stretch, "group": self.group, "workload": self.workload, "phase": self.phase}
+        own = {"stage": self.stage, "client_group": self.client_group, "workload": self.workload, "phase": self.phase}
         return self.path.coordinates | {"name": self.path.name} | own
 
 
-def withheld(runs: list[StretchRun]) -> set[tuple[str, str, str]]:
-    """(path id, stretch, group) of open loops that missed their rate in some set: no percentile of latency is told."""
+def withheld(runs: list[StageRun]) -> set[tuple[str, str, str]]:
+    """(path id, stage, group) of open loops that missed their rate in some set: no percentile of latency is told."""
     return {
-        (run.asked.path_id, run.asked.stretch, group.group)
+        (run.asked.path_id, run.asked.stage, group.group)
         for run in runs
         for group in run.groups.values()
         if not group.reached
     }
 
 
-def reference(run: StretchRun, runs: list[StretchRun]) -> StretchRun | None:
-    """Of the same set and path the stretch with the same groups at work, but nothing else; None when there is none."""
+def reference(run: StageRun, runs: list[StageRun]) -> StageRun | None:
+    """Of the same set and path the stage with the same groups at work, but nothing else; None when there is none."""
     return next(
         (
             other
@@ -70,8 +70,8 @@ def reference(run: StretchRun, runs: list[StretchRun]) -> StretchRun | None:
     )
 
 
-def group_values(journal: Records, runs: list[StretchRun]) -> tuple[GroupValues, ...]:
-    """Every metric of groups that was measured; stretches that were cut count where there are no whole ones."""
+def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, ...]:
+    """Every metric of groups that was measured; stages that were cut count where there are no whole ones."""
     found: dict[tuple[Place, str], GroupValues] = {}
     whole = {(*key[1:], name) for key, name in _records(runs, cut=False)}
 
@@ -82,27 +82,27 @@ def group_values(journal: Records, runs: list[StretchRun]) -> tuple[GroupValues,
 
     missed = withheld(runs)
     for run in runs:
-        number, path_id, stretch = run.key
+        number, path_id, stage = run.key
         for name, record in run.groups.items():
-            if record.cut and (path_id, stretch, name) in whole:
+            if record.cut and (path_id, stage, name) in whole:
                 continue
-            place = (path_id, stretch, name, *record.where[1:])
-            told = (path_id, stretch, name) not in missed
+            place = (path_id, stage, name, *record.where[1:])
+            told = (path_id, stage, name) not in missed
             for metric, value in _of_group(record, told).items():
                 keep(place, metric, number, value)
             for metric, value in _in_backups(run, runs, name).items():
                 keep(place, metric, number, value)
-        for metric, value in _of_stretch(run).items():
-            keep((path_id, stretch, "", NOWHERE, NOWHERE), metric, number, value)
+        for metric, value in _of_stage(run).items():
+            keep((path_id, stage, "", NOWHERE, NOWHERE), metric, number, value)
         made = [backup for backup in run.backups if backup.ok]
         for backup in made:
             lasted = [each.ended_ns - each.begun_ns for each in made if each.group == backup.group]
             sizes = [each.kept_bytes for each in made if each.group == backup.group and each.kept_bytes]
-            place = path_id, stretch, backup.group, NOWHERE, NOWHERE
+            place = path_id, stage, backup.group, NOWHERE, NOWHERE
             keep(place, "backup_time", number, sum(lasted) / len(lasted))
             keep(place, "backup_size", number, sum(sizes) / len(sizes) if sizes else None)
         for kill in run.kills:
-            keep((path_id, stretch, "", NOWHERE, NOWHERE), "recovery_time", number, kill.recovery_ns)
+            keep((path_id, stage, "", NOWHERE, NOWHERE), "recovery_time", number, kill.recovery_ns)
     for (path_id, group), by_set in tries(journal).items():
         phase = next((at.phase for run in runs for at in run.workers if (run.key[1], at.group) == (path_id, group)), "")
         workload, _, name = phase.rpartition(".")
@@ -130,23 +130,23 @@ def interval(evidence: Evidence, positive: Iterable[float]) -> Interval | None:
     return student([math.log(value) for value in positive if value > 0], evidence.cells.confidence)
 
 
-def of_stretches(evidence: Evidence, metric: str, group: str = "") -> dict[tuple[str, str], Mapping[int, float]]:
-    """A metric's values by set of all groups together (or of that one), by (path id, stretch)."""
+def of_stages(evidence: Evidence, metric: str, group: str = "") -> dict[tuple[str, str], Mapping[int, float]]:
+    """A metric's values by set of all groups together (or of that one), by (path id, stage)."""
     return {
-        (each.path.path_id, each.stretch): each.values
+        (each.path.path_id, each.stage): each.values
         for each in evidence.group_values
-        if each.metric == metric and each.group == group
+        if each.metric == metric and each.client_group == group
     }
 
 
-def _records(runs: list[StretchRun], cut: bool) -> Iterator[tuple[tuple[int, str, str], str]]:
+def _records(runs: list[StageRun], cut: bool) -> Iterator[tuple[tuple[int, str, str], str]]:
     for run in runs:
         for name, record in run.groups.items():
             if record.cut == cut:
                 yield run.key, name
 
 
-def _of_group(record: GroupRecord, told: bool) -> dict[str, float | None]:
+def _of_group(record: ClientGroupRecord, told: bool) -> dict[str, float | None]:
     found: dict[str, float | None] = {
         "group_rate" if record.pacing == "closed" else "paced_rate": record.rate_per_s,
         "group_failed": record.failed,
@@ -164,7 +164,7 @@ def _of_group(record: GroupRecord, told: bool) -> dict[str, float | None]:
     return found
 
 
-def _in_backups(run: StretchRun, runs: list[StretchRun], group: str) -> dict[str, float | None]:
+def _in_backups(run: StageRun, runs: list[StageRun], group: str) -> dict[str, float | None]:
     # A backup may outlive clients that were killed in the middle of it; in open loop the rate is what was asked for.
     if run.kills or (group in run.groups and run.groups[group].pacing != "closed"):
         return {}
@@ -178,7 +178,7 @@ def _in_backups(run: StretchRun, runs: list[StretchRun], group: str) -> dict[str
     return {"group_rate_in_backup": rate, "backup_effect": rate / outside if outside else None}
 
 
-def _of_stretch(run: StretchRun) -> dict[str, float | None]:
+def _of_stage(run: StageRun) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     carried = run.traffic()
     if carried is not None:

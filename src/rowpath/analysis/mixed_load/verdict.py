@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.findings.wording import ratio_text, words
-from rowpath.analysis.mixed_load.model import AcknowledgedCheck, BackupEffect, GroupRatio, GroupsReport
+from rowpath.analysis.mixed_load.model import AcknowledgedCheck, BackupEffect, GroupRatio, MixedLoadReport
 
 LONGEST = 4  # figures in one sentence
 
 
-def sentences(report: GroupsReport | None) -> tuple[str, ...]:
+def sentences(report: MixedLoadReport | None) -> tuple[str, ...]:
     """Backups' effect, embedded beside server, latencies, bytes, rates not reached, backups, writes looked for."""
     if report is None:
         return ()
@@ -20,23 +20,23 @@ def sentences(report: GroupsReport | None) -> tuple[str, ...]:
     return tuple(sentence for kind in kinds for sentence in kind(report))
 
 
-def _effects(report: GroupsReport) -> Iterator[str]:
-    """One sentence for each path and stretch with a backup: what happened to each of its groups."""
+def _effects(report: MixedLoadReport) -> Iterator[str]:
+    """One sentence for each path and stage with a backup: what happened to each of its groups."""
     found: dict[tuple[str, str], list[BackupEffect]] = {}
     for effect in report.effects:
-        found.setdefault((effect.name, effect.stretch), []).append(effect)
-    for (name, stretch), effects in found.items():
-        several = sum(other == name for other, _stretch in found) > 1
+        found.setdefault((effect.name, effect.stage), []).append(effect)
+    for (name, stage), effects in found.items():
+        several = sum(other == name for other, _stage in found) > 1
         listed = [
-            f"{each.group} do {text.rate(each.inside_per_s)} instead of {text.rate(each.outside_per_s)}, "
+            f"{each.client_group} do {text.rate(each.inside_per_s)} instead of {text.rate(each.outside_per_s)}, "
             f"{ratio_text(each.ratio, each.low, each.high, each.sets)}"
             for each in effects
         ]
-        where = f" in '{stretch}'" if several else ""
+        where = f" in '{stage}'" if several else ""
         yield f"During a backup of {name}{where}: {words(listed)}."
 
 
-def _ratios(report: GroupsReport) -> Iterator[str]:
+def _ratios(report: MixedLoadReport) -> Iterator[str]:
     """One sentence for each pair of paths: the groups that the server's way changes most."""
     found: dict[tuple[str, str], list[GroupRatio]] = {}
     for each in report.ratios:
@@ -47,10 +47,10 @@ def _ratios(report: GroupsReport) -> Iterator[str]:
             yield f"{server} and {embedded}: one set has no interval, so no difference of their rates is sure."
             continue
         if not sure:
-            yield f"{server} and {embedded}: no group's rate surely differs in any stretch."
+            yield f"{server} and {embedded}: no group's rate surely differs in any stage."
             continue
         listed = [
-            f"{each.group} in '{each.stretch}' {ratio_text(each.ratio, each.low, each.high, each.sets)}"
+            f"{each.client_group} in '{each.stage}' {ratio_text(each.ratio, each.low, each.high, each.sets)}"
             for each in sure[:LONGEST]
         ]
         rest = len(ratios) - len(sure)
@@ -62,14 +62,14 @@ def _surely(ratio: GroupRatio) -> bool:
     return ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
 
 
-def _latencies(report: GroupsReport) -> Iterator[str]:
-    """One sentence for each group in open loop and each rate: the stretch of every path whose tail is the longest."""
+def _latencies(report: MixedLoadReport) -> Iterator[str]:
+    """One sentence for each group in open loop and each rate: the stage of every path whose tail is the longest."""
     found: dict[tuple[str, float], dict[str, tuple[int, str]]] = {}
     for each in report.figures:
         tail = each.latency.p99_ns if each.latency else None
         if tail is not None and each.asked_per_s:
-            paths = found.setdefault((each.group, each.asked_per_s), {})
-            paths[each.name] = max(paths.get(each.name, (0, "")), (tail, each.stretch), key=lambda told: told[0])
+            paths = found.setdefault((each.client_group, each.asked_per_s), {})
+            paths[each.name] = max(paths.get(each.name, (0, "")), (tail, each.stage), key=lambda told: told[0])
     for (group, asked_per_s), paths in found.items():
         listed = [
             f"{text.duration(tail)} on {name} ('{where}')"
@@ -80,18 +80,18 @@ def _latencies(report: GroupsReport) -> Iterator[str]:
         rate = text.rate(asked_per_s)
         yield (
             f"99 % of what {group} asked for at {rate} was answered within {words(listed[:LONGEST])} of when it was "
-            f"due, in the slowest stretch of each that reached the rate{more}."
+            f"due, in the slowest stage of each that reached the rate{more}."
         )
 
 
-def _traffic(report: GroupsReport) -> Iterator[str]:
+def _traffic(report: MixedLoadReport) -> Iterator[str]:
     """What an operation takes on our connections, where one group was at work alone."""
     alone: dict[tuple[str, str], list[str]] = {}
     for figure in report.figures:
-        alone.setdefault((figure.path_id, figure.stretch), []).append(figure.group)
+        alone.setdefault((figure.path_id, figure.stage), []).append(figure.client_group)
     found: dict[str, list[str]] = {}
-    for each in report.stretches:
-        groups = alone.get((each.path_id, each.stretch), [])
+    for each in report.stages:
+        groups = alone.get((each.path_id, each.stage), [])
         if each.bytes_per_operation is not None and len(groups) == 1:
             told = f"{text.size(each.bytes_per_operation)} for each operation of {groups[0]}"
             found.setdefault(each.name, []).append(f"{told} ({text.size(each.traffic_bytes_per_s)}/s)")
@@ -99,11 +99,11 @@ def _traffic(report: GroupsReport) -> Iterator[str]:
         yield f"On the connections of {name}: {words(listed[:LONGEST])}."
 
 
-def _rates(report: GroupsReport) -> Iterator[str]:
+def _rates(report: MixedLoadReport) -> Iterator[str]:
     missed = [each for each in report.figures if not each.reached and not each.cut]
     if missed:
         listed = [
-            f"{each.group} of {each.name} in '{each.stretch}' "
+            f"{each.client_group} of {each.name} in '{each.stage}' "
             f"({text.rate(each.rate_per_s)} of {text.rate(each.asked_per_s)})"
             for each in missed
         ]
@@ -111,7 +111,7 @@ def _rates(report: GroupsReport) -> Iterator[str]:
         yield f"Rate not reached, so percentiles of latency are withheld: {words(listed[:LONGEST])}{more}."
 
 
-def _backups(report: GroupsReport) -> Iterator[str]:
+def _backups(report: MixedLoadReport) -> Iterator[str]:
     made, failed = sum(each.made for each in report.backups), sum(each.failed for each in report.backups)
     restored, stopped = (sum(getattr(each, key) for each in report.backups) for key in ("restored", "stopped"))
     if made or failed or stopped:
@@ -128,7 +128,7 @@ _WHEN = {
 }
 
 
-def _acknowledged(report: GroupsReport) -> Iterator[str]:
+def _acknowledged(report: MixedLoadReport) -> Iterator[str]:
     found: dict[tuple[str, str], list[AcknowledgedCheck]] = {}
     for check in report.checks:
         found.setdefault((check.when, check.durability), []).append(check)
@@ -146,7 +146,7 @@ def _acknowledged(report: GroupsReport) -> Iterator[str]:
         )
 
 
-def _moves(report: GroupsReport) -> Iterator[str]:
+def _moves(report: MixedLoadReport) -> Iterator[str]:
     copied: dict[tuple[str, str], list[str]] = {}
     for move in report.moves:
         if move.ok:
@@ -158,11 +158,11 @@ def _moves(report: GroupsReport) -> Iterator[str]:
         yield f"A database of {source}, copied ({size}) and opened by {opened}, holds the same rows."
 
 
-def _sweeps(report: GroupsReport) -> Iterator[str]:
-    for sweep in report.rate_sweeps:
+def _sweeps(report: MixedLoadReport) -> Iterator[str]:
+    for sweep in report.rate_searchs:
         bound = f"a 99th percentile of latency under {text.duration(sweep.bound_ns)}"
         if sweep.highest_per_s is None:
-            yield f"{sweep.name}: no rate of {sweep.group} that was tried kept {bound}."
+            yield f"{sweep.name}: no rate of {sweep.client_group} that was tried kept {bound}."
         else:
             more = "" if sweep.bounded else ", the highest rate that was tried: the path may do more"
-            yield f"{sweep.name}: {sweep.group} keep {bound} up to {text.rate(sweep.highest_per_s)}{more}."
+            yield f"{sweep.name}: {sweep.client_group} keep {bound} up to {text.rate(sweep.highest_per_s)}{more}."

@@ -19,7 +19,7 @@ class Placed(Generic[Item]):
 
     item: Item
     rank: int  # of the group's first: 1, 1, 3, …
-    group: int
+    tier: int
     to_fastest: Interval | None
     differs: bool  # from the item directly before it
 

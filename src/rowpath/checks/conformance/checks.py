@@ -8,17 +8,17 @@ from typing import Any
 from rowpath.checks.conformance.cases import Case, phase_name
 from rowpath.checks.conformance.fixture import House, any_case
 from rowpath.checks.conformance.outcome import Broken, Outcome, same, true
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, ErrorBody, SampleReply, VerifyReply
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 
 MOST_ROWS = 100_000
 
 
-def check_case(case: Case, planned: PlannedPath, living: Invocation, house: House) -> Outcome:
+def check_case(case: Case, planned: PlannedPath, living: Worker, house: House) -> Outcome:
     """What the case came to on the path, through a runner that is open on it."""
     notes: dict[str, Any] = {}
     try:
@@ -30,7 +30,7 @@ def check_case(case: Case, planned: PlannedPath, living: Invocation, house: Hous
     return Outcome(case.name, "not applicable" if reason else "ok", reason, notes=notes)
 
 
-def _check(case: Case, planned: PlannedPath, living: Invocation, house: House, notes: dict[str, Any]) -> str:
+def _check(case: Case, planned: PlannedPath, living: Worker, house: House, notes: dict[str, Any]) -> str:
     """Why the case does not apply; empty when it holds."""
     try:
         _hold(case, planned, living, house, notes)
@@ -41,9 +41,9 @@ def _check(case: Case, planned: PlannedPath, living: Invocation, house: House, n
     return ""
 
 
-def _hold(case: Case, planned: PlannedPath, living: Invocation, house: House, notes: dict[str, Any]) -> None:
+def _hold(case: Case, planned: PlannedPath, living: Worker, house: House, notes: dict[str, Any]) -> None:
     """The case on the living runner, what it writes read back."""
-    work, truth = house.work(case, planned), house.engine_work(case, planned).truth
+    work, truth = house.work(case, planned), house.prepared_workload(case, planned).truth
     if work.phase.writes:
         living.reset(work)
     try:
@@ -75,12 +75,12 @@ def _hold(case: Case, planned: PlannedPath, living: Invocation, house: House, no
         )
 
 
-def _verified(case: Case, work: Work, living: Invocation) -> VerifyReply:
+def _verified(case: Case, work: PreparedPhase, living: Worker) -> VerifyReply:
     asked = case.verify
     return living.verify(work, asked["first"], asked["count"], asked.get("max_rows", VERIFIED_ROWS))
 
 
-def _check_verified(case: Case, work: Work, truth: Truth, reply: VerifyReply) -> None:
+def _check_verified(case: Case, work: PreparedPhase, truth: Expected, reply: VerifyReply) -> None:
     first, count = case.verify["first"], case.verify["count"]
     same("operations that were verified", reply.operations, count)
     rows = case.rows if case.rows is not None else truth.rows(work.phase, first, count)
@@ -92,7 +92,7 @@ def _check_verified(case: Case, work: Work, truth: Truth, reply: VerifyReply) ->
     same("names in `converted` that are no columns", sorted(set(reply.converted) - names), [])
 
 
-def _check_sampled(case: Case, planned: PlannedPath, work: Work, truth: Truth, reply: SampleReply) -> None:
+def _check_sampled(case: Case, planned: PlannedPath, work: PreparedPhase, truth: Expected, reply: SampleReply) -> None:
     first, operations = case.sample["first"], case.sample["operations"]
     if not case.failed and reply.failure is not None:
         failure = reply.failure
@@ -146,13 +146,13 @@ def _check_error(case: Case, planned: PlannedPath, error: RunnerFailure | ErrorB
     true("the text has no control characters", not re.search(r"[\x00-\x1f\x7f]", error.text), "none", repr(error.text))
 
 
-def _check_goes_on(planned: PlannedPath, living: Invocation, house: House) -> None:
+def _check_goes_on(planned: PlannedPath, living: Worker, house: House) -> None:
     case = any_case(planned)
     if case is None:
         return
     work = house.work(case, planned)
     living.prepare(work)
-    _check_verified(case, work, house.engine_work(case, planned).truth, _verified(case, work, living))
+    _check_verified(case, work, house.prepared_workload(case, planned).truth, _verified(case, work, living))
 
 
 def serves(case: Case, planned: PlannedPath) -> bool:

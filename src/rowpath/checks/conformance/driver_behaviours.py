@@ -10,9 +10,9 @@ from typing import Literal
 
 from rowpath.checks.conformance.fixture import House
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Given
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.engines.base import External
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Behave, BehaveReply, Close, CloseReply
@@ -86,7 +86,7 @@ def _restart(planned: PlannedPath, house: House) -> list[Behaviour]:
     if planned.path.get("deployment") != "server":
         reason = "the engine lives in the client's process: there is no server"
         return [Behaviour(same, "unsupported", reason), Behaviour(again, "unsupported", reason)]
-    if isinstance(house.instance(planned), Given):
+    if isinstance(house.instance(planned), External):
         reason = "the server is another's: it is not ours to restart"
         return [Behaviour(same, "unsupported", reason), Behaviour(again, "unsupported", reason)]
     fresh = house.fresh(planned)
@@ -103,7 +103,7 @@ def _restart(planned: PlannedPath, house: House) -> list[Behaviour]:
         fresh.close()
 
 
-def _goes_on(fresh: Invocation, work: Work, name: str) -> Behaviour:
+def _goes_on(fresh: Worker, work: PreparedPhase, name: str) -> Behaviour:
     """The next sample on the connection that was open all the time."""
     try:
         reply = fresh.sample(work, "warm", operations=2, first=0).reply
@@ -112,7 +112,7 @@ def _goes_on(fresh: Invocation, work: Work, name: str) -> Behaviour:
     return Behaviour(name, "no" if reply.failed else "yes", reply.failure.text if reply.failure else "")
 
 
-def _opens(fresh: Invocation, work: Work, name: str) -> Behaviour:
+def _opens(fresh: Worker, work: PreparedPhase, name: str) -> Behaviour:
     try:
         fresh.runner.request(Close, 30, expect=CloseReply)
     except RunnerFailure as failure:

@@ -1,4 +1,4 @@
-"""The manner `groups`: clients at work at once, counted on the board as in the reply, their rows and writes right."""
+"""The manner `groups`: clients at work at once, counted in the shared counters as in the reply, rows and writes right."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from rowpath.checks.conformance.cases import case_named, phase_name
 from rowpath.checks.conformance.fixture import NOTHING, House, any_case
 from rowpath.checks.conformance.outcome import Broken, same, true
-from rowpath.execution.mixed_load.shared_counters import Board
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.mixed_load.shared_counters import SharedCounters
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal
 from rowpath.workloads import codec
-from rowpath.workloads.expected import Truth
+from rowpath.workloads.expected import Expected
 
 READERS, WRITERS = 2, 1
 STRETCH_NS = 300_000_000
@@ -58,17 +58,17 @@ def writes_any_statement(planned: PlannedPath) -> bool:
 
 
 @contextlib.contextmanager
-def _ledger(living: Invocation, house: House) -> Iterator[Work]:
+def _ledger(living: Worker, house: House) -> Iterator[PreparedPhase]:
     """The phase that counts its writes, in a table that is there meanwhile."""
     living.run([DROP], ignore_errors=True)
     living.run([CREATE, *(f"INSERT INTO {TABLE} VALUES ({id_}, 0)" for id_ in range(1, ROWS + 1))])
     file = house.directory / f"{TABLE}.rows"
     codec.write_rows(file, [(id_,) for id_ in range(1, ROWS + 1)], (ID,))
-    yield Work(f"{TABLE}.{WRITE.name}", WRITE, WRITE.sql, (), (ID,), file, ROWS)
+    yield PreparedPhase(f"{TABLE}.{WRITE.name}", WRITE, WRITE.sql, (), (ID,), file, ROWS)
     living.run([DROP], ignore_errors=True)
 
 
-def _work(planned: PlannedPath, house: House, living: Invocation, ledger: Work | None) -> None:
+def _work(planned: PlannedPath, house: House, living: Worker, ledger: PreparedPhase | None) -> None:
     case = case_named("by-key")
     found = case if phase_name(case) in planned.phases else any_case(planned)
     read = NOTHING if found is None else house.work(found, planned)
@@ -77,21 +77,25 @@ def _work(planned: PlannedPath, house: House, living: Invocation, ledger: Work |
         asked.append(("writer", ledger, WRITERS, ROWS))
     for _name, work, _clients, _rows in asked:
         living.prepare(work)
-    with contextlib.closing(Board([(name, clients, rows) for name, _work, clients, rows in asked])) as board:
-        totals = _totals(living, board, asked)
+    with contextlib.closing(
+        SharedCounters([(name, clients, rows) for name, _work, clients, rows in asked])
+    ) as shared_counters:
+        totals = _totals(living, shared_counters, asked)
         for total in totals:
-            _check_counts(board, total)
+            _check_counts(shared_counters, total)
         if found is not None:
-            _check_rows(totals[0], house.engine_work(found, planned).truth, read)
+            _check_rows(totals[0], house.prepared_workload(found, planned).truth, read)
         if ledger is not None:
-            _check_ledger(living, board, totals[1])
+            _check_ledger(living, shared_counters, totals[1])
 
 
-def _totals(living: Invocation, board: Board, asked: Sequence[tuple[str, Work, int, int]]) -> list[GroupTotal]:
-    """Let them work for a stretch: what the runner says they did."""
+def _totals(
+    living: Worker, shared_counters: SharedCounters, asked: Sequence[tuple[str, PreparedPhase, int, int]]
+) -> list[GroupTotal]:
+    """Let them work for a stage: what the runner says they did."""
     specs, first = [], 0
     for name, work, clients, _rows in asked:
-        place = board.places[name]
+        place = shared_counters.places[name]
         specs.append(
             GroupSpec(
                 name=name,
@@ -106,29 +110,31 @@ def _totals(living: Invocation, board: Board, asked: Sequence[tuple[str, Work, i
             )
         )
         first += clients
-    living.groups(board.file, specs)
+    living.groups(shared_counters.file, specs)
     begin_ns = time.monotonic_ns() + BEGIN_NS
     for spec in specs:
-        board.end(spec.name, begin_ns + STRETCH_NS)
-        board.begin(spec.name, begin_ns)
+        shared_counters.end(spec.name, begin_ns + STRETCH_NS)
+        shared_counters.begin(spec.name, begin_ns)
     return living.groups_end(ENDS_WITHIN_S)
 
 
-def _check_counts(board: Board, total: GroupTotal) -> None:
-    seen = board.snapshot(total.name, time.monotonic_ns())
+def _check_counts(shared_counters: SharedCounters, total: GroupTotal) -> None:
+    seen = shared_counters.snapshot(total.name, time.monotonic_ns())
     if total.failures:
         first = total.failures[0]
         raise Broken(f"failed operations of {total.name}", "none", f"{first.count}: {first.kind} {first.text}")
     true(f"operations of {total.name}", total.operations)
     on_board = (seen.operations, seen.failed, seen.rows)
-    same(f"operations, failed, rows of {total.name} on the board", on_board, (total.operations, 0, total.rows))
+    same(
+        f"operations, failed, rows of {total.name} on the shared_counters", on_board, (total.operations, 0, total.rows)
+    )
     same(f"operations in {total.name}'s histogram", int(seen.service.sum()), total.operations)
     same(f"operations of {total.name}'s clients", sum(one.operations for one in total.clients), total.operations)
     same(f"clients of {total.name} that are done", seen.done, len(total.clients))
     true(f"begun_ns < ended_ns of {total.name}", total.begun_ns < total.ended_ns)
 
 
-def _check_rows(total: GroupTotal, truth: Truth, work: Work) -> None:
+def _check_rows(total: GroupTotal, truth: Expected, work: PreparedPhase) -> None:
     phase = work.phase
     rows = sum(_rows_of(client, truth, phase) for client in total.clients)
     same("rows and values that the readers took", (total.rows, total.values), (rows, rows * len(work.columns)))
@@ -138,18 +144,18 @@ def _check_rows(total: GroupTotal, truth: Truth, work: Work) -> None:
         raise Broken("the readers' touch sum", " or ".join(f"{one:016x}" for one in sorted(touches)), total.touch)
 
 
-def _rows_of(client: GroupClient, truth: Truth, phase: Phase) -> int:
+def _rows_of(client: GroupClient, truth: Expected, phase: Phase) -> int:
     """Rows that one client took, round after round of its own parameters."""
     rounds, rest = divmod(client.operations, client.rows_of_its_own)
     each = truth.rows(phase, client.first, client.rows_of_its_own) or 0
     return rounds * each + (truth.rows(phase, client.first, rest) or 0)
 
 
-def _check_ledger(living: Invocation, board: Board, total: GroupTotal) -> None:
-    known, doubtful = board.acknowledged(total.name)
+def _check_ledger(living: Worker, shared_counters: SharedCounters, total: GroupTotal) -> None:
+    known, doubtful = shared_counters.acknowledged(total.name)
     same("writes in doubt", int(doubtful.sum()), 0)
     same("writes acknowledged, row by row", int(known.sum()), total.operations)
-    left = Work(f"{TABLE}.{LEFT.name}", LEFT, LEFT.sql, (ID, N), (), None, 0)
+    left = PreparedPhase(f"{TABLE}.{LEFT.name}", LEFT, LEFT.sql, (ID, N), (), None, 0)
     living.prepare(left)
     stored = codec.digest([(row + 1, int(n)) for row, n in enumerate(known)], (ID, N))
     same("the table's rows, each with the writes acknowledged (digest)", living.verify(left, 0, 1).digest, stored)

@@ -11,7 +11,7 @@ from rowpath.checks.conformance.cases import cases, phase_name, workloads
 from rowpath.engines import ENGINES
 from rowpath.engines.external.base import GivenEngine
 from rowpath.model.path import AccessPath
-from rowpath.planning.availability import pruned, unavailable, unserved_reason
+from rowpath.planning.availability import ineligible_reason, pruned, unavailable
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
@@ -26,7 +26,7 @@ Unit = tuple[tuple[str, str], ...]
 
 DURABILITIES = ("none", "full")  # the first that the engine has: conformance needs no disk
 # What a connection, its surroundings or one kind of phase take; all other coordinates shape statements and results.
-BESIDE = ("version", "engine_version", "transport", "tls", "clients", "concurrency", "threads", "bulk")
+VARIED_ONE_AT_A_TIME = ("version", "engine_version", "transport", "tls", "clients", "concurrency", "threads", "bulk")
 
 
 def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> list[PlannedPath]:
@@ -78,7 +78,7 @@ def reason_against(each: PlannedPath) -> str:
 
 def _beside(path: AccessPath, default: AccessPath, reach: Reach) -> set[str]:
     """The coordinates beside the statement's in which the path differs; none where it is tested as a whole anyway."""
-    differing = {key for key in BESIDE if path.get(key) != default.get(key)}
+    differing = {key for key in VARIED_ONE_AT_A_TIME if path.get(key) != default.get(key)}
     return set() if reach == "every" or "version" in differing else differing
 
 
@@ -90,16 +90,20 @@ def planned_path(adapter: Adapter, path: AccessPath, beside: set[str]) -> Planne
         for workload in workloads().values()
         for phase in workload.phases
         if f"{workload.name}.{phase.name}" in worth
-        and not unserved_reason(adapter, path, f"{workload.name}.{phase.name}", phase)
+        and not ineligible_reason(adapter, path, f"{workload.name}.{phase.name}", phase)
     )
     return PlannedPath(path, adapter, served, _title(path, adapter))
 
 
 def _title(path: AccessPath, adapter: Adapter) -> str:
     """Language, driver, deployment, the values that vary, and what is beside the default."""
-    own = [key for key, values in adapter.coordinates.items() if len(values) > 1 and key not in BESIDE]
+    own = [key for key, values in adapter.coordinates.items() if len(values) > 1 and key not in VARIED_ONE_AT_A_TIME]
     axes = {"version": adapter.versions, **adapter.coordinates}
-    beside = [f"{key}={path.get(key)}" for key in BESIDE if path.get(key) not in (axes.get(key, ("",))[0], "none")]
+    beside = [
+        f"{key}={path.get(key)}"
+        for key in VARIED_ONE_AT_A_TIME
+        if path.get(key) not in (axes.get(key, ("",))[0], "none")
+    ]
     beside = [word for word in beside if word.partition("=")[0] in axes]
     engine = [path.get("engine")] if len(adapter.engines) > 1 else []
     words = [adapter.language, adapter.driver, *engine, path.get("deployment"), *(path.get(key) for key in own)]
@@ -110,8 +114,10 @@ def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted
     durabilities = ENGINES[engine].durabilities
     durability = next((each for each in DURABILITIES if each in durabilities), "none")
     fixed: Wanted = {"durability": (durability,)} | wanted | {"engine": (engine,), "deployment": (deployment,)}
-    shaping = [key for key in adapter.coordinates if key not in BESIDE and key not in wanted]
-    beside = [key for key in BESIDE if key not in wanted and (key in adapter.coordinates or key == "version")]
+    shaping = [key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME and key not in wanted]
+    beside = [
+        key for key in VARIED_ONE_AT_A_TIME if key not in wanted and (key in adapter.coordinates or key == "version")
+    ]
     if deployment != "server" and "transport" in beside:
         beside.remove("transport")
 

@@ -14,8 +14,8 @@ from rowpath.checks.conformance.fixture import House
 from rowpath.checks.conformance.mixed_load_checks import groups
 from rowpath.checks.conformance.outcome import Broken, Outcome, same, true
 from rowpath.engines import ENGINES
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.model.workload import Column, Phase, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import Runner, RunnerFailure
@@ -75,7 +75,7 @@ def strangers(planned: PlannedPath, house: House) -> str:
     return ""
 
 
-def _strangers(planned: PlannedPath, house: House, fresh: Invocation) -> None:
+def _strangers(planned: PlannedPath, house: House, fresh: Worker) -> None:
     runner, driver = fresh.runner, planned.adapter.driver
     for changed in ({"protocol": (2, 0)}, {"codec": 99}, {"requires": ["touch", "magic"]}, {"adapter": "another"}):
         failure = refused(f"hello with {changed}", lambda c=changed: say_hello(runner, **({"adapter": driver} | c)))  # type: ignore[misc]
@@ -122,7 +122,7 @@ def _answer_after(runner: Runner, line: bytes, driver: str) -> None:
 def phases(planned: PlannedPath, house: House) -> str:
     """Unknown phases are refused; positions go on from sample to sample; a phase may be prepared again."""
     living = house.living(planned)
-    unknown = Work("no.such", Phase("such", "query"), "", (), (), None, 0)
+    unknown = PreparedPhase("no.such", Phase("such", "query"), "", (), (), None, 0)
     for ask in (lambda: living.sample(unknown, "steady", operations=1), lambda: living.verify(unknown, 0, 1)):
         failure = refused("an unknown phase", ask)
         true("the error names the phase", "no.such" in failure.text, "no.such", failure.text)

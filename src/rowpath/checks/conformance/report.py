@@ -20,7 +20,7 @@ from rowpath.checks.conformance.outcome import Outcome
 from rowpath.checks.conformance.paths import defaults
 from rowpath.checks.conformance.protocol_checks import MANNERS, ON_EVERY_PATH, check_manner
 from rowpath.errors import RowpathError
-from rowpath.planning.availability import unavailable, unserved_reason
+from rowpath.planning.availability import ineligible_reason, unavailable
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 
@@ -63,7 +63,7 @@ def outcomes(planned: PlannedPath, house: House, complete: bool) -> Iterator[Out
 
 def _unserved(case: Case, planned: PlannedPath) -> str:
     phase = workload_of(case.workload).phase(case.phase)
-    reason = unserved_reason(planned.adapter, planned.path, phase_name(case), phase).strip()
+    reason = ineligible_reason(planned.adapter, planned.path, phase_name(case), phase).strip()
     return reason or "nothing but the null operation is served"
 
 

@@ -14,15 +14,15 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.execution.instances import Fleet
-from rowpath.execution.prepared_phases import Workshop
+from rowpath.execution.instances import EngineInstances
+from rowpath.execution.prepared_phases import PhaseCache
 from rowpath.execution.run import write_head
 from rowpath.execution.schedule import Schedule
-from rowpath.execution.worker import Invocation
+from rowpath.execution.worker import Worker
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, processes
 from rowpath.model.experiment import Experiment, Measure
-from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
 from rowpath.planning.plan import Plan, PlannedPath
@@ -45,8 +45,8 @@ class Bench:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.workshop = Workshop(directory / "params")
-        self.fleet = Fleet(directory, self.workshop, lambda _secret: None)
+        self.phase_cache = PhaseCache(directory / "params")
+        self.engine_instances = EngineInstances(directory, self.phase_cache, lambda _secret: None)
         self._cleanup = contextlib.ExitStack()
         self._runs = 0
         cpus.usable()
@@ -54,7 +54,7 @@ class Bench:
     def close(self) -> None:
         """Stop everything."""
         self._cleanup.close()
-        self.fleet.stop_all()
+        self.engine_instances.stop_all()
         processes.stop_all()
 
     def languages(self) -> list[str]:
@@ -109,36 +109,36 @@ class Bench:
         self._cleanup.callback(instance.stop)
         return instance
 
-    def invocation(
+    def worker(
         self,
         planned: PlannedPath,
         instance: Instance,
         environment: dict[str, str] | None = None,
         clients: int = 0,
         **overrides: Any,
-    ) -> Invocation:
+    ) -> Worker:
         """A living, connected runner; `clients`: so many, for groups at work at once."""
         self.build(planned)
         how: dict[str, Any] = {"log": lambda _line: None, "timeout_s": 60.0, "environment": environment}
-        invocation = Invocation(planned, instance, clients=clients, **how)
-        self._cleanup.callback(invocation.close)
-        invocation.open(**overrides)
-        invocation.notice_server()
-        return invocation
+        worker = Worker(planned, instance, clients=clients, **how)
+        self._cleanup.callback(worker.close)
+        worker.open(**overrides)
+        worker.notice_server()
+        return worker
 
     def run(
         self,
         paths: list[PlannedPath],
         phase: str,
-        groups: tuple[GroupTable, ...] = (),
-        stretches: tuple[StretchTable, ...] = (),
+        groups: tuple[ClientGroupTable, ...] = (),
+        stages: tuple[StageTable, ...] = (),
         **measure: Any,
     ) -> tuple[Analysis, list[dict[str, Any]]]:
         """A whole run of these paths in one phase through the real schedule: its analysis and its journal."""
         self._runs += 1
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
         experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
-        experiment = msgspec.structs.replace(experiment, groups=groups, stretches=stretches)
+        experiment = msgspec.structs.replace(experiment, groups=groups, stages=stages)
         workload = phase.partition(".")[0]
         plan = Plan(
             experiment,

@@ -37,28 +37,28 @@ class Total:
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """Keyed reads of SQLite; short and long blocks alternate, other runners alive in between."""
-    made = bench.workshop.engine_work(load_workload("keyed"), "sqlite")
+    made = bench.phase_cache.prepared_workload(load_workload("keyed"), "sqlite")
     work = made.phases["keyed.read"]
     instance = bench.instance("sqlite", "embedded", "", "full")
     instance.load(made.loaded_tables())
-    invocations = {}
+    workers = {}
     for name in bench.languages():
         planned = bench.path(name, CHOICES[name], work.name)
         instance.own_copy(planned.path)
-        invocations[name] = bench.invocation(planned, instance)
-        invocations[name].prepare(work)
-        invocations[name].sample(work, "warm", duration_ns=1_000_000_000)
-    log_ratios: dict[str, list[float]] = {name: [] for name in invocations}
+        workers[name] = bench.worker(planned, instance)
+        workers[name].prepare(work)
+        workers[name].sample(work, "warm", duration_ns=1_000_000_000)
+    log_ratios: dict[str, list[float]] = {name: [] for name in workers}
     while not _known(log_ratios, ROUNDS * (3 if full else 1)):
         # A round's time over its operations: a collector that comes every few blocks belongs to both figures.
-        short, long = ({name: Total() for name in invocations} for _ in range(2))
+        short, long = ({name: Total() for name in workers} for _ in range(2))
         # The long block stands in the middle of the short ones, so that a machine that drifts slows both alike.
         for totals, blocks, duration_ns in ((short, 10, 10_000_000), (long, 1, 500_000_000), (short, 10, 10_000_000)):
             for _ in range(blocks):
-                for name, invocation in invocations.items():
-                    measured = invocation.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=duration_ns)
+                for name, worker in workers.items():
+                    measured = worker.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=duration_ns)
                     totals[name].add(measured.reply)
-        for name in invocations:
+        for name in workers:
             log_ratios[name].append(math.log(short[name].each_ns / long[name].each_ns))
     return [judge(name, values) for name, values in log_ratios.items()]
 

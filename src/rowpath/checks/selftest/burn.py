@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 
 from rowpath.checks.selftest.bench import Bench, Verdict
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation, Measured
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Measured, Worker
 from rowpath.workloads.workload_file import load_workload
 
 BURNS_US = (0, 20, 50, 100, 200)
@@ -26,7 +26,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 
 
 def _measure(bench: Bench, side: str, full: bool) -> dict[str, list[tuple[float, float]]]:
-    work = bench.workshop.engine_work(load_workload("null"), "null").phases["null.nothing"]
+    work = bench.phase_cache.prepared_workload(load_workload("null"), "null").phases["null.nothing"]
     runs = []
     for burn_us in BURNS_US:
         if side == "server":
@@ -35,14 +35,14 @@ def _measure(bench: Bench, side: str, full: bool) -> dict[str, list[tuple[float,
         else:
             planned = bench.path("c", "null", work.name, burn_ns=str(burn_us * 1000))
             instance = bench.instance("null", "none", f"burn{burn_us}")
-        invocation = bench.invocation(planned, instance)
-        invocation.prepare(work)
-        invocation.sample(work, "warm", duration_ns=50_000_000)
-        runs.append((burn_us, invocation))
+        worker = bench.worker(planned, instance)
+        worker.prepare(work)
+        worker.sample(work, "warm", duration_ns=50_000_000)
+        runs.append((burn_us, worker))
     blocks: dict[int, list[tuple[float, float, float]]] = {burn_us: [] for burn_us in BURNS_US}
     for _ in range(BLOCKS * (4 if full else 1)):
-        for burn_us, invocation in runs:
-            measured = _undisturbed(invocation, work)
+        for burn_us, worker in runs:
+            measured = _undisturbed(worker, work)
             reply = measured.reply
             all_operations = reply.operations + reply.lead_in_operations
             blocks[burn_us].append(
@@ -59,10 +59,10 @@ def _measure(bench: Bench, side: str, full: bool) -> dict[str, list[tuple[float,
     }
 
 
-def _undisturbed(invocation: Invocation, work: Work) -> Measured:
+def _undisturbed(worker: Worker, work: PreparedPhase) -> Measured:
     """A block that nothing else cut into, as far as outside evidence tells; the last one of ten otherwise."""
     for _ in range(10):
-        measured = invocation.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=10_000_000)
+        measured = worker.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=10_000_000)
         if not measured.disturbed:
             break
     return measured

@@ -31,7 +31,7 @@ LONG_ONLY = ("one row in another's place", "two values exchanged")  # in the sho
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """Every harm through every language's SQLite path."""
     verdicts = []
-    made = bench.workshop.engine_work(load_workload("scan"), "sqlite")
+    made = bench.phase_cache.prepared_workload(load_workload("scan"), "sqlite")
     work = made.phases["scan.read"]
     expected = made.truth.verify_digest(work.phase, 0, 1, VERIFIED_ROWS)
     for name in bench.languages():
@@ -47,10 +47,10 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
                 database.execute(statement)
             database.commit()
             database.close()
-            invocation = bench.invocation(planned, instance)
-            invocation.prepare(work)
-            digest = invocation.verify(work, 0, 1).digest
-            invocation.close()
+            worker = bench.worker(planned, instance)
+            worker.prepare(work)
+            digest = worker.verify(work, 0, 1).digest
+            worker.close()
             same = digest == expected
             passed = same if harm == "nothing" else not same
             figure = "digest agrees" if same else "digest differs"

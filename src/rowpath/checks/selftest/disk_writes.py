@@ -20,13 +20,13 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     for size, each in COSTS:
         counters = syncs.make_file(bench.directory / f"syncs-{size}-{each}")
         written = str(bench.directory / "written")
-        invocation, work = ready(bench, syncs.environment(counters), written, disk_bytes=size, syncs=each)
-        invocation.sample(work, "warm", operations=1)
-        before_bytes, before = invocation.written_bytes(), syncs.read(counters)["total"]
+        worker, work = ready(bench, syncs.environment(counters), written, disk_bytes=size, syncs=each)
+        worker.sample(work, "warm", operations=1)
+        before_bytes, before = worker.written_bytes(), syncs.read(counters)["total"]
         operations = OPERATIONS * (10 if full else 1)
-        invocation.sample(work, "steady", operations=operations)
-        after_bytes, after = invocation.written_bytes(), syncs.read(counters)["total"]
-        invocation.close()
+        worker.sample(work, "steady", operations=operations)
+        after_bytes, after = worker.written_bytes(), syncs.read(counters)["total"]
+        worker.close()
         what = f"{operations} operations of {size:,} bytes and {each} syncs"
         verdicts.append(exactly(f"{what}: syncs", after - before, operations * each))
         if before_bytes is None or after_bytes is None:

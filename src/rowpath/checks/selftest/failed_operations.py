@@ -15,25 +15,25 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     for name, driver in CHOICES:
         if name not in bench.languages():
             continue
-        made = bench.workshop.engine_work(load_workload("keyed"), "sqlite")
+        made = bench.phase_cache.prepared_workload(load_workload("keyed"), "sqlite")
         insert = made.phases["keyed.insert"]
         planned = bench.path(name, driver, insert.name, durability="none")
         instance = bench.instance("sqlite", "embedded", name, "none")
         instance.load(made.loaded_tables())
         instance.own_copy(planned.path)
-        invocation = bench.invocation(planned, instance)
-        invocation.reset(insert)
+        worker = bench.worker(planned, instance)
+        worker.reset(insert)
         source = "INSERT INTO mydata2_new SELECT KEY1, DATA1 FROM mydata2 WHERE rowid % 2 = 0"
-        invocation.run([source])
-        invocation.prepare(insert)
-        reply = invocation.sample(insert, "steady", operations=50, first=0).reply
+        worker.run([source])
+        worker.prepare(insert)
+        reply = worker.sample(insert, "steady", operations=50, first=0).reply
         exact = reply.operations == 25 and reply.failed == 25 and reply.failure is not None
         figure = f"{reply.operations} counted, {reply.failed} failed"
         verdicts.append(Verdict(exact, f"50 inserts, 25 of them refused, {name}", figure, "25 counted, 25 failed"))
         assert insert.after is not None
-        invocation.prepare(insert.after)
-        rows = invocation.verify(insert.after, 0, 1).rows
+        worker.prepare(insert.after)
+        rows = worker.verify(insert.after, 0, 1).rows
         what = f"rows in the table afterwards, {name}"
         verdicts.append(Verdict(rows == THERE_ALREADY + 25, what, str(rows), f"exactly {THERE_ALREADY + 25}"))
-        invocation.close()
+        worker.close()
     return verdicts

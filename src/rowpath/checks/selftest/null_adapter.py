@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rowpath.checks.selftest.bench import Bench, Verdict
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.workloads.workload_file import load_workload
 
 PHASE = "null.nothing"
@@ -21,14 +21,14 @@ def missing(bench: Bench, what: str) -> list[Verdict]:
 
 def ready(
     bench: Bench, environment: dict[str, str] | None = None, path: str = "", **costs: int
-) -> tuple[Invocation, Work]:
+) -> tuple[Worker, PreparedPhase]:
     """A connected null adapter whose operations cost that, prepared; `path`: the file that they write to."""
-    work = bench.workshop.engine_work(load_workload("null"), "null").phases[PHASE]
+    work = bench.phase_cache.prepared_workload(load_workload("null"), "null").phases[PHASE]
     planned = bench.path("c", "null", PHASE, **{name: str(value) for name, value in costs.items()})
     where: dict[str, Any] = {"path": path} if path else {}
-    invocation = bench.invocation(planned, bench.instance("null", "none"), environment, **where)
-    invocation.prepare(work)
-    return invocation, work
+    worker = bench.worker(planned, bench.instance("null", "none"), environment, **where)
+    worker.prepare(work)
+    return worker, work
 
 
 def exactly(what: str, value: float | None, truth: int, slack: int = 0) -> Verdict:

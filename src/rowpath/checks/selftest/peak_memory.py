@@ -18,15 +18,15 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         return [Verdict(None, "peak memory", memory.probe(), "")]
     verdicts = []
     for taken in (*BYTES, 1 << 30) if full else BYTES:
-        invocation, work = ready(bench, memory_bytes=taken)
-        invocation.sample(work, "warm", operations=1)
-        with invocation.peak_memory() as idle:
+        worker, work = ready(bench, memory_bytes=taken)
+        worker.sample(work, "warm", operations=1)
+        with worker.peak_memory() as idle:
             pass
-        with invocation.peak_memory() as busy:
-            invocation.sample(work, "steady", operations=3)
-        with invocation.peak_memory() as freed:
+        with worker.peak_memory() as busy:
+            worker.sample(work, "steady", operations=3)
+        with worker.peak_memory() as freed:
             pass
-        invocation.close()
+        worker.close()
         for what, record, truth in (("taken and freed", busy, taken), ("left afterwards", freed, 0)):
             rise = record["client_peak_bytes"] - idle["client_peak_bytes"]
             passed = abs(rise - truth) <= TOLERANCE * taken

@@ -15,11 +15,11 @@ from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.checks.selftest.null_adapter import PHASE, missing
 from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load.pacing import TAIL_S, due_before, reached
-from rowpath.execution.mixed_load.shared_counters import Board, Snapshot
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.model import histogram
-from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.protocol import GroupSpec
 from rowpath.workloads.workload_file import load_workload
@@ -36,7 +36,7 @@ FINDING = "rate-not-reached"
 
 @dataclass(frozen=True)
 class Seen:
-    """A group after its stretch; the instants are those between which the server was stopped."""
+    """A group after its stage; the instants are those between which the server was stopped."""
 
     total: Snapshot
     stopped_s: float
@@ -90,10 +90,10 @@ def _closed(seen: Seen) -> list[Verdict]:
 def _beyond(bench: Bench) -> list[Verdict]:
     """A path that does at most half of the operations asked for, through a whole run and its analysis."""
     path = bench.path("c", "null", PHASE, placement="free", burn_ns=str(BURN_NS))
-    groups = (GroupTable(GROUP, PHASE, pacing="fixed", rate_per_s=BEYOND_PER_S),)
-    stretches = (StretchTable("beyond", (GROUP,), 1.0),)
-    analysis, _ = bench.run([path], PHASE, groups, stretches, sets=1, max_sets=1, warm_cap_s=0.1)
-    (seen,) = analysis.groups.figures if analysis.groups else ()
+    groups = (ClientGroupTable(GROUP, PHASE, pacing="fixed", rate_per_s=BEYOND_PER_S),)
+    stages = (StageTable("beyond", (GROUP,), 1.0),)
+    analysis, _ = bench.run([path], PHASE, groups, stages, sets=1, max_sets=1, warm_cap_s=0.1)
+    (seen,) = analysis.mixed_load.figures if analysis.mixed_load else ()
     told = "reached" if seen.reached else "not reached"
     withheld = "withheld" if seen.latency is None else "shown"
     raised = any(finding.id == FINDING for finding in analysis.findings)
@@ -106,10 +106,10 @@ def _beyond(bench: Bench) -> list[Verdict]:
 
 
 def _stopped(bench: Bench, pacing: str, stop_s: float) -> Seen:
-    work = bench.workshop.engine_work(load_workload("null"), "null").phases[PHASE]
+    work = bench.phase_cache.prepared_workload(load_workload("null"), "null").phases[PHASE]
     planned = bench.path("c", "ping", PHASE, transport="tcp", placement="free", label=f"{pacing} {stop_s:g}")
     server = bench.instance("null", "server", f"{pacing}-{stop_s:g}")
-    invocation = _grouped(bench, planned, work, server)
+    worker = _grouped(bench, planned, work, server)
     seconds = BEFORE_S + stop_s * 1.5 + AFTER_S
     (pid,) = server.pids()
     instants: list[float] = []
@@ -124,28 +124,28 @@ def _stopped(bench: Bench, pacing: str, stop_s: float) -> Seen:
             os.kill(pid, signal.SIGCONT)
         instants.append(time.monotonic())
 
-    total = _at_work(invocation, work, pacing, RATE_PER_S, seconds, stop)
+    total = _at_work(worker, work, pacing, RATE_PER_S, seconds, stop)
     return Seen(total, instants[1] - instants[0], seconds)
 
 
-def _grouped(bench: Bench, planned: PlannedPath, work: Work, instance: Instance) -> Invocation:
-    invocation = bench.invocation(planned, instance, clients=1)
-    invocation.prepare(work)
-    return invocation
+def _grouped(bench: Bench, planned: PlannedPath, work: PreparedPhase, instance: Instance) -> Worker:
+    worker = bench.worker(planned, instance, clients=1)
+    worker.prepare(work)
+    return worker
 
 
 def _at_work(
-    invocation: Invocation,
-    work: Work,
+    worker: Worker,
+    work: PreparedPhase,
     pacing: str,
     rate_per_s: float,
     seconds: float,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Snapshot:
-    """One client at work for so long: what the board says in the end."""
-    board = Board([(GROUP, 1, 0)])
+    """One client at work for so long: what the shared counters says in the end."""
+    shared_counters = SharedCounters([(GROUP, 1, 0)])
     try:
-        place = board.places[GROUP]
+        place = shared_counters.places[GROUP]
         spec = GroupSpec(
             name=GROUP,
             phase=work.name,
@@ -157,15 +157,15 @@ def _at_work(
             slots=place.slots,
             slot_bytes=place.slot_bytes,
         )
-        invocation.groups(board.file, [spec])
+        worker.groups(shared_counters.file, [spec])
         begin_ns = time.monotonic_ns() + 10_000_000
-        board.begin(GROUP, begin_ns)
-        board.end(GROUP, begin_ns + round(seconds * 1e9))
+        shared_counters.begin(GROUP, begin_ns)
+        shared_counters.end(GROUP, begin_ns + round(seconds * 1e9))
         meanwhile()
-        invocation.groups_end(60.0 + seconds)
-        return board.snapshot(GROUP, time.monotonic_ns())
+        worker.groups_end(60.0 + seconds)
+        return shared_counters.snapshot(GROUP, time.monotonic_ns())
     finally:
-        board.close()
+        shared_counters.close()
 
 
 def _within(what: str, value: float, least: float, most: float) -> Verdict:

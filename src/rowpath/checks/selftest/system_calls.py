@@ -26,9 +26,9 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 
 
 def _counted(bench: Bench, calls: int) -> int | None:
-    invocation, work = ready(bench, system_calls=calls)
-    invocation.sample(work, "warm", operations=OPERATIONS)
-    with system_calls.counting(invocation.runner.pid) as counted:
-        invocation.sample(work, "steady", operations=OPERATIONS)
-    invocation.close()
+    worker, work = ready(bench, system_calls=calls)
+    worker.sample(work, "warm", operations=OPERATIONS)
+    with system_calls.counting(worker.runner.pid) as counted:
+        worker.sample(work, "steady", operations=OPERATIONS)
+    worker.close()
     return counted.calls

@@ -34,17 +34,17 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         )
     for name in bench.languages():
         planned = bench.path(name, "null", "null.nothing", burn_ns="20000")
-        work = bench.workshop.engine_work(load_workload("null"), "null").phases["null.nothing"]
-        invocation = bench.invocation(planned, bench.instance("null", "none", name))
-        invocation.prepare(work)
+        work = bench.phase_cache.prepared_workload(load_workload("null"), "null").phases["null.nothing"]
+        worker = bench.worker(planned, bench.instance("null", "none", name))
+        worker.prepare(work)
         blocks = []
         for _ in range(400):
-            reply = invocation.sample(work, "warm", duration_ns=10_000_000).reply
+            reply = worker.sample(work, "warm", duration_ns=10_000_000).reply
             blocks.append(reply.ns / reply.operations)
             if len(blocks) >= 9 and is_flat(blocks[-9:]):
                 break
         verdicts.append(
             Verdict(is_flat(blocks[-9:]), f"a real {name} runner", f"flat after {len(blocks)} blocks", "flat in 4 s")
         )
-        invocation.close()
+        worker.close()
     return verdicts

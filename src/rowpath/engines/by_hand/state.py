@@ -1,4 +1,4 @@
-"""What is known of servers started by hand: one folder per engine in the cache, and a lock that its keeper holds."""
+"""Servers started by hand: one folder per engine in the cache, and a lock that its supervisor holds."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ KILLED_WITHIN_S = 10.0
 
 
 class State(msgspec.Struct, frozen=True):
-    """A server that is up, as its keeper wrote it down; no password is in it."""
+    """A server that is up, as its supervisor wrote it down; no password is in it."""
 
     engine: str
     version: str
     durability: str
     storage: str  # `none` where the engine keeps tables in one way only
     loaded: tuple[str, ...]  # workloads
-    keeper_pid: int
+    supervisor_pid: int
     since: str  # ISO 8601
     port: int
     socket: str  # file or folder; empty without one
@@ -43,7 +43,7 @@ def folder(engine: str) -> Path:
 
 
 def private(engine: str) -> Path:
-    """Ours alone: the state, what clients log in with, what the keeper said."""
+    """Ours alone: the state, what clients log in with, what the supervisor said."""
     return folder(engine) / "private"
 
 
@@ -56,7 +56,7 @@ def known() -> list[str]:
 def claimed(engine: str) -> Iterator[None]:
     """The engine's lock, for as long as the body runs, with its folder made anew; the folder is removed at the end.
 
-    Errors: UsageError when another keeper holds it, EnvironmentMissing when the cache cannot be written.
+    Errors: UsageError when another supervisor holds it, EnvironmentMissing when the cache cannot be written.
     """
     try:
         folder(engine).parent.mkdir(mode=0o711, parents=True, exist_ok=True)
@@ -85,17 +85,17 @@ def write(state: State) -> None:
 
 
 def read(engine: str) -> State | None:
-    """The server of that engine when it is up; what a keeper that was killed left behind is removed."""
+    """The server of that engine when it is up; what a supervisor that was killed left behind is removed."""
     if not is_kept(engine):
         return None
     try:
         return msgspec.json.decode((private(engine) / "state.json").read_bytes(), type=State)
     except OSError:
-        return None  # its keeper is still starting it, or stopping it
+        return None  # its supervisor is still starting it, or stopping it
 
 
 def is_kept(engine: str) -> bool:
-    """Whether a living keeper holds the engine's lock; else what is left of a server is removed."""
+    """Whether a living supervisor holds the engine's lock; else what is left of a server is removed."""
     if not _lock(engine).is_file():
         return False
     with _lock(engine).open("r+") as handle:
@@ -108,13 +108,13 @@ def is_kept(engine: str) -> bool:
 
 
 def stop(state: State) -> None:
-    """Ask the keeper to stop its server and itself, else kill it; returns when it and its files are gone."""
+    """Ask the supervisor to stop its server and itself, else kill it; returns when it and its files are gone."""
     for number, within_s in ((signal.SIGTERM, STOP_WITHIN_S), (signal.SIGKILL, KILLED_WITHIN_S)):
         with contextlib.suppress(ProcessLookupError):
-            os.kill(state.keeper_pid, number)
+            os.kill(state.supervisor_pid, number)
         deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
-            if not is_kept(state.engine) and _ended(state.keeper_pid):
+            if not is_kept(state.engine) and _ended(state.supervisor_pid):
                 return
             time.sleep(0.05)
 
@@ -129,7 +129,7 @@ def _lock(engine: str) -> Path:
 
 
 def _remove(engine: str) -> None:
-    """The folder, also when a server that lost its keeper is still writing its last files."""
+    """The folder, also when a server that lost its supervisor is still writing its last files."""
     deadline = time.monotonic() + KILLED_WITHIN_S
     while folder(engine).exists() and time.monotonic() < deadline:
         shutil.rmtree(folder(engine), ignore_errors=True)

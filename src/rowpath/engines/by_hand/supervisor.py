@@ -89,7 +89,7 @@ def _start(request: Request, cleanup: ExitStack) -> tuple[engine_state.State, In
         durability=request.durability,
         storage=request.storage or "none",
         loaded=request.load,
-        keeper_pid=os.getpid(),
+        supervisor_pid=os.getpid(),
         since=datetime.now(UTC).isoformat(timespec="seconds"),
         port=int(options["port"]),
         socket=str(options.get("socket") or options.get("socket_dir") or ""),

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rowpath.execution.prepared_phases import EngineWork, Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.worker import Worker
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec, generators
@@ -26,12 +26,12 @@ class Ledger:
     doubtful: NDArray[np.uint32]  # failed or under way: they may be there or not
 
     @classmethod
-    def of(cls, work: Work) -> Ledger:
+    def of(cls, work: PreparedPhase) -> Ledger:
         """Nothing yet, for that counting phase."""
         return cls(*(np.zeros(work.parameter_count, dtype=np.uint32) for _ in range(2)))
 
     def add(self, known: NDArray[np.uint32], doubtful: NDArray[np.uint32]) -> None:
-        """What one group of one stretch was promised, as `Board.acknowledged` has it."""
+        """What one group of one stage was promised, as `SharedCounters.acknowledged` has it."""
         self.known = self.known + known
         self.doubtful = self.doubtful + doubtful
 
@@ -54,17 +54,24 @@ class Found:
     reason: str = ""
 
 
-def check(invocation: Invocation, engine_work: EngineWork, work: Work, ledger: Ledger, folder: Path) -> Found:
+def check(
+    worker: Worker, prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, folder: Path
+) -> Found:
     """The counting phase's table read through the runner: each row counts what was acknowledged, or in doubt too.
 
     `folder` takes the rows for the while. A runner that cannot read the table makes it not ok; one that is gone raises
     RunnerFailure.
     """
-    return check_between(invocation, engine_work, work, ledger, ledger, folder)
+    return check_between(worker, prepared_workload, work, ledger, ledger, folder)
 
 
 def check_between(
-    invocation: Invocation, engine_work: EngineWork, work: Work, before: Ledger, after: Ledger, folder: Path
+    worker: Worker,
+    prepared_workload: PreparedWorkload,
+    work: PreparedPhase,
+    before: Ledger,
+    after: Ledger,
+    folder: Path,
 ) -> Found:
     """The same at some instant between two: at least what was known `before`, at most known or in doubt `after`.
 
@@ -74,8 +81,8 @@ def check_between(
     writes, in_doubt = int(before.known.sum()), int(after.doubtful.sum())
     kept = folder / KEPT_NAME
     try:
-        invocation.prepare(work.after)
-        reply = invocation.verify(work.after, 0, 1, max_rows=_table_rows(engine_work, work) + 1, keep=str(kept))
+        worker.prepare(work.after)
+        reply = worker.verify(work.after, 0, 1, max_rows=_table_rows(prepared_workload, work) + 1, keep=str(kept))
         rows = list(kept_rows(kept, work.after.columns))
     except RunnerFailure as failure:
         if failure.fatal:
@@ -87,7 +94,7 @@ def check_between(
         return Found(
             len(rows), writes, 0, 0, in_doubt, reply.digest, False, "the runner kept other rows than it digested"
         )
-    lost, doubled, reasons = _compared(engine_work, work, rows, before, after)
+    lost, doubled, reasons = _compared(prepared_workload, work, rows, before, after)
     return Found(len(rows), writes, lost, doubled, in_doubt, reply.digest, not reasons, "; ".join(reasons))
 
 
@@ -109,11 +116,11 @@ def kept_rows(file: Path, columns: tuple[Column, ...]) -> Iterator[generators.Ro
         at = end
 
 
-def _table_rows(engine_work: EngineWork, work: Work) -> int:
-    return engine_work.workload.tables[work.phase.after].rows
+def _table_rows(prepared_workload: PreparedWorkload, work: PreparedPhase) -> int:
+    return prepared_workload.workload.tables[work.phase.after].rows
 
 
-def _by_row(work: Work, rows: int, counts: NDArray[np.uint32]) -> NDArray[np.int64]:
+def _by_row(work: PreparedPhase, rows: int, counts: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Counts by row of the table from counts by parameter row: several of those may be the same row."""
     assert work.phase.parameters is not None
     indexes = np.fromiter(generators.parameter_indexes(work.phase.parameters), dtype=np.int64)
@@ -123,10 +130,10 @@ def _by_row(work: Work, rows: int, counts: NDArray[np.uint32]) -> NDArray[np.int
 
 
 def _compared(
-    engine_work: EngineWork, work: Work, rows: list[generators.Row], before: Ledger, after: Ledger
+    prepared_workload: PreparedWorkload, work: PreparedPhase, rows: list[generators.Row], before: Ledger, after: Ledger
 ) -> tuple[int, int, list[str]]:
     """Writes lost, writes doubled, and what is wrong in words."""
-    table = engine_work.workload.tables[work.phase.after]
+    table = prepared_workload.workload.tables[work.phase.after]
     names = [column.name for column in table.columns]
     counted, keys = names.index(work.phase.counted), [names.index(name) for name in table.primary_key]
     least = _by_row(work, table.rows, before.known)

@@ -1,4 +1,4 @@
-"""The verb `backup` carried out in a stretch: by a statement of a client of its own, or by a program."""
+"""The action `backup` carried out in a stage: by a statement of a client of its own, or by a program."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 
 from rowpath.engines.base import Backup
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.shared_counters import DONE, Board, Snapshot
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.machine import private_directories, processes
-from rowpath.model.mixed_load import GroupTable
+from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase
 from rowpath.runners.protocol import GroupTotal
 from rowpath.text import printable
@@ -50,25 +50,25 @@ class Repetition:
 
     @property
     def name(self) -> str:
-        """On the board, and of its phase."""
+        """On the shared counters, and of its phase."""
         return f"{self.group}-{self.number}"
 
-    def work(self) -> Work:
+    def work(self) -> PreparedPhase:
         """Its statement as a phase."""
         phase = Phase(self.name, "execute", self.backup.statement)
-        return Work(self.name, phase, self.backup.statement, (), (), None, 0)
+        return PreparedPhase(self.name, phase, self.backup.statement, (), (), None, 0)
 
-    def prepare(self, invocation: Invocation) -> None:
+    def prepare(self, worker: Worker) -> None:
         """Make its statement ready on every connection of that process. Errors: RunnerFailure."""
-        invocation.run(list(self.backup.before))
-        invocation.prepare(self.work())
+        worker.run(list(self.backup.before))
+        worker.prepare(self.work())
 
-    def begin(self, board: Board, look: Look) -> None:
+    def begin(self, shared_counters: SharedCounters, look: Look) -> None:
         """Let it begin; what the groups were promised is noted right before."""
         self.before, self.ledger_before = look()
         if self.backup.statement:
             self.begun_ns = time.monotonic_ns() + LEAD_NS
-            board.begin(self.name, self.begun_ns)
+            shared_counters.begin(self.name, self.begun_ns)
             return
         self.begun_ns = time.monotonic_ns()
         try:
@@ -83,15 +83,17 @@ class Repetition:
         except OSError as error:
             self._end(look, time.monotonic_ns(), f"{self.backup.command[0]} did not start: {error.strerror}")
 
-    def look(self, board: Board, look: Look) -> None:
+    def look(self, shared_counters: SharedCounters, look: Look) -> None:
         """Notice when it has ended."""
         if self.ended_ns or not self.begun_ns:
             return
         if self.backup.statement:
-            if board.states(self.name)[0] >= DONE:
-                snapshot = board.snapshot(self.name, time.monotonic_ns())
+            if shared_counters.states(self.name)[0] >= DONE:
+                snapshot = shared_counters.snapshot(self.name, time.monotonic_ns())
                 failed = snapshot.failed or not snapshot.operations
-                self._end(look, board.spans(self.name)[0][1] or time.monotonic_ns(), "it failed" if failed else "")
+                self._end(
+                    look, shared_counters.spans(self.name)[0][1] or time.monotonic_ns(), "it failed" if failed else ""
+                )
         elif self._process is not None and (status := self._process.poll()) is not None:
             what = Path(self.backup.command[0]).name
             self._end(
@@ -167,9 +169,9 @@ class Repetition:
 
 
 class Repetitions:
-    """A verb's repetitions in one stretch, one after another."""
+    """A action's repetitions in one stage, one after another."""
 
-    def __init__(self, table: GroupTable, made: list[Repetition]) -> None:
+    def __init__(self, table: ClientGroupTable, made: list[Repetition]) -> None:
         self.table = table
         self.made = made
         self._next = 0
@@ -188,16 +190,16 @@ class Repetitions:
         """Whether one has begun and not ended."""
         return any(each.begun_ns and not each.ended_ns for each in self.made)
 
-    def look(self, board: Board, due_ns: int | None, look: Look) -> None:
+    def look(self, shared_counters: SharedCounters, due_ns: int | None, look: Look) -> None:
         """Notice what has ended, begin what is due; `due_ns`: of the first (None: not known yet)."""
         for each in self.made:
-            each.look(board, look)
+            each.look(shared_counters, look)
         if self._next == len(self.made) or self.under_way():
             return
         if self._next and due_ns is not None:
             due_ns = self.made[self._next - 1].ended_ns + round(self.table.pause_s * 1e9)
         if due_ns is not None and time.monotonic_ns() >= due_ns:
-            self.made[self._next].begin(board, look)
+            self.made[self._next].begin(shared_counters, look)
             self._next += 1
 
     def alone(self, look: Look) -> None:

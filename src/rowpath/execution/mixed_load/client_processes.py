@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rowpath.engines.base import Instance
-from rowpath.execution.mixed_load.shared_counters import Board
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.mixed_load.shared_counters import SharedCounters
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal
@@ -24,7 +24,7 @@ SPIN_NS = (
 class Seat:
     """Connections of one process that are one group's."""
 
-    invocation: Invocation
+    worker: Worker
     first_client: int
     process: int  # its number
 
@@ -45,67 +45,67 @@ class Processes:
         self.planned = planned
         self.instance = instance
         self.seats: dict[str, Seat] = {}
-        self.invocations: list[Invocation] = []
-        self._at_work: list[Invocation] = []
+        self.workers: list[Worker] = []
+        self._at_work: list[Worker] = []
         self._prepared: set[tuple[int, str]] = set()
         own = planned.path.get("processes") == "own"
         try:
             for share in [{name: count} for name, count in connections.items()] if own else [dict(connections)]:
                 total = sum(share.values())
-                invocation = Invocation(planned, instance, log=log, timeout_s=timeout_s, clients=total)
+                worker = Worker(planned, instance, log=log, timeout_s=timeout_s, clients=total)
                 first = 0
                 for name, count in share.items():
-                    self.seats[name] = Seat(invocation, first, len(self.invocations))
+                    self.seats[name] = Seat(worker, first, len(self.workers))
                     first += count
-                self.invocations.append(invocation)
+                self.workers.append(worker)
         except BaseException:
             self.close()
             raise
 
     def open(self, way: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Connect them all; the fields of the journal's `invocation` records. Errors: RunnerFailure."""
-        told = [invocation.open(**way) for invocation in self.invocations]
-        for invocation in self.invocations:
-            invocation.notice_server()
+        """Connect them all; the fields of the journal's `worker` records. Errors: RunnerFailure."""
+        told = [worker.open(**way) for worker in self.workers]
+        for worker in self.workers:
+            worker.notice_server()
         return told
 
-    def prepare(self, group: str, work: Work) -> None:
+    def prepare(self, group: str, work: PreparedPhase) -> None:
         """Prepare a phase in the process of that group, unless it is. Errors: RunnerFailure."""
         seat = self.seats[group]
         if (seat.process, work.name) not in self._prepared:
-            seat.invocation.prepare(work)
+            seat.worker.prepare(work)
             self._prepared.add((seat.process, work.name))
 
     def pids(self) -> list[int]:
         """Every client process."""
-        return [pid for invocation in self.invocations for pid in invocation.pids]
+        return [pid for worker in self.workers for pid in worker.pids]
 
     def alive(self) -> bool:
         """Whether none is lost."""
-        return all(invocation.runner.alive() for invocation in self.invocations)
+        return all(worker.runner.alive() for worker in self.workers)
 
-    def ready(self, board: Board, asked: Iterable[tuple[int, GroupSpec]]) -> None:
+    def ready(self, shared_counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
         """Let every process make its groups ready: (process, what it is asked). Errors: RunnerFailure."""
         shares: dict[int, list[GroupSpec]] = {}
         for process, spec in asked:
             shares.setdefault(process, []).append(spec)
         for process, share in shares.items():
-            self.invocations[process].groups(board.file, share)
-            self._at_work.append(self.invocations[process])
+            self.workers[process].groups(shared_counters.file, share)
+            self._at_work.append(self.workers[process])
 
     def ended(self, timeout_s: float) -> dict[str, GroupTotal]:
         """By its name what each group did since `ready`, of those processes that can still tell."""
         totals: dict[str, GroupTotal] = {}
-        for invocation in self._at_work:
+        for worker in self._at_work:
             with contextlib.suppress(RunnerFailure):
-                totals |= {total.name: total for total in invocation.groups_end(timeout_s)}
+                totals |= {total.name: total for total in worker.groups_end(timeout_s)}
         self._at_work.clear()
         return totals
 
     def close(self) -> None:
         """Close the connections and end the processes, the last first; never raises."""
-        for invocation in reversed(self.invocations):
-            invocation.close()
+        for worker in reversed(self.workers):
+            worker.close()
 
     def spin_ns(self) -> int:
         """How long before an operation is due an open-loop client may be awake."""

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rowpath.engines.base import Given, Instance
+from rowpath.engines.base import External, Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.prepared_phases import Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
 from rowpath.machine import processes
 from rowpath.runners.process import RunnerFailure
 
@@ -27,18 +27,18 @@ class Recovery:
     reason: str = ""
 
 
-def kill(instance: Instance, invocations: list[Invocation]) -> list[int]:
+def kill(instance: Instance, workers: list[Worker]) -> list[int]:
     """SIGKILL to every process that has the database open, all at once; their pids, once they are gone.
 
     A server: its processes, the first one first. Embedded: the runners and what they started. A server that was
     given to us is left alone (nobody is killed then).
     """
-    if isinstance(instance, Given):
+    if isinstance(instance, External):
         return []
     if instance.deployment == "server":
         pids = instance.pids()
     else:
-        pids = [pid for each in invocations for pid in (each.runner.pid, *processes.descendants(each.runner.pid))]
+        pids = [pid for each in workers for pid in (each.runner.pid, *processes.descendants(each.runner.pid))]
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -49,20 +49,20 @@ def kill(instance: Instance, invocations: list[Invocation]) -> list[int]:
 
 
 def recover(
-    start: Callable[[], None], opened: Callable[[], Invocation], work: Work | None
-) -> tuple[Invocation | None, Recovery]:
+    start: Callable[[], None], opened: Callable[[], Worker], work: PreparedPhase | None
+) -> tuple[Worker | None, Recovery]:
     """Bring a killed engine back: `start` it (a server; nothing otherwise), connect, and read its table once.
 
     `opened` starts a runner and connects it; only its connecting counts, for the process itself is ours. A database
     that waits until it no longer takes its dead process for a living one (HSQLDB's lock, ten seconds) does so then.
     `work`: a counting phase, whose table is read for the first answer; None: connecting is the answer. The caller
-    closes the invocation.
+    closes the worker.
     """
     begun_ns = time.monotonic_ns()
     try:
         start()
         ns = time.monotonic_ns() - begun_ns
-        invocation = opened()
+        worker = opened()
     except RowpathError as error:
         return None, Recovery(None, f"it did not start again: {error.message}")
     except RunnerFailure as failure:
@@ -70,12 +70,12 @@ def recover(
     begun_ns = time.monotonic_ns()
     try:
         if work is not None and work.after is not None:
-            invocation.prepare(work.after)
-            invocation.verify(work.after, 0, 1, max_rows=1)
+            worker.prepare(work.after)
+            worker.verify(work.after, 0, 1, max_rows=1)
     except RunnerFailure as failure:
-        invocation.close()
+        worker.close()
         return None, Recovery(None, f"it did not answer again: {failure.text}")
-    return invocation, Recovery(ns + invocation.connect_ns + time.monotonic_ns() - begun_ns)
+    return worker, Recovery(ns + worker.connect_ns + time.monotonic_ns() - begun_ns)
 
 
 def _runs(pid: int) -> bool:

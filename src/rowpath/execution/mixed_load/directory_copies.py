@@ -19,10 +19,10 @@ from rowpath.engines.jvm.embedded import Directory
 from rowpath.engines.jvm.server import Server
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.restore_check import digest_of
-from rowpath.execution.worker import Invocation
+from rowpath.execution.worker import Worker
 from rowpath.machine import cpus, private_directories
 from rowpath.model.availability import Availability
-from rowpath.model.mixed_load import MoveEnd, MoveTable
+from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.planning.plan import Plan, PlannedPath
@@ -36,7 +36,7 @@ Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Moved:
+class CopiedDirectory:
     """One copy read at its target; `ns`: copying, and starting a server over it. The fields of the journal's `move`."""
 
     source: str
@@ -56,7 +56,7 @@ class Moved:
 def carry_out_all(plan: Plan, folder: Path, record: Callable[..., None], note: Log, log: Log, timeout_s: float) -> None:
     """Every move of the experiment whose engine the plan has, journalled; one that cannot be made is named with why."""
     tables = {name: table for each in plan.workloads.values() for name, table in each.tables.items() if table.rows}
-    for number, move in enumerate(plan.experiment.moves):
+    for number, move in enumerate(plan.experiment.directory_copies):
         if all(planned.path.get("engine") != move.engine for planned in plan.paths):
             continue
         here = availability(move)
@@ -76,14 +76,14 @@ def carry_out_all(plan: Plan, folder: Path, record: Callable[..., None], note: L
 
 def announced(plan: Plan) -> Iterator[str]:
     """A line for every move that this plan would make, or would leave out and why."""
-    for move in plan.experiment.moves:
+    for move in plan.experiment.directory_copies:
         if any(planned.path.get("engine") == move.engine for planned in plan.paths):
             here = availability(move)
             remedy = f"; enable it with: {here.remedy}" if here.remedy else ""
             yield f"move: {here.what}" if here.ok else f"not: the move {here.what}: {here.reason}{remedy}"
 
 
-def availability(move: MoveTable) -> Availability:
+def availability(move: DirectoryCopyTable) -> Availability:
     """Whether both versions are here; starts and fetches nothing."""
     engine = _engine(move)
     for version in (move.source.version, move.target.version):
@@ -96,19 +96,19 @@ def availability(move: MoveTable) -> Availability:
     return Availability(True, title(move))
 
 
-def title(move: MoveTable) -> str:
+def title(move: DirectoryCopyTable) -> str:
     """`Derby 10.3.1.4 embedded → Derby 10.8.2.2 embedded`."""
     return f"{_name(move, move.source)} → {_name(move, move.target)}"
 
 
 def carry_out(
-    move: MoveTable, tables: dict[str, Table], durability: str, folder: Path, log: Log, timeout_s: float
-) -> Iterator[Moved]:
+    move: DirectoryCopyTable, tables: dict[str, Table], durability: str, folder: Path, log: Log, timeout_s: float
+) -> Iterator[CopiedDirectory]:
     """Make the database at the source, copy its directory to the target, read every table there.
 
     The digest at the source must be that of what was loaded, the one at the target the same. Where another version
     embeds it, it is read twice: as the source's version left it, then upgraded for good. `folder`: an empty one for
-    both. What goes wrong is a Moved that is not ok, never an exception.
+    both. What goes wrong is a CopiedDirectory that is not ok, never an exception.
     """
     if move.source.version != move.target.version:
         tables = {name: _cut(table) for name, table in tables.items()}
@@ -130,7 +130,7 @@ def carry_out(
         made.own_copy(planned.path)
         database = Path(made.options(planned.path)["path"])
         if (found := _read(planned, made, tables, log, timeout_s)) != expected:
-            yield Moved(
+            yield CopiedDirectory(
                 source, target, 0, 0, found, expected, False, "the source itself holds other rows than were loaded"
             )
             return
@@ -146,10 +146,12 @@ def carry_out(
             name, upgrade = steps[0]
             found = _read(planned, moved, tables, log, timeout_s, upgrade=upgrade)
             ok = found == expected
-            yield Moved(source, name, size, ns, found, expected, ok, "" if ok else "other rows than the source has")
+            yield CopiedDirectory(
+                source, name, size, ns, found, expected, ok, "" if ok else "other rows than the source has"
+            )
             steps.pop(0)
     except (RowpathError, RunnerFailure) as error:
-        yield Moved(source, steps[0][0], size, ns, "", expected, False, str(error))
+        yield CopiedDirectory(source, steps[0][0], size, ns, "", expected, False, str(error))
     finally:
         for instance in reversed(instances):
             backup.gone(instance)
@@ -160,12 +162,12 @@ def _read(
 ) -> str:
     """The digest of every table, through a runner of the end's own version; the database is closed afterwards."""
     build([(planned.adapter, planned.path.get("version"))])
-    invocation = Invocation(planned, instance, log=log, timeout_s=timeout_s)
+    worker = Worker(planned, instance, log=log, timeout_s=timeout_s)
     try:
-        invocation.open(**({"upgrade": upgrade} if upgrade else {}))
-        return _joined({name: digest_of(invocation, name, table) for name, table in tables.items()})
+        worker.open(**({"upgrade": upgrade} if upgrade else {}))
+        return _joined({name: digest_of(worker, name, table) for name, table in tables.items()})
     finally:
-        invocation.close()
+        worker.close()
 
 
 def _joined(digests: dict[str, str]) -> str:
@@ -176,23 +178,23 @@ def _cut(table: Table) -> Table:
     return msgspec.structs.replace(table, rows=min(table.rows, MADE_ROWS))
 
 
-def _engine(move: MoveTable) -> Any:
+def _engine(move: DirectoryCopyTable) -> Any:
     return ENGINES[move.engine]
 
 
-def _name(move: MoveTable, end: MoveEnd) -> str:
+def _name(move: DirectoryCopyTable, end: CopyEnd) -> str:
     engine = _engine(move)
     return f"{engine.title} {end.version or engine.version()} {end.deployment}"
 
 
-def _instance(move: MoveTable, end: MoveEnd, durability: str, folder: Path) -> Instance:
+def _instance(move: DirectoryCopyTable, end: CopyEnd, durability: str, folder: Path) -> Instance:
     engine: JvmEngine = _engine(move)
     folder.mkdir(parents=True, mode=0o700)
     place = Place(folder, folder, cpus.server_cpus("free"), version=end.version)
     return engine.instance(end.deployment, durability, place)
 
 
-def _planned(move: MoveTable, end: MoveEnd, durability: str) -> PlannedPath:
+def _planned(move: DirectoryCopyTable, end: CopyEnd, durability: str) -> PlannedPath:
     engine: JvmEngine = _engine(move)
     adapter = engine.adapter()
     version = end.version or engine.version()

@@ -11,31 +11,31 @@ from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery, re
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.backup_action import Repetition
 from rowpath.execution.mixed_load.client_processes import Processes
-from rowpath.execution.mixed_load.path_context import Unit
-from rowpath.execution.worker import Invocation
+from rowpath.execution.mixed_load.path_context import PathContext
+from rowpath.execution.worker import Worker
 from rowpath.runners.process import RunnerFailure
 
 
-class Promises:
+class DurabilityChecks:
     """The ledger of a path in a set; None without a phase that counts its writes."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: PathContext) -> None:
         self._unit = unit
         self._counting = restore_check.counting(unit.planned, unit.works)
         self.ledger = Ledger.of(self._counting[1]) if self._counting else None
 
-    def check(self, processes: Processes | None, stretch: str) -> None:
+    def check(self, processes: Processes | None, stage: str) -> None:
         """At the end, by one of these processes or a new one. Errors: RunnerFailure."""
         if self.ledger is None or not (self.ledger.known.any() or self.ledger.doubtful.any()):
             return
         used = processes or self._unit.open_one()
         try:
-            self._look(used.invocations[0], "end", stretch)
+            self._look(used.workers[0], "end", stage)
         finally:
             if used is not processes:
                 used.close()
 
-    def recover(self, pids: list[int], at_ns: int, stretch: str) -> None:
+    def recover(self, pids: list[int], at_ns: int, stage: str) -> None:
         """Start the killed engine again, look for what was acknowledged, begin the ledger anew.
 
         Errors: RunnerFailure (it did not come back).
@@ -45,29 +45,29 @@ class Promises:
             unit.instance.stop()  # it takes notice of what was killed
         opened: list[Processes] = []
 
-        def connected() -> Invocation:
+        def connected() -> Worker:
             opened.append(unit.open_one())
-            return opened[-1].invocations[0]
+            return opened[-1].workers[0]
 
         start = unit.instance.start if unit.served else lambda: None
-        invocation, recovery = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
-        unit.write("kill", stretch=stretch, at_ns=at_ns, pids=pids, recovery_ns=recovery.ns, reason=recovery.reason)
+        worker, recovery = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
+        unit.write("kill", stage=stage, at_ns=at_ns, pids=pids, recovery_ns=recovery.ns, reason=recovery.reason)
         for secret in unit.instance.secrets():
             unit.schedule.scrubber.add(secret)
-        if invocation is None:
+        if worker is None:
             raise RunnerFailure("connect", recovery.reason)
         took = text.duration(recovery.ns)
-        unit.schedule.progress.note(f"{unit.planned.name}: killed in '{stretch}', it answered again after {took}")
+        unit.schedule.progress.note(f"{unit.planned.name}: killed in '{stage}', it answered again after {took}")
         try:
-            self._look(invocation, "kill", stretch)
+            self._look(worker, "kill", stage)
             if self._counting is not None:
                 # Otherwise what a crash took would be missed again at the end.
-                invocation.reset(self._counting[1])
+                worker.reset(self._counting[1])
                 self.ledger = Ledger.of(self._counting[1])
         finally:
-            invocation.close()
+            worker.close()
 
-    def restore(self, made: Repetition, stretch: str) -> None:
+    def restore(self, made: Repetition, stage: str) -> None:
         """Journal a backup, once it is known whether it can be restored; what it kept is removed."""
         unit = self._unit
         record = made.record(unit.schedule.started_ns)
@@ -92,14 +92,14 @@ class Promises:
             if made.ledger_after is not None:
                 told = {key: value for key, value in asdict(found).items() if key != "tables"}
                 doubtful = int(after.doubtful.sum())
-                unit.write("acknowledged", when="backup", stretch=stretch, in_doubt=doubtful, digest="", **told)
-        unit.write("backup", stretch=stretch, **record)
+                unit.write("acknowledged", when="backup", stage=stage, in_doubt=doubtful, digest="", **told)
+        unit.write("backup", stage=stage, **record)
         made.remove()
 
-    def _look(self, invocation: Invocation, when: str, stretch: str) -> None:
+    def _look(self, worker: Worker, when: str, stage: str) -> None:
         if self._counting is None or self.ledger is None:
             return
-        found = acknowledged_writes.check(invocation, *self._counting, self.ledger, self._unit.folder)
-        self._unit.write("acknowledged", when=when, stretch=stretch, **asdict(found))
+        found = acknowledged_writes.check(worker, *self._counting, self.ledger, self._unit.folder)
+        self._unit.write("acknowledged", when=when, stage=stage, **asdict(found))
         if not found.ok:
             self._unit.note(f"acknowledged writes: {found.reason}")

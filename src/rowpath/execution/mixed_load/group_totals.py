@@ -1,4 +1,4 @@
-"""What one group did in one stretch, from the runner's reply and the board: the journal's record `group`."""
+"""What one group did in one stage, from the runner's reply and the shared counters: the journal's record `group`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rowpath.execution.mixed_load import pacing
-from rowpath.execution.mixed_load.shared_counters import Board, Snapshot
-from rowpath.execution.prepared_phases import Work
+from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model import histogram
-from rowpath.model.mixed_load import GroupTable
+from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.runners.protocol import GroupTotal
 from rowpath.text import printable
 from rowpath.workloads.expected import Touches
@@ -20,10 +20,10 @@ from rowpath.workloads.expected import Touches
 
 @dataclass(frozen=True)
 class Member:
-    """A group with an operation as one stretch has it; `touches` None: what it delivers is not compared."""
+    """A group with an operation as one stage has it; `touches` None: what it delivers is not compared."""
 
-    table: GroupTable
-    work: Work
+    table: ClientGroupTable
+    work: PreparedPhase
     clients: int
     rate_per_s: float = 0.0
     seed: int = 0
@@ -74,9 +74,9 @@ def figures(now: Snapshot, before: Snapshot | None, open_loop: bool) -> dict[str
     }
 
 
-def stall_ns(board: Board, name: str, now_ns: int) -> int:
+def stall_ns(shared_counters: SharedCounters, name: str, now_ns: int) -> int:
     """For how long by now operations of the group have been under way of which none has ended; 0: none is."""
-    spans = board.spans(name)
+    spans = shared_counters.spans(name)
     begun = [begin for begin, _ended in spans if begin]
     return max(0, now_ns - max(min(begun), *(ended for _begin, ended in spans))) if begun else 0
 
@@ -88,9 +88,9 @@ def group_record(
     span: tuple[int, int, int],
     zero_ns: int,
 ) -> dict[str, Any]:
-    """The fields of the record `group`; `total` None: the runner was lost, and the board is all there is.
+    """The fields of the record `group`; `total` None: the runner was lost, and the shared counters is all there is.
 
-    `span`: when it began and last ended something on the board, and the stretch's end; `zero_ns`: when the run began.
+    `span`: when it began and last ended something on the counters, and the stage's end; `zero_ns`: when the run began.
     """
     begun_ns, ended_ns, end_ns = span
     operations, failed = (total.operations, total.failed) if total else (last.operations, last.failed)

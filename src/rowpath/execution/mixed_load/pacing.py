@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 REACHED_SHARE = 0.99
-TAIL_S = 0.01  # of a stretch, in which an operation that is due need not have ended; or as long as the longest took
+TAIL_S = 0.01  # of a stage, in which an operation that is due need not have ended; or as long as the longest took
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
@@ -23,7 +23,7 @@ def due_before(pacing: str, rate_per_s: float, clients: int, seed: int, elapsed_
 
 
 def reached(operations: int, due: int, due_in_tail: int) -> bool:
-    """Whether a rate was reached: of the operations due before the stretch's tail 99 % have succeeded."""
+    """Whether a rate was reached: of the operations due before the stage's tail 99 % have succeeded."""
     return operations >= REACHED_SHARE * (due - due_in_tail)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowpath.engines.base import BackedUp
 from rowpath.execution.mixed_load.client_processes import Processes
-from rowpath.execution.prepared_phases import Work
-from rowpath.model.mixed_load import StretchTable
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.model.mixed_load import StageTable
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load.eligibility import why_left_out
 from rowpath.planning.plan import PlannedPath
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowpath.execution.schedule import Schedule
 
 
-class Unit:
+class PathContext:
     """A path in a set."""
 
     def __init__(self, schedule: Schedule, set_number: int, planned: PlannedPath) -> None:
@@ -26,8 +26,8 @@ class Unit:
         self.set_number = set_number
         self.planned = planned
         self.experiment = schedule.plan.experiment
-        self.groups = {group.name: group for group in self.experiment.groups}
-        self.instance = schedule.fleet[key_of(planned.path)]
+        self.client_groups = {group.name: group for group in self.experiment.client_groups}
+        self.instance = schedule.engine_instances[key_of(planned.path)]
         self.works = schedule.engine_works(planned)
         self.bad = schedule.bad.get(planned.path.id, {})  # phase → status
         self.folder = schedule.directory.work / "groups" / f"{schedule.plan.paths.index(planned)}-{set_number}"
@@ -38,35 +38,35 @@ class Unit:
         """Whether the engine is a server."""
         return not self.planned.embedded
 
-    def work(self, name: str) -> Work:
+    def work(self, name: str) -> PreparedPhase:
         """The phase `workload.phase`, ready."""
         return self.works[name.partition(".")[0]].phases[name]
 
-    def can_run(self, table: StretchTable) -> bool:
-        """Whether this path can run that stretch; why not is noted, in the first set."""
+    def can_run(self, table: StageTable) -> bool:
+        """Whether this path can run that stage; why not is noted, in the first set."""
         if table.extended and not self.schedule.plan.extended:
             return False
         why = why_left_out(self.experiment, table, self.planned)
-        for group in (self.groups[name] for name in table.groups):
+        for group in (self.client_groups[name] for name in table.client_groups):
             if not why and group.phase in self.bad:
                 why = f"{group.phase} is {self.bad[group.phase]}"
-            elif not why and group.verb and not isinstance(self.instance, BackedUp):
+            elif not why and group.action and not isinstance(self.instance, BackedUp):
                 why = "there is no way to back it up"
         if why and self.set_number == 0:
-            self.note(f"the stretch '{table.name}' is left out: {why}")
+            self.note(f"the stage '{table.name}' is left out: {why}")
         return not why
 
     def open(self, connections: Mapping[str, int]) -> Processes:
         """Client processes with so many connections for each group. Errors: RunnerFailure."""
         planned, schedule = self.planned, self.schedule
         key = key_of(planned.path)
-        if key not in schedule.fleet:
+        if key not in schedule.engine_instances:
             raise RunnerFailure("connect", f"{key[0]} is gone and did not start again")
         log = schedule.log_of(planned)
         processes = Processes(planned, self.instance, connections, log=log, timeout_s=schedule.timeout_s)
         try:
-            for told in processes.open(schedule.fleet.way_to(planned.path)):
-                self.write("invocation", started_ns=schedule.now_ns(), **told)
+            for told in processes.open(schedule.engine_instances.way_to(planned.path)):
+                self.write("worker", started_ns=schedule.now_ns(), **told)
         except BaseException:
             processes.close()
             raise
@@ -74,7 +74,7 @@ class Unit:
 
     def open_one(self) -> Processes:
         """One process with one connection, to look at what is there. Errors: RunnerFailure."""
-        return self.open({next(iter(self.groups)): 1})
+        return self.open({next(iter(self.client_groups)): 1})
 
     def note(self, text: str) -> None:
         """Journal and show what a reader should know."""

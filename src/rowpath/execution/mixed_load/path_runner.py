@@ -1,4 +1,4 @@
-"""One path in one set: its processes made ready, every stretch in the order of the file, then the promises checked."""
+"""One path in one set: its processes made ready, every stage in the order of the file, then the promises checked."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from rowpath.engines.base import BackedUp
 from rowpath.execution.mixed_load import rate_search
 from rowpath.execution.mixed_load.backup_action import Repetition, Repetitions
 from rowpath.execution.mixed_load.client_processes import Processes
-from rowpath.execution.mixed_load.durability_checks import Promises
+from rowpath.execution.mixed_load.durability_checks import DurabilityChecks
 from rowpath.execution.mixed_load.group_totals import Member, seed_of
-from rowpath.execution.mixed_load.path_context import Unit
+from rowpath.execution.mixed_load.path_context import PathContext
 from rowpath.execution.mixed_load.resource_usage import Usage
-from rowpath.execution.mixed_load.stage import Outcome, Stretch
+from rowpath.execution.mixed_load.stage import Outcome, Stage
 from rowpath.execution.mixed_load.warm_up import LOOK_NS, Warming
 from rowpath.execution.set_phase import wait_until_quiet
 from rowpath.machine import cpus
 from rowpath.model import histogram
-from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.progress import GroupsSecond
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load.lead_in import lead_in_s, least_s
@@ -35,40 +35,40 @@ from rowpath.runners.process import RunnerFailure
 if TYPE_CHECKING:
     from rowpath.execution.schedule import Schedule
 
-SWEEP = "rate sweep"
+SWEEP = "rate search"
 WARM_UP = "warm-up"
 
 
-class PathRun:
+class PathRunner:
     """Runs once, one of its two ways. Errors: RunnerFailure (a client process), RowpathError (the engine)."""
 
     def __init__(self, schedule: Schedule, set_number: int, planned: PlannedPath) -> None:
-        self.unit = Unit(schedule, set_number, planned)
-        self.promises = Promises(self.unit)
+        self.unit = PathContext(schedule, set_number, planned)
+        self.promises = DurabilityChecks(self.unit)
         self.processes: Processes | None = None
 
-    def all_stretches(self) -> None:
-        """Every stretch that this path can run; then whether all that was acknowledged is there."""
-        tables = [table for table in self.unit.experiment.stretches if self.unit.can_run(table)]
+    def all_stages(self) -> None:
+        """Every stage that this path can run; then whether all that was acknowledged is there."""
+        tables = [table for table in self.unit.experiment.stages if self.unit.can_run(table)]
         with self._cleaned_up():
             for position, table in enumerate(tables):
                 if self.processes is None:
                     self.processes = self._ready(tables[position:], first=position == 0)
-                if not self._stretch(table, self.processes):
+                if not self._stage(table, self.processes):
                     break
             if tables:
                 self.promises.check(self.processes, tables[-1].name)
 
-    def rate_sweep(self) -> None:
+    def rate_search(self) -> None:
         """The search for the highest rate of one group, which works alone."""
-        sweep = self.unit.experiment.rate_sweep
+        sweep = self.unit.experiment.rate_search
         assert sweep is not None
-        group = self.unit.groups[sweep.group]
+        group = self.unit.client_groups[sweep.client_group]
         group = msgspec.structs.replace(
             group, pacing="poisson" if group.pacing == "closed" else group.pacing, after="", begin_s=0.0, times=0
         )
-        table = StretchTable(name=SWEEP, groups=(sweep.group,), seconds=sweep.seconds)
-        told = {"group": sweep.group, "seconds": sweep.seconds, "bound_ns": round(sweep.p99_ms * 1e6)}
+        table = StageTable(name=SWEEP, client_groups=(sweep.client_group,), seconds=sweep.seconds)
+        told = {"group": sweep.client_group, "seconds": sweep.seconds, "bound_ns": round(sweep.p99_ms * 1e6)}
         if not self.unit.can_run(table):
             return
         with self._cleaned_up():
@@ -95,36 +95,36 @@ class PathRun:
             self.processes.close()
             self.processes = None
 
-    def _ready(self, tables: list[StretchTable], first: bool) -> Processes:
-        """Processes with connections for these stretches, prepared and warmed up; `first`: what is written anew too."""
+    def _ready(self, tables: list[StageTable], first: bool) -> Processes:
+        """Processes with connections for these stages, prepared and warmed up; `first`: what is written anew too."""
         connections: dict[str, int] = {}
         for table in tables:
-            for group in (self.unit.groups[name] for name in table.groups):
+            for group in (self.unit.client_groups[name] for name in table.client_groups):
                 connections[group.name] = max(connections.get(group.name, 0), self._connections(table, group))
         processes = self.processes = self.unit.open({name: count for name, count in connections.items() if count})
-        groups = [self.unit.groups[name] for name in connections if self.unit.groups[name].phase]
+        groups = [self.unit.client_groups[name] for name in connections if self.unit.client_groups[name].phase]
         if first and self.unit.served:  # an embedded path has a fresh copy
             for work in (self.unit.work(name) for name in dict.fromkeys(group.phase for group in groups)):
                 if work.phase.writes:
-                    processes.invocations[0].reset(work)
-            processes.invocations[0].settle()
+                    processes.workers[0].reset(work)
+            processes.workers[0].settle()
         for group in groups:
             processes.prepare(group.name, self.unit.work(group.phase))
         self._warm_up([self._member(tables, group) for group in groups], processes)
         return processes
 
-    def _connections(self, table: StretchTable, group: GroupTable) -> int:
+    def _connections(self, table: StageTable, group: ClientGroupTable) -> int:
         if group.phase:
             return table.clients.get(group.name, group.clients)
         probe = self._repetition("connections", group, 0)
         probe.remove()
         return max(1, group.times) if probe.backup.statement else 0  # a program connects by itself
 
-    def _member(self, tables: list[StretchTable], group: GroupTable) -> Member:
-        """The group as the largest of these stretches that name it has it."""
-        unit, named = self.unit, [table for table in tables if group.name in table.groups]
-        engine_work = unit.works[group.phase.partition(".")[0]]
-        work = engine_work.phases[group.phase]
+    def _member(self, tables: list[StageTable], group: ClientGroupTable) -> Member:
+        """The group as the largest of these stages that name it has it."""
+        unit, named = self.unit, [table for table in tables if group.name in table.client_groups]
+        prepared_workload = unit.works[group.phase.partition(".")[0]]
+        work = prepared_workload.phases[group.phase]
         where = f"{unit.set_number}/{unit.planned.path.id}/{named[0].name}/{group.name}"
         return Member(
             table=group,
@@ -132,7 +132,7 @@ class PathRun:
             clients=max(table.clients.get(group.name, group.clients) for table in named),
             rate_per_s=named[0].rates.get(group.name, group.rate_per_s),
             seed=seed_of(unit.schedule.plan.seed, where),
-            touches=None if unit.planned.adapter.floor else engine_work.truth.touches(work.phase),
+            touches=None if unit.planned.adapter.floor else prepared_workload.truth.touches(work.phase),
         )
 
     def _warm_up(self, members: list[Member], processes: Processes) -> None:
@@ -146,7 +146,7 @@ class PathRun:
         self._unmeasured(members, processes, least, max(cap_s, least))
 
     def _lead_in(self, members: list[Member], processes: Processes) -> None:
-        """The groups of a stretch as it has them, until the time of their operations no longer changes."""
+        """The groups of a stage as it has them, until the time of their operations no longer changes."""
         self._unmeasured(members, processes, *lead_in_s(self.unit.planned, self.unit.experiment.measure.warm_cap_s))
 
     def _unmeasured(self, members: list[Member], processes: Processes, least: float, most: float) -> None:
@@ -156,49 +156,49 @@ class PathRun:
         members = [
             replace(each, table=msgspec.structs.replace(each.table, **endless), touches=None) for each in members
         ]
-        for invocation in processes.invocations:
-            invocation.free_helpers()
-        table = StretchTable(name=WARM_UP, groups=tuple(each.name for each in members), seconds=most)
+        for worker in processes.workers:
+            worker.free_helpers()
+        table = StageTable(name=WARM_UP, client_groups=tuple(each.name for each in members), seconds=most)
         outcome = self._new(table, members, [], processes, enough=Warming(least), look_ns=LOOK_NS).run()
         if outcome.lost:
             raise RunnerFailure("crashed", outcome.lost)
-        wait_until_quiet(lambda: processes.invocations)
-        for invocation in processes.invocations:
-            invocation.pin_all()
+        wait_until_quiet(lambda: processes.workers)
+        for worker in processes.workers:
+            worker.pin_all()
 
     def _new(
-        self, table: StretchTable, members: list[Member], verbs: list[Repetitions], processes: Processes, **more: Any
-    ) -> Stretch:
+        self, table: StageTable, members: list[Member], actions: list[Repetitions], processes: Processes, **more: Any
+    ) -> Stage:
         schedule = self.unit.schedule
         timeout_s, ledger = schedule.timeout_s, self.promises.ledger
-        return Stretch(table, members, verbs, processes, ledger, schedule.started_ns, timeout_s, **more)
+        return Stage(table, members, actions, processes, ledger, schedule.started_ns, timeout_s, **more)
 
-    def _stretch(self, table: StretchTable, processes: Processes) -> bool:
-        """One stretch; whether this path can go on in this set."""
+    def _stage(self, table: StageTable, processes: Processes) -> bool:
+        """One stage; whether this path can go on in this set."""
         unit = self.unit
-        groups = [unit.groups[name] for name in table.groups]
+        groups = [unit.client_groups[name] for name in table.client_groups]
         members = [self._member([table], group) for group in groups if group.phase]
-        verbs = [self._repetitions(table, group) for group in groups if group.verb]
-        repetitions = [each for verb in verbs for each in verb.made]
+        actions = [self._repetitions(table, group) for group in groups if group.action]
+        repetitions = [each for action in actions for each in action.made]
         for each in repetitions:
             if each.backup.statement:
-                each.prepare(processes.seats[each.group].invocation)
+                each.prepare(processes.seats[each.group].worker)
         self._lead_in(members, processes)
-        self._announce(table, members, verbs, processes)
+        self._announce(table, members, actions, processes)
 
         def program_pids() -> list[int]:
             return [pid for each in repetitions for pid in each.pids()]
 
         usage = Usage(processes.pids, unit.instance.pids, program_pids, self._port())
-        stretch = self._new(table, members, verbs, processes, usage=usage, second=self._second)
+        stage = self._new(table, members, actions, processes, usage=usage, second=self._second)
         try:
-            stretch.run()
+            stage.run()
         finally:
-            self._keep(stretch.outcome)
-            if stretch.outcome.cut:
+            self._keep(stage.outcome)
+            if stage.outcome.cut:
                 for each in repetitions:
-                    unit.write("backup", stretch=table.name, **each.record(unit.schedule.started_ns))
-        outcome = stretch.outcome
+                    unit.write("backup", stage=table.name, **each.record(unit.schedule.started_ns))
+        outcome = stage.outcome
         if outcome.killed is not None:
             self._close()
             self.promises.recover(outcome.killed, outcome.killed_ns - unit.schedule.started_ns, table.name)
@@ -212,13 +212,13 @@ class PathRun:
         return not (outcome.lost or gone)
 
     def _announce(
-        self, table: StretchTable, members: list[Member], verbs: list[Repetitions], processes: Processes
+        self, table: StageTable, members: list[Member], actions: list[Repetitions], processes: Processes
     ) -> None:
         told = [
             {
                 "group": member.name,
                 "phase": member.table.phase,
-                "verb": "",
+                "action": "",
                 "clients": member.clients,
                 "pacing": member.table.pacing,
                 "rate_per_s": member.rate_per_s or None,
@@ -226,13 +226,13 @@ class PathRun:
             }
             for member in members
         ]
-        told += [{"group": verb.table.name, "phase": "", "verb": verb.table.verb} for verb in verbs]
+        told += [{"group": action.table.name, "phase": "", "action": action.table.action} for action in actions]
         at_ns = self.unit.schedule.now_ns()
-        self.unit.write("stretch", stretch=table.name, at_ns=at_ns, seconds=table.seconds, groups=told)
+        self.unit.write("stage", stage=table.name, at_ns=at_ns, seconds=table.seconds, groups=told)
 
     def _port(self) -> int:
         path = self.unit.planned.path
-        options = self.unit.instance.options(path) | self.unit.schedule.fleet.way_to(path)
+        options = self.unit.instance.options(path) | self.unit.schedule.engine_instances.way_to(path)
         return int(options.get("port") or 0) if self.unit.served else 0
 
     def _second(self, record: dict[str, Any], told: GroupsSecond) -> None:
@@ -246,7 +246,7 @@ class PathRun:
             for failure in record["failures"]:
                 self.unit.schedule.stop_when_full(failure["text"])
 
-    def _tried(self, table: StretchTable, group: GroupTable, processes: Processes) -> RateTry:
+    def _tried(self, table: StageTable, group: ClientGroupTable, processes: Processes) -> RateTry:
         outcome = self._new(table, [self._member([table], group)], [], processes).run()
         if outcome.lost:
             raise RunnerFailure("crashed", outcome.lost)
@@ -254,11 +254,11 @@ class PathRun:
         each = [histogram.percentile(counts, percent) if reached else None for percent in (50, 99, 99.9)]
         return RateTry(table.rates[group.name], reached, *each)
 
-    def _repetitions(self, table: StretchTable, group: GroupTable) -> Repetitions:
+    def _repetitions(self, table: StageTable, group: ClientGroupTable) -> Repetitions:
         numbers = range(1, max(1, group.times) + 1)
         return Repetitions(group, [self._repetition(f"{table.name}-{group.name}-{n}", group, n) for n in numbers])
 
-    def _repetition(self, place: str, group: GroupTable, number: int) -> Repetition:
+    def _repetition(self, place: str, group: ClientGroupTable, number: int) -> Repetition:
         unit = self.unit
         assert isinstance(unit.instance, BackedUp)
         folder = unit.folder / place.replace(os.sep, "-").replace(" ", "-")

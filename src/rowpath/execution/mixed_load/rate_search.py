@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from rowpath.analysis.mixed_load.model import RateTry
-from rowpath.model.mixed_load import RateSweepTable
+from rowpath.model.mixed_load import RateSearchTable
 
 CLOSE_ENOUGH = 1.05  # a rate that fails over one that holds
 
@@ -16,7 +16,7 @@ def held(tried: RateTry, bound_ns: int) -> bool:
     return tried.reached and tried.p99_ns is not None and tried.p99_ns <= bound_ns
 
 
-def search(table: RateSweepTable, attempt: Callable[[float], RateTry]) -> tuple[float | None, tuple[RateTry, ...]]:
+def search(table: RateSearchTable, attempt: Callable[[float], RateTry]) -> tuple[float | None, tuple[RateTry, ...]]:
     """The highest rate that held, and every try in order; None when not even the lowest did.
 
     Doubling (or halving, when the first fails) until one holds and one fails, then the geometric middle between them

@@ -11,8 +11,8 @@ from pathlib import Path
 from rowpath.engines.base import BackedUp, Backup, Instance
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger, check_between
-from rowpath.execution.prepared_phases import EngineWork, Work
-from rowpath.execution.worker import Invocation
+from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.worker import Worker
 from rowpath.model.workload import Phase, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -36,12 +36,12 @@ class Restored:
         return {name: getattr(self, name) for name in ("tables", "rows", "writes", "lost", "doubled")}
 
 
-def counting(planned: PlannedPath, works: dict[str, EngineWork]) -> tuple[EngineWork, Work] | None:
+def counting(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> tuple[PreparedWorkload, PreparedPhase] | None:
     """The path's phase that counts its writes in a table, and its workload; None when it has none."""
     for name in planned.phases:
-        engine_work = works[name.partition(".")[0]]
-        if engine_work.phases[name].phase.counted:
-            return engine_work, engine_work.phases[name]
+        prepared_workload = works[name.partition(".")[0]]
+        if prepared_workload.phases[name].phase.counted:
+            return prepared_workload, prepared_workload.phases[name]
     return None
 
 
@@ -49,7 +49,7 @@ def restore_check(
     backup: Backup,
     instance: Instance,
     planned: PlannedPath,
-    works: dict[str, EngineWork],
+    works: dict[str, PreparedWorkload],
     before: Ledger,
     after: Ledger,
     folder: Path,
@@ -70,10 +70,10 @@ def restore_check(
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
             restored = instance.restored(backup, folder)
             cleanup.callback(restored.stop)
-            invocation = Invocation(planned, restored, log=log, timeout_s=timeout_s)
-            cleanup.callback(invocation.close)
-            invocation.open()
-            return _read(invocation, planned, works, before, after, folder)
+            worker = Worker(planned, restored, log=log, timeout_s=timeout_s)
+            cleanup.callback(worker.close)
+            worker.open()
+            return _read(worker, planned, works, before, after, folder)
     except RowpathError as error:
         return Restored(False, f"it could not be restored: {error.message}")
     except RunnerFailure as failure:
@@ -81,9 +81,9 @@ def restore_check(
 
 
 def _read(
-    invocation: Invocation,
+    worker: Worker,
     planned: PlannedPath,
-    works: dict[str, EngineWork],
+    works: dict[str, PreparedWorkload],
     before: Ledger,
     after: Ledger,
     folder: Path,
@@ -93,32 +93,32 @@ def _read(
     tables = rows = 0
     for name, table in _unwritten(planned, works):
         tables, rows = tables + 1, rows + table.rows
-        digest, expected = digest_of(invocation, name, table), whole_table(table, table.columns).digest(1, table.rows)
+        digest, expected = digest_of(worker, name, table), whole_table(table, table.columns).digest(1, table.rows)
         if digest != expected:
             return Restored(False, f"{name} has the digest {digest}, not {expected}", tables, rows)
     if found is None:
         return Restored(True, "", tables, rows)
-    seen = check_between(invocation, *found, before, after, folder)
+    seen = check_between(worker, *found, before, after, folder)
     reason = f"{ledger}: {seen.reason}" if seen.reason else ""
     return Restored(seen.ok, reason, tables + 1, rows + seen.rows, seen.writes, seen.lost, seen.doubled)
 
 
-def _unwritten(planned: PlannedPath, works: dict[str, EngineWork]) -> Iterator[tuple[str, Table]]:
+def _unwritten(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> Iterator[tuple[str, Table]]:
     phases = [works[name.partition(".")[0]].phases[name].phase for name in planned.phases]
     written = {phase.after or phase.table for phase in phases if phase.writes}
-    for engine_work in works.values():
-        yield from ((name, table) for name, table in engine_work.loaded_tables().items() if name not in written)
+    for prepared_workload in works.values():
+        yield from ((name, table) for name, table in prepared_workload.loaded_tables().items() if name not in written)
 
 
-def whole(name: str, table: Table) -> Work:
+def whole(name: str, table: Table) -> PreparedPhase:
     """A select of every row and column of a loaded table, for a check outside every measurement."""
     query = f"SELECT {', '.join(column.name for column in table.columns)} FROM {name}"
     phase = Phase(f"whole.{name}", "query", query, table=name, scan=True)
-    return Work(phase.name, phase, query, table.columns, (), None, 0, (), table.columns, table.primary_key)
+    return PreparedPhase(phase.name, phase, query, table.columns, (), None, 0, (), table.columns, table.primary_key)
 
 
-def digest_of(invocation: Invocation, name: str, table: Table) -> str:
+def digest_of(worker: Worker, name: str, table: Table) -> str:
     """The digest of a whole table, read through the runner. Errors: RunnerFailure."""
     work = whole(name, table)
-    invocation.prepare(work)
-    return invocation.verify(work, 0, 1, max_rows=table.rows + 1).digest
+    worker.prepare(work)
+    return worker.verify(work, 0, 1, max_rows=table.rows + 1).digest

@@ -1,4 +1,4 @@
-"""The order of an experiment of groups: sets, in each every path once in random order, then the rate sweep."""
+"""The order of an experiment of groups: sets, in each every path once in random order, then the rate search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rowpath.errors import RowpathError
-from rowpath.execution.mixed_load.path_runner import PathRun
+from rowpath.execution.mixed_load.path_runner import PathRunner
 from rowpath.machine import cpus
 from rowpath.machine.counters import noise
 from rowpath.planning.plan import PlannedPath, block_order
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rowpath.execution.schedule import Schedule
 
 
-class Conductor:
+class MixedLoadSchedule:
     """Measures an experiment of groups, once the schedule has its engines up and its paths proven.
 
     A path in a set is one unit, journalled as `set` … `set-end` under the path's number: what --resume runs anew or
@@ -28,17 +28,17 @@ class Conductor:
         self.schedule = schedule
 
     def run(self) -> None:
-        """Every set, then the rate sweep of each path where the experiment has one."""
+        """Every set, then the rate search of each path where the experiment has one."""
         plan = self.schedule.plan
         sets = plan.experiment.measure.sets
         for set_number in range(sets):
             for position in block_order(plan.seed, f"{set_number}/paths", len(plan.paths)):
-                self._unit(set_number, position, PathRun.all_stretches)
-        if plan.experiment.rate_sweep is not None:
-            for position in block_order(plan.seed, "rate sweep", len(plan.paths)):
-                self._unit(sets, position, PathRun.rate_sweep)
+                self._unit(set_number, position, PathRunner.all_stages)
+        if plan.experiment.rate_search is not None:
+            for position in block_order(plan.seed, "rate search", len(plan.paths)):
+                self._unit(sets, position, PathRunner.rate_search)
 
-    def _unit(self, set_number: int, position: int, what: Callable[[PathRun], None]) -> None:
+    def _unit(self, set_number: int, position: int, what: Callable[[PathRunner], None]) -> None:
         schedule = self.schedule
         planned = schedule.plan.paths[position]
         if (position, set_number) in schedule.done.sets or not schedule.runnable(planned):
@@ -49,7 +49,7 @@ class Conductor:
         schedule.journal.write("set", set=set_number, group=position, path_ids=[planned.path.id], anchors=[])
         self._noise(set_number, position, "before")
         try:
-            what(PathRun(schedule, set_number, planned))
+            what(PathRunner(schedule, set_number, planned))
         except RunnerFailure as failure:
             schedule.fail(set_number, planned, "", failure)
         except RowpathError as error:  # of the engine; a full disk ends the run

@@ -1,4 +1,4 @@
-"""The board: shared memory in which every client of every group writes down each operation before the next.
+"""The shared counters: shared memory in which every client of every group writes down each operation before the next.
 
 The layout is part of the runner protocol (runners/PROTOCOL.md, `groups`).
 """
@@ -27,7 +27,7 @@ SERVICE, LATENCY, LATENESS = range(3)
 
 @dataclass(frozen=True)
 class Place:
-    """Where one group is on the board; offsets in bytes."""
+    """Where one group is on the shared counters; offsets in bytes."""
 
     name: str
     clients: int
@@ -58,8 +58,8 @@ class Snapshot:
     lateness: Counts
 
 
-class Board:
-    """Memory shared with the runners of one stretch; gone when closed. It has no name in any file system."""
+class SharedCounters:
+    """Memory shared with the runners of one stage; gone when closed. It has no name in any file system."""
 
     def __init__(self, groups: Sequence[tuple[str, int, int]]) -> None:
         """`groups`: (name, clients, parameter rows whose acknowledged operations are counted or 0)."""
@@ -70,14 +70,14 @@ class Board:
             acknowledged = SLOT_BYTES if rows else 0
             self.places[name] = Place(name, clients, CONTROL_BYTES * number, end, slot_bytes, acknowledged, rows)
             end += clients * slot_bytes
-        self._file = os.memfd_create("rowpath-board")
+        self._file = os.memfd_create("rowpath-shared_counters")
         os.ftruncate(self._file, end)
         self._memory = mmap.mmap(self._file, end)
         self._words: NDArray[np.uint64] = np.frombuffer(self._memory, dtype="<u8")
 
     @property
     def file(self) -> str:
-        """What a runner maps; there while this process lives and the board is open."""
+        """What a runner maps; there while this process lives and the shared counters is open."""
         return f"/proc/{os.getpid()}/fd/{self._file}"
 
     def begin(self, name: str, at_ns: int) -> None:

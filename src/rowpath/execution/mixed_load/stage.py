@@ -1,4 +1,4 @@
-"""One stretch: groups begun and ended through the board, watched second by second, a backup among them, a kill."""
+"""One stage: client groups begun and ended through shared counters, watched each second; backups, a kill."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rowpath.execution.mixed_load.backup_action import Repetition, Repetitions
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.group_totals import Member, figures, group_record, stall_ns
 from rowpath.execution.mixed_load.resource_usage import Usage
-from rowpath.execution.mixed_load.shared_counters import DONE, Board, Snapshot
-from rowpath.model.mixed_load import StretchTable
+from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
+from rowpath.model.mixed_load import StageTable
 from rowpath.model.progress import GroupNow, GroupsSecond
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal
@@ -25,14 +25,14 @@ LEAD_NS = 20_000_000  # from the words to begin to the begin: waiting clients lo
 CLOSE_NS = 20_000_000  # between two looks while something may happen at any moment
 DRAIN_NS = 5_000_000  # between two looks while last operations end
 SLIVER = 20  # no look within the 20th part of an interval after another one
-CUT_S = 10.0  # for which an interrupted stretch's last operations are waited for
+CUT_S = 10.0  # for which an interrupted stage's last operations are waited for
 
 Enough = Callable[[dict[str, Snapshot]], bool]
 
 
 @dataclass
 class Outcome:
-    """What came of a stretch."""
+    """What came of a stage."""
 
     records: list[dict[str, Any]] = field(default_factory=list)  # `group`
     lasts: dict[str, Snapshot] = field(default_factory=dict)
@@ -43,19 +43,19 @@ class Outcome:
 
 
 @dataclass
-class Stretch:
+class Stage:
     """Runs once. `second` and `done` tell of it (a warm-up tells nobody); `zero_ns`: when the run began."""
 
-    table: StretchTable
+    table: StageTable
     members: Sequence[Member]
-    verbs: Sequence[Repetitions]
+    actions: Sequence[Repetitions]
     processes: Processes
     ledger: Ledger | None
     zero_ns: int
     timeout_s: float
     usage: Usage | None = None
     second: Callable[[dict[str, Any], GroupsSecond], None] | None = None
-    enough: Enough | None = None  # asked at every look: the stretch ends when it says so
+    enough: Enough | None = None  # asked at every look: the stage ends when it says so
     look_ns: int = S
     outcome: Outcome = field(default_factory=Outcome)
 
@@ -64,11 +64,11 @@ class Stretch:
 
         An interruption ends the groups, keeps what they did in `outcome` and goes on as what it is.
         """
-        repetitions = [each for verb in self.verbs for each in verb.made]
+        repetitions = [each for action in self.actions for each in action.made]
         boarded = [(each.name, each.clients, each.counted_rows) for each in self.members]
         boarded += [(each.name, 1, 0) for each in repetitions if each.backup.statement]
-        with contextlib.closing(Board(boarded)) as self.board:
-            self.processes.ready(self.board, self._asked(repetitions))
+        with contextlib.closing(SharedCounters(boarded)) as self.shared_counters:
+            self.processes.ready(self.shared_counters, self._asked(repetitions))
             self._begin()
             try:
                 self._watch()
@@ -103,7 +103,7 @@ class Stretch:
         return asked
 
     def _spec(self, name: str, phase: str, first_client: int) -> GroupSpec:
-        place = self.board.places[name]
+        place = self.shared_counters.places[name]
         return GroupSpec(
             name=name,
             phase=phase,
@@ -129,8 +129,8 @@ class Stretch:
         self._second_begin_ns = self.begin_ns
         self._next_look_ns = self.begin_ns
         self._look_next(self.begin_ns)
-        for name in self.board.places:
-            self.board.end(name, self.end_ns)
+        for name in self.shared_counters.places:
+            self.shared_counters.end(name, self.end_ns)
         if self.usage:
             self.usage.since()
         self._let_begin()
@@ -139,11 +139,11 @@ class Stretch:
         """Until every client is done, or was given up."""
         while True:
             self._sleep()
-            for invocation in self.processes.invocations:
-                invocation.runner.listen()
-            for verb in self.verbs:
-                due_ns = self._due_ns(verb.table.after, verb.table.begin_s)
-                verb.look(self.board, None if self._ended else due_ns, self._standing)
+            for worker in self.processes.workers:
+                worker.runner.listen()
+            for action in self.actions:
+                due_ns = self._due_ns(action.table.after, action.table.begin_s)
+                action.look(self.shared_counters, None if self._ended else due_ns, self._path_status)
             self._let_begin()
             self._notice_done()
             now_ns = time.monotonic_ns()
@@ -156,12 +156,12 @@ class Stretch:
                 return
             if self.table.kill_s and now_ns >= self.begin_ns + self.table.kill_s * S and self.outcome.killed is None:
                 self.outcome.killed_ns = self.end_ns = now_ns
-                self.outcome.killed = crash_recovery.kill(self.processes.instance, self.processes.invocations)
+                self.outcome.killed = crash_recovery.kill(self.processes.instance, self.processes.workers)
                 self._end_now()
             if now_ns >= self.end_ns + self.timeout_s * S:
-                self._give_up(f"an operation did not return within {self.timeout_s:g} s of the stretch's end")
+                self._give_up(f"an operation did not return within {self.timeout_s:g} s of the stage's end")
                 for name in self._unfinished():
-                    self.processes.seats[name].invocation.runner.kill()
+                    self.processes.seats[name].worker.runner.kill()
 
     def _sleep(self) -> None:
         now_ns = time.monotonic_ns()
@@ -170,7 +170,7 @@ class Stretch:
             wake_ns = min(wake_ns, self.begin_ns + round(self.table.kill_s * S))
         if now_ns < self.end_ns:
             wake_ns = min(wake_ns, self.end_ns)
-            if self.verbs or self.table.until or len(self._begun) < len(self.members):
+            if self.actions or self.table.until or len(self._begun) < len(self.members):
                 wake_ns = min(wake_ns, now_ns + CLOSE_NS)
         else:
             wake_ns = min(wake_ns, now_ns + (CLOSE_NS if now_ns > self.end_ns + S else DRAIN_NS))
@@ -181,9 +181,9 @@ class Stretch:
         since_ns: int | None = self.begin_ns
         if after:
             awaited, _, event = after.rpartition(".")
-            verb = next((verb for verb in self.verbs if verb.table.name == awaited), None)
-            if verb is not None:
-                since_ns = verb.begun_ns if event == "begin" else verb.ended_ns
+            action = next((action for action in self.actions if action.table.name == awaited), None)
+            if action is not None:
+                since_ns = action.begun_ns if event == "begin" else action.ended_ns
             else:
                 since_ns = (self._begun if event == "begin" else self._done).get(awaited)
         return since_ns + round(begin_s * S) if since_ns else None
@@ -193,75 +193,77 @@ class Stretch:
             due = self._due_ns(member.table.after, member.table.begin_s)
             if member.name not in self._begun and due is not None:
                 self._begun[member.name] = max(due, time.monotonic_ns() + LEAD_NS // 4)
-                self.board.begin(member.name, self._begun[member.name])
+                self.shared_counters.begin(member.name, self._begun[member.name])
 
     def _notice_done(self) -> None:
         for member in self.members:
-            if member.name not in self._done and all(state >= DONE for state in self.board.states(member.name)):
+            if member.name not in self._done and all(
+                state >= DONE for state in self.shared_counters.states(member.name)
+            ):
                 self._done[member.name] = time.monotonic_ns()
-        ended = {verb.table.name for verb in self.verbs if verb.ended_ns} | set(self._done)
+        ended = {action.table.name for action in self.actions if action.ended_ns} | set(self._done)
         if self.table.until in ended and not self._ended:
             self._end_now()
 
     def _unfinished(self) -> list[str]:
         """Groups that are at work still, in a process that lives."""
         at_work = [member.name for member in self.members if member.name not in self._done]
-        at_work += [verb.table.name for verb in self.verbs if verb.under_way()]
+        at_work += [action.table.name for action in self.actions if action.under_way()]
         seats = self.processes.seats
-        return [name for name in at_work if name not in seats or seats[name].invocation.runner.alive()]
+        return [name for name in at_work if name not in seats or seats[name].worker.runner.alive()]
 
     def _over(self) -> bool:
-        for invocation in self.processes.invocations:
-            if not invocation.runner.alive() and self.outcome.killed is None and not self.outcome.lost:
-                self.outcome.lost = invocation.runner.lost().text
-        for verb in self.verbs:
-            seat = self.processes.seats.get(verb.table.name)
-            if seat is not None and not seat.invocation.runner.alive():
-                verb.give_up("its client process is gone")
+        for worker in self.processes.workers:
+            if not worker.runner.alive() and self.outcome.killed is None and not self.outcome.lost:
+                self.outcome.lost = worker.runner.lost().text
+        for action in self.actions:
+            seat = self.processes.seats.get(action.table.name)
+            if seat is not None and not seat.worker.runner.alive():
+                action.give_up("its client process is gone")
         if self._unfinished():
             return False
         # Before the end a backup may still be to come, as long as there is anybody left to be slowed down by it.
-        alive = any(invocation.runner.alive() for invocation in self.processes.invocations)
-        return not alive or time.monotonic_ns() >= self.end_ns or all(verb.ended_ns for verb in self.verbs)
+        alive = any(worker.runner.alive() for worker in self.processes.workers)
+        return not alive or time.monotonic_ns() >= self.end_ns or all(action.ended_ns for action in self.actions)
 
     def _end_now(self) -> None:
         """No operation begins any more."""
         if self._ended:
             return
         self.end_ns = min(self.end_ns, time.monotonic_ns())
-        for verb in self.verbs:
-            verb.alone(self._standing)
-        for name in self.board.places:
-            self.board.end(name, self.end_ns)
+        for action in self.actions:
+            action.alone(self._path_status)
+        for name in self.shared_counters.places:
+            self.shared_counters.end(name, self.end_ns)
         self._ended = True
         # What was never told to begin begins where nothing begins any more, and so is done.
-        begun = {each.name for verb in self.verbs for each in verb.made if each.begun_ns} | set(self._begun)
-        for name in self.board.places:
+        begun = {each.name for action in self.actions for each in action.made if each.begun_ns} | set(self._begun)
+        for name in self.shared_counters.places:
             if name not in begun:
-                self.board.begin(name, self.end_ns)
+                self.shared_counters.begin(name, self.end_ns)
 
     def _give_up(self, why: str) -> None:
         """End everything now; `why` is why a backup under way has no end of its own."""
         self._end_now()
-        for verb in self.verbs:
-            verb.give_up(why)
+        for action in self.actions:
+            action.give_up(why)
         if not self.outcome.cut:
             self.outcome.lost = self.outcome.lost or why
 
-    def _standing(self) -> tuple[dict[str, Snapshot], Ledger | None]:
+    def _path_status(self) -> tuple[dict[str, Snapshot], Ledger | None]:
         """Every group now, and what the clients were promised so far."""
         ledger = self.ledger.copy() if self.ledger is not None else None
         for member in self.members:
             if ledger is not None and member.counted_rows:
-                ledger.add(*self.board.acknowledged(member.name))
+                ledger.add(*self.shared_counters.acknowledged(member.name))
         now_ns = time.monotonic_ns()
-        return {member.name: self.board.snapshot(member.name, now_ns) for member in self.members}, ledger
+        return {member.name: self.shared_counters.snapshot(member.name, now_ns) for member in self.members}, ledger
 
     def _look(self, now_ns: int) -> None:
         """The interval since the last look has ended."""
-        snapshots = {member.name: self.board.snapshot(member.name, now_ns) for member in self.members}
+        snapshots = {member.name: self.shared_counters.snapshot(member.name, now_ns) for member in self.members}
         for name in snapshots if self.outcome.killed is None else ():
-            self._stalls[name] = max(self._stalls.get(name, 0), stall_ns(self.board, name, now_ns))
+            self._stalls[name] = max(self._stalls.get(name, 0), stall_ns(self.shared_counters, name, now_ns))
         if self.second is not None and now_ns > self._second_begin_ns:
             self._tell(now_ns, snapshots)
         if self.enough is not None and not self._ended and self.enough(snapshots):
@@ -271,7 +273,7 @@ class Stretch:
 
     def _at_an_edge(self, now_ns: int) -> bool:
         """Whether a backup has begun or ended: an interval of the time line lies within it or outside of it."""
-        edges = sum(bool(each.begun_ns) + bool(each.ended_ns) for verb in self.verbs for each in verb.made)
+        edges = sum(bool(each.begun_ns) + bool(each.ended_ns) for action in self.actions for each in action.made)
         passed, self._edges = edges > self._edges, edges
         return passed and not self._ended and now_ns - self._second_begin_ns > self.look_ns // SLIVER
 
@@ -293,23 +295,23 @@ class Stretch:
         groups = {
             each.name: figures(snapshots[each.name], self._last.get(each.name), each.open_loop) for each in at_work
         }
-        record = {"stretch": self.table.name, "at_ns": now_ns - self.zero_ns, "ns": ns, "groups": groups}
+        record = {"stage": self.table.name, "at_ns": now_ns - self.zero_ns, "ns": ns, "groups": groups}
         shown = {
             name: GroupNow(each["operations"] * S / ns, each["p99_ns"], each["failed"], each["under_way_ns"])
             for name, each in groups.items()
         }
         told = GroupsSecond(
             path_name=self.processes.planned.name,
-            stretch=self.table.name,
+            stage=self.table.name,
             at_s=(now_ns - self.begin_ns) / S,
             seconds=self.table.seconds,
             groups=shown,
-            backup=any(verb.under_way() for verb in self.verbs),
+            backup=any(action.under_way() for action in self.actions),
         )
         self.second(record | (self.usage.since() if self.usage else {"processes": {}, "connections": None}), told)
 
     def _finish(self, repetitions: list[Repetition], timeout_s: float) -> None:
-        """Totals of every group, from the processes that can still tell and from the board."""
+        """Totals of every group, from the processes that can still tell and from the shared counters."""
         totals = self.processes.ended(timeout_s)
         now_ns = time.monotonic_ns()
         if self.outcome.cut:
@@ -317,22 +319,22 @@ class Stretch:
         for each in repetitions:
             each.learn(totals.get(each.name))
             if not each.begun_ns:
-                each.give_up("it was not due before the stretch ended")
+                each.give_up("it was not due before the stage ended")
             elif each.backup.afterwards:
                 with contextlib.suppress(RunnerFailure):
-                    self.processes.seats[each.group].invocation.run(list(each.backup.afterwards))
+                    self.processes.seats[each.group].worker.run(list(each.backup.afterwards))
             if self.outcome.cut or self.outcome.killed is not None:
                 each.excuse(self.end_ns)
         cut = self.outcome.cut or bool(self.outcome.lost)
         for member in self.members:
-            last = self.outcome.lasts[member.name] = self.board.snapshot(member.name, now_ns)
+            last = self.outcome.lasts[member.name] = self.shared_counters.snapshot(member.name, now_ns)
             if self.ledger is not None and member.counted_rows:
-                self.ledger.add(*self.board.acknowledged(member.name))
+                self.ledger.add(*self.shared_counters.acknowledged(member.name))
             self.outcome.records.append(self._record(member, totals.get(member.name), last, cut))
 
     def _record(self, member: Member, total: GroupTotal | None, last: Snapshot, cut: bool) -> dict[str, Any]:
         begun_ns = self._begun.get(member.name, self.end_ns)
-        ended_ns = max(ended for _begun, ended in self.board.spans(member.name))
+        ended_ns = max(ended for _begun, ended in self.shared_counters.spans(member.name))
         record = group_record(member, total, last, (begun_ns, ended_ns or begun_ns, self.end_ns), self.zero_ns)
         longest = max(self._stalls.get(member.name, 0), record["longest_stall_ns"])
-        return {"stretch": self.table.name} | record | {"longest_stall_ns": longest, "cut": cut}
+        return {"stage": self.table.name} | record | {"longest_stall_ns": longest, "cut": cut}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rowpath.model.experiment import Experiment
-    from rowpath.model.mixed_load import StretchTable
+    from rowpath.model.mixed_load import StageTable
     from rowpath.planning.plan import Plan, PlannedPath
     from rowpath.runners.manifest import Adapter
 
@@ -16,7 +16,7 @@ WITHOUT_GROUPS = {"csharp": "C#"}  # languages whose runner does not know the re
 
 def only_alone(adapter: Adapter, experiment: Experiment) -> str:
     """Why an adapter has no place in an experiment of groups at all; empty when it has one, or there are no groups."""
-    if not experiment.groups:
+    if not experiment.client_groups:
         return ""
     if adapter.language in WITHOUT_GROUPS:
         return f"the runner of {WITHOUT_GROUPS[adapter.language]} does not know groups of clients"
@@ -26,24 +26,24 @@ def only_alone(adapter: Adapter, experiment: Experiment) -> str:
     return ""
 
 
-def stretches_left_out(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    """(paths' names, the stretches that they cannot run, why), as far as it is known before anything is started."""
+def stages_left_out(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """(paths' names, the stages that they cannot run, why), as far as it is known before anything is started."""
     found: dict[tuple[str, str], list[str]] = {}
     for planned in plan.paths:
         mine: dict[str, list[str]] = {}
-        for stretch in plan.experiment.stretches:
-            if (plan.extended or not stretch.extended) and (why := why_left_out(plan.experiment, stretch, planned)):
-                mine.setdefault(why, []).append(f"'{stretch.name}'")
+        for stage in plan.experiment.stages:
+            if (plan.extended or not stage.extended) and (why := why_left_out(plan.experiment, stage, planned)):
+                mine.setdefault(why, []).append(f"'{stage.name}'")
         for why, left in mine.items():
             found.setdefault((", ".join(left), why), []).append(planned.name)
-    for (stretches, why), names in found.items():
-        yield "every path" if len(names) == len(plan.paths) > 1 else ", ".join(names), stretches, why
+    for (stages, why), names in found.items():
+        yield "every path" if len(names) == len(plan.paths) > 1 else ", ".join(names), stages, why
 
 
-def why_left_out(experiment: Experiment, stretch: StretchTable, planned: PlannedPath) -> str:
-    """Why the path cannot run that stretch; empty when it can."""
-    for group in (group for group in experiment.groups if group.name in stretch.groups):
-        if group.verb and planned.path.get("backup") == "none":
+def why_left_out(experiment: Experiment, stage: StageTable, planned: PlannedPath) -> str:
+    """Why the path cannot run that stage; empty when it can."""
+    for group in (group for group in experiment.client_groups if group.name in stage.client_groups):
+        if group.action and planned.path.get("backup") == "none":
             return (
                 "there is no way to back it up"
                 if "backup" in planned.path.as_dict()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rowpath.planning.plan import PlannedPath
 
 
-LEAD_IN_CAP_S = 1.5  # before each stretch, where only its own groups are at work
+LEAD_IN_CAP_S = 1.5  # before each stage, where only its own groups are at work
 
 
 def least_s(planned: PlannedPath, cap_s: float) -> float:
@@ -21,6 +21,6 @@ def least_s(planned: PlannedPath, cap_s: float) -> float:
 
 
 def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
-    """So long at least, and at most, the groups of a stretch are at work before it: compilers look at them anew."""
+    """So long at least, and at most, the groups of a stage are at work before it: compilers look at them anew."""
     cap_s = min(cap_s, LEAD_IN_CAP_S)
     return min(cap_s, WARM_LEAST_S.get(planned.adapter.language, WARM_LEAST_OTHERS_S)[1]), cap_s

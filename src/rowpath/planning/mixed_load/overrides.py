@@ -1,4 +1,4 @@
-"""What the command line changes in an experiment's groups: rates, the bound of a rate sweep, the stretches' length."""
+"""What the command line changes in an experiment's groups: rates, the bound of a rate search, the stages' length."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
-from rowpath.model.mixed_load import GroupTable, RateSweepTable
+from rowpath.model.mixed_load import ClientGroupTable, RateSearchTable
 from rowpath.toml_file import suggest
 
 USUAL_BEGIN_PER_S = 100.0
@@ -19,17 +19,17 @@ OPEN_LOOPS = ("poisson", "fixed")
 def changed(experiment: Experiment, rates: Sequence[str], p99: str, seconds: float) -> Experiment:
     """The experiment with `-R [GROUP=]PER_S[,PACING]` (an open loop), `--p99 GROUP=MS` and `--seconds S`.
 
-    A rate named here is that of every stretch. UsageError for groups and pacings that are not there and numbers that
+    A rate named here is that of every stage. UsageError for groups and pacings that are not there and numbers that
     are not positive.
     """
     if not (rates or p99 or seconds):
         return experiment
-    if not experiment.groups:
+    if not experiment.client_groups:
         what = "-R" if rates else "--p99" if p99 else "--seconds"
         raise UsageError(
             f"{what}: '{experiment.name}' has no groups of clients at work at once", "rowpath run reads-writes-backup"
         )
-    groups = {group.name: group for group in experiment.groups}
+    groups = {group.name: group for group in experiment.client_groups}
     rated: set[str] = set()
     for text in rates:
         asked, comma, pacing = text.partition(",")
@@ -40,10 +40,10 @@ def changed(experiment: Experiment, rates: Sequence[str], p99: str, seconds: flo
         for each in [_known(groups, name)] if equals else [name for name, group in groups.items() if group.phase]:
             groups[each] = _opened(groups[each], rate, pacing)
             rated.add(each)
-    sweep = experiment.rate_sweep
-    stretches = [
+    sweep = experiment.rate_search
+    stages = [
         msgspec.structs.replace(each, rates={name: rate for name, rate in each.rates.items() if name not in rated})
-        for each in experiment.stretches
+        for each in experiment.stages
     ]
     if p99:
         name, equals, number = p99.rpartition("=")
@@ -52,21 +52,19 @@ def changed(experiment: Experiment, rates: Sequence[str], p99: str, seconds: flo
         known = _known(groups, name)
         bound_ms = _positive("--p99", p99, number)
         groups[known] = _opened(groups[known], groups[known].rate_per_s or USUAL_BEGIN_PER_S)
-        sweep = RateSweepTable(group=known, p99_ms=bound_ms, begin_per_s=groups[known].rate_per_s)
+        sweep = RateSearchTable(client_group=known, p99_ms=bound_ms, begin_per_s=groups[known].rate_per_s)
     if seconds:
         _positive("--seconds", f"{seconds:g}", f"{seconds:g}")
-        stretches = [each if each.until else msgspec.structs.replace(each, seconds=seconds) for each in stretches]
-    return msgspec.structs.replace(
-        experiment, groups=tuple(groups.values()), stretches=tuple(stretches), rate_sweep=sweep
-    )
+        stages = [each if each.until else msgspec.structs.replace(each, seconds=seconds) for each in stages]
+    return msgspec.structs.replace(experiment, groups=tuple(groups.values()), stages=tuple(stages), rate_search=sweep)
 
 
-def _opened(group: GroupTable, rate_per_s: float, pacing: str = "") -> GroupTable:
+def _opened(group: ClientGroupTable, rate_per_s: float, pacing: str = "") -> ClientGroupTable:
     pacing = pacing or ("poisson" if group.pacing == "closed" else group.pacing)
     return msgspec.structs.replace(group, pacing=pacing, rate_per_s=rate_per_s)
 
 
-def _known(groups: dict[str, GroupTable], name: str) -> str:
+def _known(groups: dict[str, ClientGroupTable], name: str) -> str:
     if name not in groups or not groups[name].phase:
         raise UsageError(
             f"there is no group '{name}' with an operation",

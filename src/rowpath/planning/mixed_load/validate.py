@@ -1,4 +1,4 @@
-"""What can be wrong with an experiment's groups and stretches, each mistake with its place in the file."""
+"""What can be wrong with an experiment's groups and stages, each mistake with its place in the file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rowpath.errors import UsageError
-from rowpath.model.mixed_load import GroupTable, StretchTable
+from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.toml_file import Location, suggest
 
 if TYPE_CHECKING:
@@ -20,50 +20,58 @@ Mistakes = Iterator[tuple[Location, UsageError]]
 
 
 def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes:
-    """Every mistake in `[[groups]]`, `[[stretches]]` and `[rate_sweep]`; none of an experiment without groups."""
-    groups = {group.name: group for group in experiment.groups}
-    if experiment.groups and not experiment.stretches:
+    """Every mistake in `[[client_groups]]`, `[[stages]]` and `[rate_search]`; none of an experiment without groups."""
+    groups = {group.name: group for group in experiment.client_groups}
+    if experiment.client_groups and not experiment.stages:
         yield (
-            ("groups", 0),
-            UsageError("there are groups and no stretch in which they are at work", "add [[stretches]]"),
+            ("client_groups", 0),
+            UsageError("there are groups and no stage in which they are at work", "add [[stages]]"),
         )
     counted = set()
-    for position, group in enumerate(experiment.groups):
+    for position, group in enumerate(experiment.client_groups):
         for key, error in _of_group(group, experiment.phases, workloads):
-            yield ("groups", position, key), error
-        if [each.name for each in experiment.groups].index(group.name) != position:
-            yield ("groups", position, "name"), UsageError(f"a second group is called '{group.name}'", "rename it")
+            yield ("client_groups", position, key), error
+        if [each.name for each in experiment.client_groups].index(group.name) != position:
+            yield (
+                ("client_groups", position, "name"),
+                UsageError(f"a second group is called '{group.name}'", "rename it"),
+            )
         counted |= (
             {group.phase} if group.phase in experiment.phases and _phase(group.phase, workloads).counted else set()
         )
         if len(counted) > 1:
             yield (
-                ("groups", position, "phase"),
+                ("client_groups", position, "phase"),
                 UsageError(
                     f"'{group.phase}' is a second phase that counts its writes: which ledger is the experiment's?",
                     "let the groups share one such phase",
                 ),
             )
-    for position, stretch in enumerate(experiment.stretches):
-        for key, error in _of_stretch(stretch, groups):
-            yield ("stretches", position, key), error
-        if [each.name for each in experiment.stretches].index(stretch.name) != position:
-            yield ("stretches", position, "name"), UsageError(f"a second stretch is '{stretch.name}'", "rename it")
-    for position, move in enumerate(experiment.moves):
+    for position, stage in enumerate(experiment.stages):
+        for key, error in _of_stage(stage, groups):
+            yield ("stages", position, key), error
+        if [each.name for each in experiment.stages].index(stage.name) != position:
+            yield ("stages", position, "name"), UsageError(f"a second stage is '{stage.name}'", "rename it")
+    for position, move in enumerate(experiment.directory_copies):
         if move.source.deployment != "embedded":
             hint = "source = { deployment = 'embedded' }"
-            yield ("moves", position, "source"), UsageError("a server's database is not moved: it may be open", hint)
-    sweep = experiment.rate_sweep
+            yield (
+                ("directory_copies", position, "source"),
+                UsageError("a server's database is not moved: it may be open", hint),
+            )
+    sweep = experiment.rate_search
     if sweep is not None:
-        if sweep.group not in groups or not groups[sweep.group].phase:
+        if sweep.client_group not in groups or not groups[sweep.client_group].phase:
             right = tuple(name for name, group in groups.items() if group.phase)
             yield (
-                ("rate_sweep", "group"),
-                UsageError(f"there is no group '{sweep.group}' with an operation", suggest(sweep.group, right)),
+                ("rate_search", "client_group"),
+                UsageError(
+                    f"there is no group '{sweep.client_group}' with an operation", suggest(sweep.client_group, right)
+                ),
             )
         for key in ("p99_ms", "begin_per_s", "seconds", "tries"):
             if getattr(sweep, key) <= 0:
-                yield ("rate_sweep", key), UsageError(f"{key} = {getattr(sweep, key):g} is not positive", f"{key} = 1")
+                yield ("rate_search", key), UsageError(f"{key} = {getattr(sweep, key):g} is not positive", f"{key} = 1")
 
 
 def _phase(name: str, workloads: dict[str, Workload]) -> Phase:
@@ -74,10 +82,13 @@ def _phase(name: str, workloads: dict[str, Workload]) -> Phase:
 Found = Iterator[tuple[str, UsageError]]
 
 
-def _of_group(group: GroupTable, phases: tuple[str, ...], workloads: dict[str, Workload]) -> Found:
+def _of_group(group: ClientGroupTable, phases: tuple[str, ...], workloads: dict[str, Workload]) -> Found:
     what = f"group '{group.name}'"
-    if bool(group.phase) == bool(group.verb):
-        yield "name", UsageError(f"{what} needs either a phase or a verb", "phase = 'library.read', or verb = 'backup'")
+    if bool(group.phase) == bool(group.action):
+        yield (
+            "name",
+            UsageError(f"{what} needs either a phase or a action", "phase = 'library.read', or action = 'backup'"),
+        )
     if group.phase and group.phase not in phases:
         yield (
             "phase",
@@ -88,13 +99,13 @@ def _of_group(group: GroupTable, phases: tuple[str, ...], workloads: dict[str, W
             "phase",
             UsageError(f"{what}: '{group.phase}' is of kind {kind}, which no group does", f"kinds: {', '.join(KINDS)}"),
         )
-    if group.verb and (group.pacing != "closed" or group.rate_per_s):
+    if group.action and (group.pacing != "closed" or group.rate_per_s):
         yield (
             "pacing" if group.pacing != "closed" else "rate_per_s",
-            UsageError(f"{what}: a verb has no pacing: it is done `times` times", "leave pacing and rate_per_s out"),
+            UsageError(f"{what}: a action has no pacing: it is done `times` times", "leave pacing and rate_per_s out"),
         )
-    if group.verb and group.clients != 1:
-        yield "clients", UsageError(f"{what}: a verb has no clients", "leave clients out")
+    if group.action and group.clients != 1:
+        yield "clients", UsageError(f"{what}: a action has no clients", "leave clients out")
     if group.phase and (group.pacing == "closed") != (group.rate_per_s == 0):
         text = f"{what}: pacing '{group.pacing}' and rate_per_s = {group.rate_per_s:g} do not go together"
         hint = "rate_per_s = 0 for pacing = 'closed', a positive one for 'fixed' and 'poisson'"
@@ -111,45 +122,48 @@ def _of_group(group: GroupTable, phases: tuple[str, ...], workloads: dict[str, W
         )
 
 
-def _of_stretch(stretch: StretchTable, groups: dict[str, GroupTable]) -> Found:
-    what = f"stretch '{stretch.name}'"
-    if not stretch.groups:
-        yield "groups", UsageError(f"{what} has no groups", "groups = ['readers']")
-    for key, names in (("groups", stretch.groups), ("clients", stretch.clients), ("rates", stretch.rates)):
-        right = tuple(groups) if key == "groups" else stretch.groups
+def _of_stage(stage: StageTable, groups: dict[str, ClientGroupTable]) -> Found:
+    what = f"stage '{stage.name}'"
+    if not stage.client_groups:
+        yield "client_groups", UsageError(f"{what} has no groups", "client_groups = ['readers']")
+    for key, names in (("client_groups", stage.client_groups), ("clients", stage.clients), ("rates", stage.rates)):
+        right = tuple(groups) if key == "client_groups" else stage.client_groups
         for name in names:
             if name not in right:
                 yield key, UsageError(f"{what}: there is no group '{name}' in it", suggest(name, right))
-    if len(set(stretch.groups)) < len(stretch.groups):
-        yield "groups", UsageError(f"{what} names a group twice", "name it once, with more clients")
-    if stretch.until and stretch.until not in stretch.groups:
+    if len(set(stage.client_groups)) < len(stage.client_groups):
+        yield "client_groups", UsageError(f"{what} names a group twice", "name it once, with more clients")
+    if stage.until and stage.until not in stage.client_groups:
         yield (
             "until",
-            UsageError(f"{what}: there is no group '{stretch.until}' in it", suggest(stretch.until, stretch.groups)),
+            UsageError(f"{what}: there is no group '{stage.until}' in it", suggest(stage.until, stage.client_groups)),
         )
-    elif stretch.until and not groups[stretch.until].verb and not groups[stretch.until].times:
-        yield "until", UsageError(f"{what}: group '{stretch.until}' never ends by itself", "give that group `times`")
-    if stretch.seconds <= 0:
-        yield "seconds", UsageError(f"{what} lasts {stretch.seconds:g} s", "seconds = 10.0")
-    if stretch.kill_s < 0 or stretch.kill_s >= stretch.seconds:
+    elif stage.until and not groups[stage.until].action and not groups[stage.until].times:
+        yield "until", UsageError(f"{what}: group '{stage.until}' never ends by itself", "give that group `times`")
+    if stage.seconds <= 0:
+        yield "seconds", UsageError(f"{what} lasts {stage.seconds:g} s", "seconds = 10.0")
+    if stage.kill_s < 0 or stage.kill_s >= stage.seconds:
         yield (
             "kill_s",
-            UsageError(f"{what}: kill_s = {stretch.kill_s:g} is not within it", f"0 < kill_s < {stretch.seconds:g}"),
+            UsageError(f"{what}: kill_s = {stage.kill_s:g} is not within it", f"0 < kill_s < {stage.seconds:g}"),
         )
-    for name, count in stretch.clients.items():
-        if count < 1 or (name in groups and groups[name].verb):
+    for name, count in stage.clients.items():
+        if count < 1 or (name in groups and groups[name].action):
             yield "clients", UsageError(f"{what}: {count} clients for '{name}'", "a phase's group has at least one")
-    for name, rate in stretch.rates.items():
+    for name, rate in stage.rates.items():
         if rate <= 0 or (name in groups and groups[name].pacing == "closed"):
             text = f"{what}: a rate of {rate:g} for '{name}'"
             yield "rates", UsageError(text, "a positive one, for a group with pacing = 'fixed' or 'poisson'")
-    for name in stretch.groups:
+    for name in stage.client_groups:
         awaited, _, event = groups[name].after.rpartition(".") if name in groups else ("", "", "")
         if (
             name in groups
             and groups[name].after
-            and (awaited not in stretch.groups or awaited == name or event not in EVENTS)
+            and (awaited not in stage.client_groups or awaited == name or event not in EVENTS)
         ):
-            right = tuple(f"{other}.{each}" for other in stretch.groups if other != name for each in EVENTS)
+            right = tuple(f"{other}.{each}" for other in stage.client_groups if other != name for each in EVENTS)
             text = f"{what}: group '{name}' waits for '{groups[name].after}', which is not in it"
-            yield "groups", UsageError(text, suggest(groups[name].after, right) if right else "name that group too")
+            yield (
+                "client_groups",
+                UsageError(text, suggest(groups[name].after, right) if right else "name that group too"),
+            )

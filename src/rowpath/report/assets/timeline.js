@@ -76,11 +76,11 @@ const timeLine = (() => {
   }
 
   function draw(figure, width) {
-    const { seconds, stretches, backups, kills } = figure.axis;
+    const { seconds, stages, backups, kills } = figure.axis;
     const narrow = width < NARROW;
     const left = narrow ? 46 : 66;
     const right = 8;
-    const ends = [...seconds.flat(), ...stretches.flatMap((each) => [each.begin, each.end])];
+    const ends = [...seconds.flat(), ...stages.flatMap((each) => [each.begin, each.end])];
     const domain = [Math.min(...ends), Math.max(...ends)];
     const place = (at) => left + ((at - domain[0]) / (domain[1] - domain[0] || 1)) * (width - left - right);
     const height = HEAD + figure.rows.length * PANEL + FOOT;
@@ -90,12 +90,12 @@ const timeLine = (() => {
     for (const { begin, end } of backups)
       drawing.append(marked("rect", { class: "backup", x: place(begin), y: HEAD - 4, width: Math.max(2, place(end) - place(begin)), height: bottom - HEAD + 4 },
         `backup, ${(end - begin).toFixed(1)} s`));
-    stretches.forEach(({ name, begin, end }, at) => {
+    stages.forEach(({ name, begin, end }, at) => {
       const from = place(begin);
       const room = place(end) - from;
       drawing.append(element("line", { class: "border", x1: from, x2: from, y1: 4, y2: bottom }));
       const told = `${at + 1} ${name}`;
-      const text = element("text", { class: "stretch", x: from + 4, y: 14 }, told.length * 6.6 + 6 <= room ? told : room > 16 ? `${at + 1}` : "");
+      const text = element("text", { class: "stage", x: from + 4, y: 14 }, told.length * 6.6 + 6 <= room ? told : room > 16 ? `${at + 1}` : "");
       text.append(element("title", {}, name));
       drawing.append(text);
     });
@@ -119,7 +119,7 @@ const timeLine = (() => {
           Plot.axisY({ ticks, label: null, tickSize: 0, tickFormat: (tick) => (tick >= 1e3 ? `${tick / 1e3} k` : `${+tick.toPrecision(3)}`) }),
           Plot.ruleY([vertical[0]], { strokeOpacity: 0.35 }),
           last
-            ? Plot.axisX({ ticks: Math.max(3, Math.round(width / 110)), tickSize: 4, label: "seconds since the first stretch began", labelAnchor: "left", labelArrow: "none", labelOffset: 36 })
+            ? Plot.axisX({ ticks: Math.max(3, Math.round(width / 110)), tickSize: 4, label: "seconds since the first stage began", labelAnchor: "left", labelArrow: "none", labelOffset: 36 })
             : null,
           ...panel.lines.map((line) =>
             Plot.line(steps(panel.log ? line.values.map((value) => (value > 0 ? value : null)) : line.values, seconds), {
@@ -136,7 +136,7 @@ const timeLine = (() => {
           }),
         ],
       });
-      // A drawing within a drawing: sizes in style sheets would stretch it over the whole.
+      // A drawing within a drawing: sizes in style sheets would stage it over the whole.
       plot.style.width = `${width}px`;
       plot.style.height = `${PANEL + (last ? FOOT : 0)}px`;
       plot.style.maxWidth = "none";
@@ -153,10 +153,10 @@ const timeLine = (() => {
 
   // `item` makes one entry: text, symbol, colour.
   function legend(figure, item) {
-    const { stretches, backups, kills } = figure.axis;
+    const { stages, backups, kills } = figure.axis;
     const any = (key) => figure.rows.some((panel) => panel[key]?.some(Boolean));
     const names = document.createElement("li");
-    names.textContent = stretches.map((each, at) => `${at + 1} ${each.name}`).join(" · ");
+    names.textContent = stages.map((each, at) => `${at + 1} ${each.name}`).join(" · ");
     return [
       names,
       ...(backups.length ? [item("backup under way", "square", "var(--backup-legend)")] : []),
