@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from chromium import Chromium
-from command import ROOT
+
+from tests.end_to_end.chromium import Chromium
+from tests.end_to_end.command import ROOT
 
 if str(ROOT) not in sys.path:
     sys.path.append(str(ROOT))

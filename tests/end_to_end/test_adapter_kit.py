@@ -9,9 +9,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from command import ROOT, error_form, records, rowpath
 
 from rowpath.runners.toolchains import c
+from tests.end_to_end.command import ROOT, error_form, records, rowpath
 
 DOC = (ROOT / "docs" / "add-a-driver.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", DOC, re.MULTILINE | re.DOTALL))

@@ -12,10 +12,19 @@ from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from command import PROGRAM, ROOT, SQLITE_C, SQLITE_PYTHON, error_form, records, rowpath, write_experiment
 
 from rowpath.engines import ENGINES
 from rowpath.runners.manifest import availability, load_manifest
+from tests.end_to_end.command import (
+    PROGRAM,
+    ROOT,
+    SQLITE_C,
+    SQLITE_PYTHON,
+    error_form,
+    records,
+    rowpath,
+    write_experiment,
+)
 
 # What no run can provoke at will: a defect, a child that never ends.
 BROKEN = """

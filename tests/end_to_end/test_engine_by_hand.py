@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from command import PROGRAM, alive, environment, every_pid, proc
 
 from rowpath.engines import ENGINES
 from rowpath.machine import postgresql_programs
+from tests.end_to_end.command import PROGRAM, alive, environment, every_pid, proc
 
 QUERY = "SELECT count(*) FROM mydata2"
 LONGEST_S = 120.0

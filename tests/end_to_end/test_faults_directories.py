@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from command import POSTGRESQL_C, SQLITE_C, SQLITE_PYTHON, error_form, rowpath, write_experiment
 
 from rowpath.engines import ENGINES
+from tests.end_to_end.command import POSTGRESQL_C, SQLITE_C, SQLITE_PYTHON, error_form, rowpath, write_experiment
 
 
 def test_nothing_can_be_written_there(tmp_path: Path) -> None:

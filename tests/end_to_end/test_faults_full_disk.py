@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import (
+
+from tests.end_to_end.command import (
     SQLITE_C,
     Command,
     error_form,

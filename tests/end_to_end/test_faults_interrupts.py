@@ -9,7 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from command import (
+
+from rowpath.engines import ENGINES
+from tests.end_to_end.command import (
     GONE_WITHIN_S,
     POSTGRESQL_C,
     SQLITE_C,
@@ -23,8 +25,6 @@ from command import (
     steady,
     write_experiment,
 )
-
-from rowpath.engines import ENGINES
 
 SETS = 2
 SERVED = [POSTGRESQL_C] if ENGINES["postgresql"].availability().ok else []

@@ -10,11 +10,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import SQLITE_C, SQLITE_PYTHON, records, rowpath, write_experiment
 
 from rowpath.engines import ENGINES
 from rowpath.runners.manifest import availability, load_manifest
 from rowpath.workloads.workload_file import load_workload
+from tests.end_to_end.command import SQLITE_C, SQLITE_PYTHON, records, rowpath, write_experiment
 
 NAME = "de_DE"
 SOURCE = """comment_char %

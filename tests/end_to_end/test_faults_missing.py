@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from command import SQLITE_C, SQLITE_PYTHON, error_form, rowpath, write_experiment
+
 from tests import fakes
+from tests.end_to_end.command import SQLITE_C, SQLITE_PYTHON, error_form, rowpath, write_experiment
 
 SQLITE_JAVA = 'engine = "sqlite", language = "java"'
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import records, rowpath
+
 from tests import fakes
+from tests.end_to_end.command import records, rowpath
 
 OUTCOMES = {
     "crash": ("failed", "the runner was killed by SIGABRT"),

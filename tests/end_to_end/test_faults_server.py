@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command import (
+
+from rowpath.engines import ENGINES
+from tests.end_to_end.command import (
     POSTGRESQL_C,
     POSTGRESQL_TCP,
     SQLITE_C,
@@ -25,8 +27,6 @@ from command import (
     steady,
     write_experiment,
 )
-
-from rowpath.engines import ENGINES
 
 pytestmark = pytest.mark.skipif(
     not ENGINES["postgresql"].availability().ok, reason=ENGINES["postgresql"].availability().reason

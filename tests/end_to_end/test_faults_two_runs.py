@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from command import (
+from rowpath.engines import ENGINES
+from tests.end_to_end.command import (
     POSTGRESQL_C,
     POSTGRESQL_TCP,
     SQLITE_C,
@@ -16,8 +17,6 @@ from command import (
     steady,
     write_experiment,
 )
-
-from rowpath.engines import ENGINES
 
 SERVED = [POSTGRESQL_C, POSTGRESQL_TCP] if ENGINES["postgresql"].availability().ok else []
 

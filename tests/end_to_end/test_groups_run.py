@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from command import Command, records, rowpath
+from tests.end_to_end.command import Command, records, rowpath
 
 EXPERIMENT = """\
 schema_version = 1

@@ -7,9 +7,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from command import Command, error_form, proc, records, rowpath, steady, write_experiment
 
 from rowpath.engines import ENGINES
+from tests.end_to_end.command import Command, error_form, proc, records, rowpath, steady, write_experiment
 
 pytestmark = pytest.mark.skipif(
     not ENGINES["postgresql"].availability().ok, reason=ENGINES["postgresql"].availability().reason

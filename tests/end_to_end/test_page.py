@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
-sys.path.insert(0, str(Path(__file__).parent))
-from analysis_fixture import analysis
-from chromium import Chromium, program
-
 from rowpath.report import html
+from tests.end_to_end.chromium import Chromium, program
+from tests.golden.analysis_fixture import analysis
 
 pytestmark = pytest.mark.skipif(
     program() is None, reason="no Chromium: apt-get install --no-install-recommends chromium"

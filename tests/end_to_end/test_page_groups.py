@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
-sys.path.insert(0, str(Path(__file__).parent))
-from chromium import Chromium, program
-from groups_fixture import BACKUP, KILLED_S, STRETCHES, analysis
-
 from rowpath.report import html
+from tests.end_to_end.chromium import Chromium, program
+from tests.golden.groups_fixture import BACKUP, KILLED_S, STRETCHES, analysis
 
 pytestmark = pytest.mark.skipif(
     program() is None, reason="no Chromium: apt-get install --no-install-recommends chromium"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from command import records, rowpath
+from tests.end_to_end.command import records, rowpath
 
 EXPERIMENT = """\
 schema_version = 1

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Command, error_form, records, rowpath
 
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
+from tests.end_to_end.command import Command, error_form, records, rowpath
 
 ROWS = 3000
 

@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
-from command import Command, every_pid, proc, records
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
@@ -30,6 +29,7 @@ from rowpath.probe.throttled_worker import work_of
 from rowpath.runners import manifest
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, load_manifest
+from tests.end_to_end.command import Command, every_pid, proc, records
 
 PASSWORD = "p w:ö/%@?"
 FORMS = tuple({PASSWORD, quote(PASSWORD, safe=""), quote_plus(PASSWORD), json.dumps(PASSWORD)[1:-1]})

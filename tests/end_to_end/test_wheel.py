@@ -9,7 +9,8 @@ import venv
 from pathlib import Path
 
 import pytest
-from command import ROOT, SQLITE_PYTHON, records, rowpath, write_experiment
+
+from tests.end_to_end.command import ROOT, SQLITE_PYTHON, records, rowpath, write_experiment
 
 SOURCES = ("src", "runners", "workloads", "experiments", "pyproject.toml", "README.md", "LICENSE")
 JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*cache")

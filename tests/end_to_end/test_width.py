@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import ROOT, error_form, records, rowpath
+
+from tests.end_to_end.command import ROOT, error_form, records, rowpath
 
 Samples = list[dict[str, Any]]
 

@@ -8,7 +8,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from engine_life import gone, loaded, place
 
 from rowpath.engines.jvm.base import JvmEngine
 from rowpath.engines.jvm.embedded import connected
@@ -19,6 +18,7 @@ from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import Runner
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import gone, loaded, place
 
 WRITES = 20
 TAKEN = r"(?i)unique|primary key"

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from engine_life import place
 
 from rowpath.engines import ENGINES
 from rowpath.engines.mariadb import Mariadb
@@ -18,6 +17,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import place
 
 ANY_PATH = AccessPath.of({"engine": "mariadb"})
 

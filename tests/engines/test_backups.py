@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from engine_life import place
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BackedUp, BacksUp, Backup
@@ -32,6 +31,7 @@ from rowpath.runners.manifest import every_adapter
 from rowpath.runners.protocol import GroupSpec
 from rowpath.workloads.scale import at_scale
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import place
 
 TIMEOUT_S = 60.0
 WRITE, VERB = "library.write", "backup-1"

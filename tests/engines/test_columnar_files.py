@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from engine_life import loaded, place
 
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError
 from rowpath.model.path import AccessPath
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import loaded, place
 
 ANY_PATH = AccessPath.of({"engine": "any"})
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from crashes import LEAST, Killing
-from engine_life import alive
 
 from rowpath.engines import ENGINES
+from tests.engines.crashes import LEAST, Killing
+from tests.engines.life import alive
 
 FULL = {
     "SQLite": ("c", "sqlite", "embedded", {}),

@@ -9,7 +9,6 @@ import stat
 from pathlib import Path
 
 import pytest
-from engine_life import gone, kill_the_controller, loaded, place
 
 from rowpath.engines.jvm.derby import ENGINE
 from rowpath.engines.jvm.embedded import connected
@@ -18,6 +17,7 @@ from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model.path import AccessPath
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import gone, kill_the_controller, loaded, place
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 ANY_PATH = AccessPath.of({"engine": "derby"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from engine_life import loaded, place
 
 from rowpath.engines import ENGINES
 from rowpath.engines.load_through_runner import run
@@ -16,6 +15,7 @@ from rowpath.runners.process import Runner
 from rowpath.runners.protocol import Open, OpenReply
 from rowpath.runners.toolchains import python as language
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import loaded, place
 
 ANY_PATH = AccessPath.of({"engine": "any"})
 

@@ -9,7 +9,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from engine_life import gone, kill_the_controller, loaded, place
 
 from rowpath.engines import ENGINES, NAMES
 from rowpath.engines.null import Ping
@@ -17,6 +16,7 @@ from rowpath.model.path import AccessPath
 from rowpath.workloads.generators import delimited_value, rows
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import gone, kill_the_controller, loaded, place
 
 ANY_PATH = AccessPath.of({"engine": "any"})
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from engine_life import gone, kill_the_controller
-from jvm_life import WRITES, copies_are_identical_and_can_be_opened, server_life, syncs_of_a_server
 
 from rowpath.engines.jvm.hsqldb import ENGINE
 from rowpath.machine.counters import syncs
+from tests.engines.jvm_life import WRITES, copies_are_identical_and_can_be_opened, server_life, syncs_of_a_server
+from tests.engines.life import gone, kill_the_controller
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from engine_life import gone, kill_the_controller
-from mariadb_life import ANY_PATH, engine_of, logged_in, made, tables_of
 
 from rowpath.engines.mariadb import settings
 from rowpath.engines.mariadb.server import Server
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine.counters import syncs
+from tests.engines.life import gone, kill_the_controller
+from tests.engines.mariadb_life import ANY_PATH, engine_of, logged_in, made, tables_of
 
 KINDS = [
     ("mariadb", "innodb"),

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mariadb_life import ANY_PATH, engine_of, logged_in, tables_of
 
 from rowpath.engines.base import Place
 from rowpath.engines.mariadb import template_directory
@@ -19,6 +18,7 @@ from rowpath.engines.mariadb.embedded import Directory
 from rowpath.engines.mariadb.server import Server
 from rowpath.errors import RowpathError
 from rowpath.model.path import AccessPath
+from tests.engines.mariadb_life import ANY_PATH, engine_of, logged_in, tables_of
 
 LOADED = ("keyed", "tab1", "types")
 HOLDER = """

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from engine_life import gone, kill_the_controller, loaded, place
 
 from rowpath.engines.postgresql import ENGINE
 from rowpath.engines.postgresql.server import Server
@@ -23,6 +22,7 @@ from rowpath.machine import postgresql_programs
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import gone, kill_the_controller, loaded, place
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 ANY_PATH = AccessPath.of({"engine": "postgresql"})

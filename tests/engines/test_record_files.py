@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from engine_life import loaded, place
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
@@ -31,6 +30,7 @@ from rowpath.workloads.codec import write_rows
 from rowpath.workloads.generators import rows
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import loaded, place
 
 ANY_PATH = AccessPath.of({"engine": "any"})
 NAMES = ("berkeleydb", "lmdb", "cobol")

@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from crashes import CLIENTS, Killing
 
 from rowpath.engines.base import BackedUp, Backup
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.restore_check import Restored, restore_check
+from tests.engines.crashes import CLIENTS, Killing
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-import groups_fixture
 import pytest
-from analysis_fixture import analysis
 from rich.console import Console
 
 from rowpath.analysis.model import Analysis
 from rowpath.report import terminal
 from rowpath.report.exports import write_markdown
+from tests.golden import groups_fixture
+from tests.golden.analysis_fixture import analysis
 
 HERE = Path(__file__).parent
 

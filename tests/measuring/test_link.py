@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_life import gone
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
@@ -27,6 +26,7 @@ from rowpath.machine import processes
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c
+from tests.engines.life import gone
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 CHUNK = 1 << 16

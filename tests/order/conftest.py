@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from order_world import RIGHT, Engine, Runner, World
 
 from rowpath.execution import instances, prepared_phases, worker
 from rowpath.machine.counters import syncs
 from rowpath.runners.manifest import Command
 from rowpath.runners.process import Runner as RealRunner
 from rowpath.workloads.expected import Expected
+from tests.order.order_world import RIGHT, Engine, Runner, World
 
 
 @pytest.fixture

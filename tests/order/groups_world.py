@@ -8,14 +8,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from order_world import Instance, Runner, World
-
 from rowpath.engines.base import Backup
 from rowpath.engines.base import Instance as AnyInstance
 from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Groups, GroupsEnd, GroupSpec, GroupTotal
+from tests.order.order_world import Instance, Runner, World
 
 OPERATIONS = 7  # of each client and stage
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from groups_world import OPERATIONS, BackedUpInstance, GroupsRunner
-from order_world import Event, World, assert_all_stopped, failing, journal_of, planned, run
 
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery, restore_check
@@ -21,6 +19,8 @@ from rowpath.model.path import AccessPath
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.workload_file import load_workload
+from tests.order.groups_world import OPERATIONS, BackedUpInstance, GroupsRunner
+from tests.order.order_world import Event, World, assert_all_stopped, failing, journal_of, planned, run
 
 PHASES = ("library.read", "library.write")
 READERS = ClientGroupTable(name="readers", phase="library.read", clients=2)

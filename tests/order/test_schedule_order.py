@@ -6,7 +6,11 @@ import itertools
 from pathlib import Path
 
 import pytest
-from order_world import (
+
+from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.execution import schedule, worker
+from rowpath.runners.process import RunnerFailure
+from tests.order.order_world import (
     ALL,
     ROUNDS,
     SETS,
@@ -18,10 +22,6 @@ from order_world import (
     make_plan,
     run,
 )
-
-from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.execution import schedule, worker
-from rowpath.runners.process import RunnerFailure
 
 
 def test_the_order_of_a_run(world: World, tmp_path: Path) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import journal_factory as factory
-from journal_factory import MadePath, Record
-
 from rowpath.model.histogram import index_of
+from tests.unit import journal_factory as factory
+from tests.unit.journal_factory import MadePath, Record
 
 S = 1_000_000_000
 READ, WRITE = "library.read", "library.write"

@@ -5,12 +5,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import journal_factory as factory
 import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis, Ranking, Result
+from tests.unit import journal_factory as factory
 
 
 @pytest.fixture(scope="module")

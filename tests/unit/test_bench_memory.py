@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import groups_factory as groups
-import journal_factory as factory
 import pytest
 from bench import groups_memory
 from bench.figure import Figure
-from groups_factory import S
 
 from rowpath.analysis.mixed_load.stages import stage_runs
 from rowpath.errors import RowpathError, UsageError
 from rowpath.journal import reader
+from tests.unit import groups_factory as groups
+from tests.unit import journal_factory as factory
+from tests.unit.groups_factory import S
 
 MIB = 1 << 20
 PATHS = [

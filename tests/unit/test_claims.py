@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import journal_factory as factory
 import msgspec
 import pytest
 
@@ -11,6 +10,7 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.model.claims import Check, Claim, PublishedColumn
+from tests.unit import journal_factory as factory
 
 
 def answered(tmp_path: Path, check: dict[str, Any], **options: Any) -> tuple[str, str]:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from codec_vectors import VECTORS, natural
 
 from rowpath.errors import InternalError
 from rowpath.model.workload import Column
 from rowpath.workloads import codec
 from rowpath.workloads.generators import rows
 from rowpath.workloads.workload_file import load_workload
+from tests.unit.codec_vectors import VECTORS, natural
 
 # The specification's own figures, so that regenerating the vector file cannot hide a change.
 FIXED = {

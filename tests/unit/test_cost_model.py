@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.unit import journal_factory
-from tests.unit.journal_factory import Record
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.cost_model import TERMS, Shape, fit, predicted_ns, shapes_of
 from rowpath.analysis.model import CostModel
 from rowpath.workloads.workload_file import load_workload
+from tests.unit import journal_factory
+from tests.unit.journal_factory import Record
 
 HELD_OUT = ["rows-300-mixed", "rows-30-mixed"]
 TRUE_NS = (12_000.0, 350.0, 45.0, 0.5)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import journal_factory as factory
 import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.findings import RULES
 from rowpath.analysis.model import Finding
+from tests.unit import journal_factory as factory
 
 Bend = Callable[[list[factory.Record]], object]
 EXPECTED_OF_THE_USUAL_RUN = {

@@ -4,10 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import groups_factory as groups
-import journal_factory as factory
 import pytest
-from groups_factory import S, of
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Finding
@@ -15,6 +12,9 @@ from rowpath.errors import UsageError
 from rowpath.model.claims import Consistency
 from rowpath.model.histogram import index_of
 from rowpath.planning.experiment_file import load_experiment, read_experiment
+from tests.unit import groups_factory as groups
+from tests.unit import journal_factory as factory
+from tests.unit.groups_factory import S, of
 
 Bend = Callable[[list[factory.Record]], object]
 EMBEDDED, SERVER = (path.path_id for path in groups.usual_paths())

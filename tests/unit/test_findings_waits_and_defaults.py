@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import journal_factory as factory
 import pytest
-from test_findings import found, of, settle
+
+from tests.unit import journal_factory as factory
+from tests.unit.test_findings import found, of, settle
 
 AUTOCOMMIT = {"keyed": {"phases": [{"name": "read", "kind": "query", "transaction": "autocommit"}]}}
 TCP = "postgresql server c libpq transport=tcp"

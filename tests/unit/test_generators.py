@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from codec_vectors import VECTORS
 
 from rowpath.errors import UsageError
 from rowpath.model.workload import Parameters
 from rowpath.workloads import generators
 from rowpath.workloads.workload_file import load_workload, names
+from tests.unit.codec_vectors import VECTORS
 
 
 def test_splitmix64() -> None:

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import groups_factory as groups
-import journal_factory as factory
 import pytest
-from groups_factory import S, of
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.mixed_load.model import GroupFigures, MixedLoadReport
 from rowpath.analysis.model import Analysis, Result
 from rowpath.model.histogram import highest_of, index_of
 from rowpath.report.mixed_load import rate_search_grid
+from tests.unit import groups_factory as groups
+from tests.unit import journal_factory as factory
+from tests.unit.groups_factory import S, of
 
 Bend = Callable[[list[factory.Record]], object]
 EMBEDDED, SERVER = (path.path_id for path in groups.usual_paths())

@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-import journal_factory as factory
 import pytest
 
 from rowpath.errors import InternalError, UsageError
 from rowpath.journal.reader import read
 from rowpath.journal.records import SampleRecord
+from tests.unit import journal_factory as factory
 
 
 def _small() -> factory.Run:

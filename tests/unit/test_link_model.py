@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit import journal_factory
-from tests.unit.journal_factory import Run
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import AcrossLink, Analysis
 from rowpath.planning.lattice import stated_ns
 from rowpath.report.view import view
+from tests.unit import journal_factory
+from tests.unit.journal_factory import Run
 
 ADDED_NS = 1_100_000
 WITHOUT_NS = 20_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import accumulate, takewhile
 
 import pytest
-from group_talk import due_distances_s
 
 from rowpath.execution.mixed_load.pacing import due_before, reached
+from tests.runners.protocol.group_talk import due_distances_s
 
 S = 1_000_000_000
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.unit.test_plan import Select, planned
 
 from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import Folder
@@ -22,6 +21,7 @@ from rowpath.runners.protocol import SampleReply
 from rowpath.workloads import partitions
 from rowpath.workloads.codec import decode_row
 from rowpath.workloads.workload_file import load_workload
+from tests.unit.test_plan import Select, planned
 
 NUMBERS = (1, 2, 3, 7, 100)
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.unit import journal_factory
-from tests.unit.journal_factory import MadePath, Run
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Coefficient, CostModel, Predicted
@@ -15,6 +13,8 @@ from rowpath.report.cross_phase import cost_model_grid
 from rowpath.report.grid import Grid
 from rowpath.report.view import view
 from rowpath.workloads.workload_file import load_workload
+from tests.unit import journal_factory
+from tests.unit.journal_factory import MadePath, Run
 
 
 def made(tmp_path: Path, paths: list[MadePath], workload: str = "", shares: tuple[int, ...] = ()) -> Path:

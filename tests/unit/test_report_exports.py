@@ -12,12 +12,10 @@ import jsonschema  # type: ignore[import-untyped]
 import msgspec
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
-from analysis_fixture import analysis
-
 from rowpath.errors import UsageError
 from rowpath.report.exports import open_export, write_csv, write_json, write_markdown
 from rowpath.report.json import schema
+from tests.golden.analysis_fixture import analysis
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "results.schema.json"
 FIELDS = {

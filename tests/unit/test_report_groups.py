@@ -5,14 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
-from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
 import msgspec
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
-from groups_fixture import BACKUP, analysis, report
 
 from rowpath.analysis.mixed_load.model import MixedLoadReport, Series, TimeLine
 from rowpath.report import mixed_load, timeline
@@ -20,6 +15,7 @@ from rowpath.report.exports import write_json, write_timeline
 from rowpath.report.grid import Grid
 from rowpath.report.json import schema
 from rowpath.report.view import view
+from tests.golden.groups_fixture import BACKUP, analysis, report
 
 LINE = report().lines[2]
 

@@ -6,18 +6,15 @@ import base64
 import hashlib
 import json
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
-from analysis_fixture import analysis
-
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.report import html
+from tests.golden.analysis_fixture import analysis
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 

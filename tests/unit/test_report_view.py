@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import msgspec
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
-from analysis_fixture import analysis
 
 from rowpath.analysis.model import Analysis
 from rowpath.report.figures import BLOCKS_DRAWN, order_figure
 from rowpath.report.view import View, view
+from tests.golden.analysis_fixture import analysis
 
 
 def _view() -> View:

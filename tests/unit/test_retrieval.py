@@ -6,14 +6,14 @@ import io
 from pathlib import Path
 
 import pytest
-from tests.unit import journal_factory
-from tests.unit.journal_factory import SCAN_ROWS, MadePath, path
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.report.markdown import write_markdown
 from rowpath.report.retrieval import block_sizes_grid, retrieval_grid
 from rowpath.report.view import view
+from tests.unit import journal_factory
+from tests.unit.journal_factory import SCAN_ROWS, MadePath, path
 
 DRAIN_NS, AGGREGATE_NS = 4e6, 1e6
 TCP = "postgresql server c"

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit import journal_factory
-from tests.unit.journal_factory import SCAN_ROWS
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis, Scaling
@@ -17,6 +15,8 @@ from rowpath.report.csv import write_csv
 from rowpath.report.markdown import write_markdown
 from rowpath.report.scaling import scaling_figure, scaling_grid
 from rowpath.report.view import view
+from tests.unit import journal_factory
+from tests.unit.journal_factory import SCAN_ROWS
 
 CLIENTS = (1, 2, 3, 4, 6, 8)
 ONE_NS = 40e6

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.unit import journal_factory
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.size_sweep import fit
 from rowpath.workloads.workload_file import load_workload
+from tests.unit import journal_factory
 
 SIZES = {phase.name: phase.rows_per_operation for phase in load_workload("scan-sizes").phases}
 QUICK_START, QUICK_ROWS = (10_000.0, 500.0), (60_000.0, 250.0)  # they cross at 200 rows

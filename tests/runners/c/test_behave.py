@@ -6,12 +6,12 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from tests.unit.c_paths import ADAPTERS, Talk, started
 
 from rowpath.engines import ENGINES
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Behave, BehaveReply, Close, CloseReply
 from rowpath.runners.toolchains import c
+from tests.runners.c.talk import ADAPTERS, Talk, started
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 

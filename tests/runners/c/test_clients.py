@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.c_paths import Talk, started, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c
+from tests.runners.c.talk import Talk, started, truth_of
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 CLIENTS = (1, 2, 8, 32)

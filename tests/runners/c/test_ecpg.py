@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Verify, VerifyReply
 from rowpath.runners.toolchains import c, ecpg
+from tests.runners.c.talk import ADAPTERS, Talk, started, truth_of
 
 problem = c.availability(ADAPTERS["ecpg"], "system").reason or ENGINES["postgresql"].availability().reason
 pytestmark = pytest.mark.skipif(bool(problem), reason=problem or "it can run")

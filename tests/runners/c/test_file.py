@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.c_paths import Talk
 
 from rowpath.execution.prepared_phases import column_specs
 from rowpath.model.workload import Column
@@ -20,6 +19,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import ParameterSlice, PhaseSpec, Prepare, PrepareReply, Verify, VerifyReply
 from rowpath.runners.toolchains import c
 from rowpath.workloads import codec
+from tests.runners.c.talk import Talk
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 COLUMNS = (

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.c_paths import ADAPTERS, Talk, started
 
 from rowpath.analysis.path_status import path_statuses
 from rowpath.checks.conformance.paths import planned
@@ -32,6 +31,7 @@ from rowpath.runners.protocol import (
     VerifyReply,
 )
 from rowpath.runners.toolchains import c
+from tests.runners.c.talk import ADAPTERS, Talk, started
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 ROWS = 20_000

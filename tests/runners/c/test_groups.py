@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit import group_cases
-from tests.unit.group_cases import Case
-from tests.unit.group_talk import NOTHING, Group, Subject, subject
 
 from rowpath.engines import ENGINES
 from rowpath.runners.toolchains import c
+from tests.runners.protocol import group_cases
+from tests.runners.protocol.group_cases import Case
+from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 DRIVERS = {"sqlite": "sqlite", "libpq": "postgresql"}

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
@@ -19,6 +18,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
 from rowpath.runners.toolchains import c
 from rowpath.workloads.expected import Expected
+from tests.runners.c.talk import ADAPTERS, Talk, started, truth_of
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 DRIVERS = {

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Instance
@@ -26,6 +25,7 @@ from rowpath.runners.protocol import RunReply, RunStatements
 from rowpath.runners.toolchains import c
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
+from tests.runners.c.talk import ADAPTERS, Talk, started, truth_of
 
 pytestmark = pytest.mark.skipif(
     not ENGINES["mariadb"].availability().ok or not all(c.availability(ADAPTERS[name], "system").ok for name in

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.c_paths import ADAPTERS, Talk, started, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
@@ -38,6 +37,7 @@ from rowpath.runners.protocol import (
 )
 from rowpath.runners.toolchains import c, odbc
 from rowpath.workloads import codec
+from tests.runners.c.talk import ADAPTERS, Talk, started, truth_of
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 ENGINE_OF = {"libsqliteodbc": "sqlite", "psqlodbc": "postgresql", "odbc-mariadb": "mariadb"}

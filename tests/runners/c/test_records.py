@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from tests.unit.c_paths import ADAPTERS, Talk, started
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
@@ -22,6 +21,7 @@ from rowpath.workloads import codec
 from rowpath.workloads.generators import rows
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
+from tests.runners.c.talk import ADAPTERS, Talk, started
 
 DRIVERS = {"berkeleydb": "berkeleydb", "lmdb": "lmdb", "gnucobol": "cobol"}
 PATHS = [

@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.c_paths import Talk, started
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
@@ -27,6 +26,7 @@ from rowpath.runners.protocol import (
 )
 from rowpath.runners.toolchains import c
 from rowpath.workloads import codec
+from tests.runners.c.talk import Talk, started
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 COLUMNS = (

@@ -6,13 +6,13 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from tests.unit.c_paths import ADAPTERS, Talk, started
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.machine import certificates, postgresql_programs
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c
+from tests.runners.c.talk import ADAPTERS, Talk, started
 
 WITH_TLS = postgresql_programs.VERSION_TLS
 problem = certificates.problem() or postgresql_programs.availability_tls().reason

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from codec_vectors import NO_DATE_OR_TIME, VECTORS
-from line_talk import Ask, answers
 
 from rowpath.machine.directories import data_dir
 from rowpath.runners.toolchains import csharp
+from tests.runners.protocol.talk import Ask, answers
+from tests.unit.codec_vectors import NO_DATE_OR_TIME, VECTORS
 
 pytestmark = pytest.mark.skipif(csharp._tools_problem() is not None, reason="no Mono")
 

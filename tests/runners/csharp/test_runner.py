@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from line_talk import K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
 
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.toolchains import csharp
+from tests.runners.protocol.talk import K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
 
 pytestmark = pytest.mark.skipif(csharp._tools_problem() is not None, reason="no Mono")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
 
 from rowpath.engines import ENGINES
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Behave, BehaveReply, Close, CloseReply, Open, OpenReply
 from rowpath.runners.toolchains import java
+from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 AFTER_MS, MOST_MS = 300, 6_000

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from java_talk import ADAPTERS, Talk, path_of
 
 from rowpath.engines.base import Place
 from rowpath.engines.jvm import derby_legacy
@@ -21,6 +20,7 @@ from rowpath.runners.protocol import Facts, FactsReply, Verify, VerifyReply
 from rowpath.runners.toolchains import java
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
+from tests.runners.java.talk import ADAPTERS, Talk, path_of
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 NOT_OURS = {"user": "somebody", "password": "never-shown", "database": "NOWHERE"}

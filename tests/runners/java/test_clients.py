@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from java_talk import ADAPTERS, Instances, Talk, loaded, path_of, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.model.path import AccessPath
@@ -25,6 +24,7 @@ from rowpath.runners.protocol import (
 )
 from rowpath.runners.toolchains import java, jvm
 from rowpath.workloads.workload_file import load_workload
+from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of, truth_of
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 DRIVERS = (("sqlite-jdbc", "embedded"), ("derby", "embedded"), ("derby", "server"), ("pgjdbc", "server"))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from codec_vectors import NO_DATE_OR_TIME, VECTORS
-from line_talk import Ask, answers
 
 from rowpath.runners.toolchains import java
+from tests.runners.protocol.talk import Ask, answers
+from tests.unit.codec_vectors import NO_DATE_OR_TIME, VECTORS
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.group_cases import LEDGER, NULL, Case, failures, name_of
-from tests.unit.group_talk import NOTHING, Group, Subject, subject
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BackedUp, BacksUp
 from rowpath.execution.mixed_load.shared_counters import GAVE_UP
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import java
+from tests.runners.protocol.group_cases import LEDGER, NULL, Case, failures, name_of
+from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 ROWS = 12

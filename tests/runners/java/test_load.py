@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
 
 from rowpath.engines import ENGINES
 from rowpath.model.path import AccessPath
@@ -19,6 +18,7 @@ from rowpath.runners.toolchains import java
 from rowpath.workloads import generators
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
+from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 DRIVERS = ("sqlite-jdbc", "derby", "pgjdbc")

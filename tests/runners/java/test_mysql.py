@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from java_talk import ADAPTERS, Instances, Talk, loaded, path_of
-from test_java_load import OPERATIONS, ROWS, small
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements
@@ -17,6 +15,8 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Facts, FactsReply
 from rowpath.runners.toolchains import java
 from rowpath.workloads.workload_file import load_workload
+from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of
+from tests.runners.java.test_load import OPERATIONS, ROWS, small
 
 SERVER = ("mariadb", "server")
 READS = 20

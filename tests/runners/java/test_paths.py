@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from java_talk import ADAPTERS, Instances, Talk, loaded, truth_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
@@ -29,6 +28,7 @@ from rowpath.runners.protocol import (
 from rowpath.runners.toolchains import java
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.sql import result_columns
+from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, truth_of
 
 WIDTH = ("clients", "concurrency", "bulk")  # test_java_clients.py, test_java_load.py
 ALONE = ("version", "transport", "tls")

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from codec_vectors import VECTORS, natural
-from line_talk import K, Start, adapter, talks
 
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import maven
 from rowpath.runners.toolchains import java
 from rowpath.workloads.generators import delimited_value
+from tests.runners.protocol.talk import K, Start, adapter, talks
+from tests.unit.codec_vectors import VECTORS, natural
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from line_talk import Start, talks
 
 from rowpath.model.workload import Column
 from rowpath.runners.toolchains import java
 from rowpath.workloads import codec
 from rowpath.workloads.generators import delimited_value
+from tests.runners.protocol.talk import Start, talks
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 COLUMNS = (

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from java_talk import ADAPTERS, Talk, path_of
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
@@ -31,6 +30,7 @@ from rowpath.runners.protocol import (
 from rowpath.runners.toolchains import java
 from rowpath.workloads import codec, generators
 from rowpath.workloads.workload_file import load_workload
+from tests.runners.java.talk import ADAPTERS, Talk, path_of
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 ENGINE = ENGINES["spl"]

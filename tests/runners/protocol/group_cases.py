@@ -13,7 +13,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.unit.group_talk import ID, NOTE, NOTHING, Group, Subject, Working, due_distances_s
 
 from rowpath.execution.mixed_load.shared_counters import DONE, GAVE_UP, WAITS, SharedCounters, Snapshot
 from rowpath.machine import processes
@@ -21,6 +20,7 @@ from rowpath.model import histogram
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec
+from tests.runners.protocol.group_talk import ID, NOTE, NOTHING, Group, Subject, Working, due_distances_s
 
 ROWS = 12
 ATTEMPTS = 8  # a machine that is busy may hold the last operations back until the end: then they are never begun

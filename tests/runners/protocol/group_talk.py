@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.unit.c_paths import started
-
 from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters
 from rowpath.execution.prepared_phases import column_specs
@@ -23,6 +21,7 @@ from rowpath.runners import manifest, protocol
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.workloads import codec
+from tests.runners.c.talk import started
 
 TIMEOUT_S = 60.0
 ID = Column(name="id", type="integer")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-import any_result_cases
 import pytest
-from any_result import Bench, Outcome, bench
 
 from rowpath.engines import ENGINES
 from rowpath.model.workload import Column
 from rowpath.runners.protocol import DescribedColumn
 from rowpath.workloads import codec
+from tests.runners.protocol import any_result_cases
+from tests.runners.protocol.any_result import Bench, Outcome, bench
 
 BIG = Column("a", "integer", bits=64, nullable=True)
 KNOWN_ROWS = {

@@ -21,7 +21,7 @@ from rowpath.runners import manifest
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import GroupTotal
 
-FAKE = Path(__file__).parents[1] / "fakes" / "runner.py"
+FAKE = Path(__file__).parents[2] / "fakes" / "runner.py"
 SQLITE3 = next(adapter for adapter in manifest.load_manifest("python").adapter if adapter.driver == "sqlite3")
 PLANNED = planned_paths(SQLITE3, "values")[0]
 Spoil = Callable[[Worker, list[GroupTotal]], object]

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from line_talk import NOTHING, K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
 
 from rowpath.model.workload import Column
 from rowpath.runners import manifest
 from rowpath.runners.protocol import SampleReply
 from rowpath.workloads import codec
+from tests.runners.protocol.talk import NOTHING, K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
 
 
 class Words(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,7 @@ from rowpath.probe.target import Target
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.protocol import ColumnSpec
 from rowpath.runners.toolchains import java, python
-
-sys.path.insert(0, str(Path(__file__).parent))
-from c_paths import started
+from tests.runners.c.talk import started
 
 ROWS = 1234
 COLUMNS = (ColumnSpec("id", "integer"), ColumnSpec("name", "varchar", length=20, nullable=True))

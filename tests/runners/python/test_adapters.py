@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_engines import postgresql_fixture, running, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
@@ -17,6 +15,8 @@ from rowpath.model.workload import Phase
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import generators, sql, workload_file
 from rowpath.workloads.expected import Expected
+from tests.runners.python.engines import postgresql_fixture, running, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
 EVERY_WORKLOAD = ("scan", "keyed", "tab1", "aggregate", "connect", "types")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from python_talk import Talk, start_fixture  # noqa: F401
 
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
+from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
 
 AFTER_MS, MOST_MS = 300, 8000
 

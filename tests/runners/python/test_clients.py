@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
@@ -22,8 +20,10 @@ from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import sql, workload_file
 from rowpath.workloads.expected import Expected
+from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
-sys.path.append(str(Path(__file__).parents[2] / "runners" / "python"))
+sys.path.append(str(Path(__file__).parents[3] / "runners" / "python"))
 from rowpath_runner.adapter import Adapter as RunnerAdapter
 from rowpath_runner.clients import Clients
 from rowpath_runner.loop import PreparedPhase

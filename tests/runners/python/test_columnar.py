@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
-from test_python_adapters import check_every_phase
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
@@ -19,6 +16,9 @@ from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import sql, workload_file
 from rowpath.workloads.expected import Expected
+from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from tests.runners.python.test_adapters import check_every_phase
 
 READ = ("scan", "types")
 EVERY = ("scan", "keyed", "tab1", "aggregate", "connect", "types")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from python_talk import ADAPTERS
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.model.path import AccessPath
 from rowpath.runners.toolchains import python, python_compiled
+from tests.runners.python.talk import ADAPTERS
 
 DRIVER = ADAPTERS["mysqlclient"]
 VERSION = DRIVER.versions[0]

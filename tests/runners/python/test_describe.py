@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
 
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
+from tests.runners.python.talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
 
 MAKE_FILES = """
 import datetime, decimal, sys

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit import group_cases as cases
-from tests.unit.group_talk import NOTHING, Group, Subject, subject
 
 from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS, SharedCounters
 from rowpath.model.path import AccessPath
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
+from tests.runners.protocol import group_cases as cases
+from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
 
-sys.path.append(str(Path(__file__).parents[2] / "runners" / "python"))
+sys.path.append(str(Path(__file__).parents[3] / "runners" / "python"))
 from rowpath_runner.adapter import Adapter as RunnerAdapter
 from rowpath_runner.clients import Clients
 from rowpath_runner.group_loop import Done, Place

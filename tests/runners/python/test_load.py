@@ -9,8 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
@@ -19,6 +17,8 @@ from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import sql, workload_file
 from rowpath.workloads.expected import Expected
+from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
 POSTGRESQL_WAYS = [
     "psycopg copy text tuned",

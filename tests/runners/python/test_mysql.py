@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
-from test_python_adapters import check_every_phase
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Instance, Place
@@ -19,6 +17,8 @@ from rowpath.model.workload import Parameters, Phase
 from rowpath.runners.manifest import source_file
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import sql, workload_file
+from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from tests.runners.python.test_adapters import check_every_phase
 
 LOADED = ("scan", "keyed", "tab1", "types")
 PATH = AccessPath.of({"engine": "mariadb", "deployment": "server"})

@@ -10,10 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
-from test_python_clients import KEYED, check_sums, check_touch
-from test_python_columnar import loaded
 
 from rowpath.execution.worker import Worker
 from rowpath.machine import processes
@@ -23,6 +19,10 @@ from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.process import RunnerFailure
+from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from tests.runners.python.test_clients import KEYED, check_sums, check_touch
+from tests.runners.python.test_columnar import loaded
 
 READ = KEYED.phase("read")
 

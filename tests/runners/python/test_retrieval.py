@@ -9,9 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from python_engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from python_talk import ADAPTERS, Talk, start_fixture  # noqa: F401
-from test_python_columnar import loaded
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
@@ -23,6 +20,9 @@ from rowpath.workloads import codec, sql
 from rowpath.workloads import workload_file as workloads
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.partitions import segments
+from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from tests.runners.python.test_columnar import loaded
 
 SCAN = workloads.load_workload("scan")
 READ = SCAN.phases[0]

@@ -16,15 +16,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from codec_vectors import VECTORS, natural
-from python_talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
 
 from rowpath.runners import protocol as p
 from rowpath.runners.toolchains import python as language
 from rowpath.workloads import generators, workload_file
 from rowpath.workloads.expected import Expected
+from tests.runners.python.talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
+from tests.unit.codec_vectors import VECTORS, natural
 
-SOURCE = Path(__file__).parents[2] / "runners" / "python"
+SOURCE = Path(__file__).parents[3] / "runners" / "python"
 sys.path.append(str(SOURCE))
 from rowpath_runner import codec as runner_codec  # noqa: E402
 from rowpath_runner.adapter import FROM_TEXT, split_placeholders, with_literals  # noqa: E402
