@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from rowpath.execution import instances, prepared_phases, worker
-from rowpath.machine.counters import syncs
+from rowpath.machine.counters import syncs, system_calls
 from rowpath.runners.manifest import Command
 from rowpath.runners.process import Runner as RealRunner
 from rowpath.workloads.expected import Expected
@@ -29,7 +29,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setattr(RealRunner, "start", started)
     monkeypatch.setattr(Expected, "verify_digest", lambda *_arguments: RIGHT)
     monkeypatch.setattr(Expected, "after_digest", lambda *_arguments: RIGHT)
-    monkeypatch.setattr(syncs, "probe", lambda: "unavailable: not of interest here")
+    for counter in (syncs, system_calls):
+        monkeypatch.setattr(counter, "probe", lambda: "unavailable: not of interest here")
     affinity = os.sched_getaffinity(0)
     yield made
     os.sched_setaffinity(0, affinity)

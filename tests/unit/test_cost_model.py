@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ HELD_OUT = ["rows-300-mixed", "rows-30-mixed"]
 TRUE_NS = (12_000.0, 350.0, 45.0, 0.5)
 
 
+@cache  # every row is generated to count its bytes
 def shapes() -> dict[str, Shape]:
     return {shape.phase: shape for shape in shapes_of(load_workload("wide"))}
 

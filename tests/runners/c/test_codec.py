@@ -14,7 +14,7 @@ import pytest
 
 from rowpath.runners.toolchains import c
 
-VECTORS = json.loads((Path(__file__).parents[3] / "conformance" / "codec_vectors.json").read_text())
+VECTORS = json.loads((Path(__file__).parents[2] / "conformance" / "codec_vectors.json").read_text())
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 
 Ask = Callable[[dict[str, Any]], str]
