@@ -3,15 +3,28 @@ PYTHON = .venv/bin/python
 export PYTHONPATH = src
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
 PYTHON_SOURCES = $(wildcard src tests bench runners/python)
+SIDE_BY_SIDE = $(PYTHON) -m pytest -n 2 --dist loadgroup
+MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 C_SOURCES = $(shell find runners/c -name '*.[ch]')
 
-.PHONY: run test check bench setup lock clean help
+.PHONY: run test test-fast test-all test-changed check bench setup lock clean help
 
 run: ## run the experiment `tour`
 	@./rowpath run tour
 
-test: setup ## all tests
-	@$(PYTHON) -m pytest
+test: setup ## every adapter, engine and command, 15 minutes: two tests at a time, then what measures
+	@$(SIDE_BY_SIDE) --ignore=tests/measuring
+	@$(MEASURING)
+
+test-fast: setup ## the pure tests, one minute: no compiler, no server, no runner
+	@$(SIDE_BY_SIDE) tests/unit tests/order tests/golden
+
+test-all: setup ## as test, with every case on every path
+	@$(SIDE_BY_SIDE) --ignore=tests/measuring --full
+	@$(MEASURING)
+
+test-changed: setup ## every case on every path of the adapters that changed since they last passed
+	@$(SIDE_BY_SIDE) tests/conformance --full --changed-only
 
 check: setup ## formatters, linters, types, compilers' warnings
 	$(PYTHON) -m ruff format --check $(PYTHON_SOURCES)
@@ -40,4 +53,4 @@ clean: ## remove what was made here (not the cache: rm -r ~/.cache/rowpath)
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14

@@ -1,27 +1,175 @@
-"""What holds for all tests: in continuous integration nothing may be skipped, for it provides all that they need."""
+"""The rings: what is full, what passed before, what runs side by side; and what was left out, which CI refuses."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from _pytest.terminal import TerminalReporter
 
+from rowpath import cores
+from rowpath.conformance.paths import of_the_project
+from rowpath.errors import EnvironmentMissing
+from rowpath.fleet import key_of
+from rowpath.plan import PlannedPath
+from tests import passed_keys
 
-@pytest.hookimpl(trylast=True)
+LEFT_OUT = "rowpath/left_out"
+UNIT = "unit of the matrix"
+COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()
+WHOLE = {"tests", "tests/conformance"}  # what is asked for when nothing of the matrix is left out
+ENABLE = "sudo scripts/install-packages.sh"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("rowpath")
+    group.addoption("--full", action="store_true", help="conformance: every case on every path, no covering arrays")
+    group.addoption(
+        "--changed-only", action="store_true", help="with --full: leave out adapters that passed in just this form"
+    )
+    group.addoption(
+        "--and-before", action="store_true", help="at the end, name what the pytest call before left out as well"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[COLLECTED] = Counter()
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if worker.startswith("gw"):
+        _take_a_core_of_its_own(int(worker.removeprefix("gw")))
+    else:
+        config.pluginmanager.register(Outcome(config))
+
+
+def _take_a_core_of_its_own(number: int) -> None:
+    """Servers and runners are pinned to the last core: each worker counts the cores from another one."""
+    usable = cores.usable()
+    first = number % len(usable)
+    rotated = usable[first:] + usable[:first]
+    cores.usable = lambda: rotated  # type: ignore[assignment]
+
+
+def _path_of(item: pytest.Item) -> PlannedPath | None:
+    """The path that a test of conformance is about."""
+    callspec = getattr(item, "callspec", None)
+    values = callspec.params.values() if callspec is not None else ()
+    return next((value for value in values if isinstance(value, PlannedPath)), None)
+
+
+def _unit_of(path: PlannedPath) -> str:
+    return passed_keys.unit(path.adapter, path.path.get("engine"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that share an engine, a runner or a file stay together; what passed in this form is left out."""
+    passed = _passed_before() if config.option.full and config.option.changed_only else set()
+    left_out = []
+    for item in items:
+        path = _path_of(item)
+        group = "_".join(key_of(path.path)) if path else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+        if path is not None and path.adapter.language in passed_keys.languages.LANGUAGES:
+            unit = _unit_of(path)
+            config.stash[COLLECTED][unit] += 1
+            item.user_properties.append((UNIT, unit))
+            if unit in passed:
+                left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
+
+
+def _keys() -> dict[str, str]:
+    """The key of each unit of the matrix."""
+    found = {}
+    for path in of_the_project():
+        unit = _unit_of(path)
+        if unit not in found:
+            found[unit] = passed_keys.key_of(path.adapter, path.path.get("engine"))
+    return found
+
+
+def _passed_before() -> set[str]:
+    return {unit for unit, key in _keys().items() if passed_keys.passed(key)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    try:
+        return (yield)
+    except EnvironmentMissing as missing:
+        pytest.skip(f"{missing} ({missing.hint})")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """What this machine lacks fails no test: it is left out, and named at the end."""
+    try:
+        return (yield)
+    except EnvironmentMissing as missing:
+        pytest.skip(f"{missing} ({missing.hint})")
+
+
+class Outcome:
+    """Of the whole session, however many workers it has: keeps the keys that passed, names what was left out."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.passed: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            self.left_out[reason.removeprefix("Skipped: ")] += 1
+        if report.when == "call" and report.passed:
+            self.passed.update(value for name, value in report.user_properties if name == UNIT)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Every worker collects the same."""
+        self.config.stash[COLLECTED] = Counter(getattr(node, "workeroutput", {}).get(UNIT, {}))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.config.option.changed_only:
+            session.exitstatus = pytest.ExitCode.OK
+        if self.config.option.full and self._is_whole():
+            collected = self.config.stash[COLLECTED]
+            keys = _keys()
+            for name in [name for name, count in collected.items() if self.passed[name] == count]:
+                passed_keys.record(keys[name], name)
+        cache = self.config.cache
+        if self.config.option.and_before:
+            self.left_out.update(cache.get(LEFT_OUT, {}))
+        cache.set(LEFT_OUT, dict(self.left_out))
+        if os.environ.get("CI") and self.left_out and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _is_whole(self) -> bool:
+        asked = self.config.option
+        narrowed = asked.keyword or asked.markexpr or asked.deselect or asked.ignore_glob
+        return not narrowed and bool(WHOLE.intersection(word.rstrip("/") for word in self.config.args))
+
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
+        if self.config.option.full and self.config.option.changed_only and (passed := sorted(_passed_before())):
+            terminalreporter.section("passed before in this form")
+            terminalreporter.line(", ".join(passed))
+        if not self.left_out:
+            return
+        refused = ", which continuous integration does not allow" if os.environ.get("CI") else ""
+        terminalreporter.section(f"left out: {self.left_out.total()} tests{refused}")
+        for reason, count in self.left_out.most_common():
+            terminalreporter.line(f"{count:6}  {reason}")
+        terminalreporter.line(f"Missing packages: {ENABLE}")
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    skipped = reporter.stats.get("skipped", []) if isinstance(reporter, TerminalReporter) else []
-    if os.environ.get("CI") and skipped and session.exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    cache = getattr(session.config, "cache", None)
-    if cache is not None:  # whether asking the failed ones again can settle it: .ci/run
-        cache.set("rowpath/failed_only", session.exitstatus == pytest.ExitCode.TESTS_FAILED and not skipped)
-
-
-def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
-    skipped = terminalreporter.stats.get("skipped", [])
-    if os.environ.get("CI") and skipped:
-        terminalreporter.section("skipped, which continuous integration does not allow")
-        for report in skipped:
-            terminalreporter.line(f"{report.nodeid}: {report.longrepr[2] if report.longrepr else ''}")
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[UNIT] = dict(session.config.stash[COLLECTED])

@@ -186,7 +186,13 @@ def planned(label: str, engine: str, deployment: str, phases: tuple[str, ...]) -
 
 
 def make_plan(seed: int = 5, phases: tuple[str, ...] = ("keyed.read",), **measure: Any) -> Plan:
-    settings: dict[str, Any] = {"sets": SETS, "max_sets": 0, "rounds": ROUNDS, "settle_pause_ms": 0.0, "warm_cap_s": 0.01} | measure
+    settings: dict[str, Any] = {
+        "sets": SETS,
+        "max_sets": 0,
+        "rounds": ROUNDS,
+        "settle_pause_ms": 0.0,
+        "warm_cap_s": 0.01,
+    } | measure
     paths = (
         planned("a", "sqlite", "embedded", phases),
         planned("b", "postgresql", "server", phases),

@@ -1,0 +1,163 @@
+"""What the full matrix of an adapter on an engine rests on, as one hash; and which hashes have passed already.
+
+The key covers everything that could change an answer: the adapter's manifest entry and sources, its language's core,
+families, build files and lock files, every module that conformance and the engine import, the cases and their
+workloads, the Python version, and the versions of the packages in packages.txt. An unknown key is never skipped.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from rowpath import conformance, languages
+from rowpath.engines import ENGINES
+from rowpath.languages import Adapter
+from rowpath.places import cache_dir
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ROOT / "src"
+FOLDER = "test-passed"
+PACKAGE = "rowpath"
+COMPILED = {"__pycache__", "target", "bin", "obj"}
+
+
+def unit(adapter: Adapter, engine: str) -> str:
+    """How an adapter on an engine is named."""
+    return f"{adapter.language} {adapter.driver} {engine}"
+
+
+def passed(key: str) -> bool:
+    """Whether this key is in the cache."""
+    return _file(key).is_file()
+
+
+def record(key: str, name: str) -> None:
+    """Keep a key that passed; its file names the unit."""
+    file = _file(key)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{name}\n", encoding="utf-8")
+
+
+def _file(key: str) -> Path:
+    return cache_dir() / FOLDER / key
+
+
+def key_of(adapter: Adapter, engine: str) -> str:
+    """The hash of everything that the adapter's answers on the engine rest on."""
+    folders = (Path(conformance.__file__).parent, ROOT / "tests" / "conformance", ROOT / "workloads")
+    shared = [file for folder in folders for file in _under(folder)]
+    modules = {name for file in shared if file.suffix == ".py" for name in imports_of(file)}
+    modules |= {type(ENGINES[engine]).__module__, _module_of(languages.language(adapter.language))}
+    files = {*sources_of(adapter), *shared, *(file for name in modules for file in imported(name))}
+    found = hashlib.sha256()
+    for text in (unit(adapter, engine), msgspec.json.encode(_portable(adapter)).decode(), surroundings()):
+        found.update(f"{text}\0".encode())
+    for file in sorted(files):
+        found.update(f"{file.relative_to(ROOT)}\0{_hash_of(file)}\0".encode())
+    return found.hexdigest()
+
+
+def _portable(adapter: Adapter) -> Adapter:
+    """The manifest entry without the place of the clone."""
+    return msgspec.structs.replace(adapter, folder="")
+
+
+def _module_of(language: object) -> str:
+    return getattr(language, "__name__", type(language).__module__)
+
+
+def sources_of(adapter: Adapter) -> set[Path]:
+    """All files of the adapter's language but the sources and the manifest entries of other adapters.
+
+    Another adapter's source that its own sources name is in as well.
+    """
+    folder = ROOT / "runners" / adapter.language
+    every = {languages.source_file(each) for each in languages.load_manifest(adapter.language).adapter}
+    found = {languages.source_file(adapter)}
+    others = {file.stem: file for file in every}
+    waiting = list(found)
+    while waiting:
+        words = set(re.findall(r"\w+", waiting.pop().read_text(encoding="utf-8")))
+        named = {file for stem, file in others.items() if stem in words} - found
+        found |= named
+        waiting += named
+    left_out = {*every, folder / "adapters.toml"} - found
+    return found | {file for file in _under(folder) if file not in left_out}
+
+
+def _under(folder: Path) -> Iterator[Path]:
+    return (file for file in folder.rglob("*") if file.is_file() and not COMPILED.intersection(file.parts))
+
+
+@functools.cache
+def imported(start: str) -> frozenset[Path]:
+    """The files of a module of ours and of all modules of ours that it imports, directly or not."""
+    found: set[Path] = set()
+    waiting = [start]
+    seen = set(waiting)
+    while waiting:
+        name = waiting.pop()
+        file = module_file(name)
+        if file is None:
+            continue
+        found.add(file)
+        for imports in (*imports_of(file), *_parents(name)):
+            if imports not in seen:
+                seen.add(imports)
+                waiting.append(imports)
+    return frozenset(found)
+
+
+def _parents(name: str) -> Iterator[str]:
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def module_file(name: str) -> Path | None:
+    """Where a module of ours is; None for what is no module (a name that a module defines)."""
+    place = SOURCES.joinpath(*name.split("."))
+    for file in (place.with_suffix(".py"), place / "__init__.py"):
+        if file.is_file():
+            return file
+    return None
+
+
+@functools.cache
+def imports_of(file: Path) -> frozenset[str]:
+    """The modules of ours that a file imports anywhere in it, and the names that it imports from them."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(name for name in found if name.partition(".")[0] == PACKAGE)
+
+
+@functools.cache
+def _hash_of(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@functools.cache
+def surroundings() -> str:
+    """Python, the machine, and the versions of the packages that packages.txt names."""
+    lines = (ROOT / "packages.txt").read_text(encoding="utf-8").splitlines()
+    names = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+    versions = ""
+    if shutil.which("dpkg-query"):
+        asked = ["dpkg-query", "-W", "-f=${Package} ${Version}\n", *names]
+        versions = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    return f"{sys.version}\n{platform.machine()}\n{versions}"

@@ -1,0 +1,94 @@
+"""A key of the full matrix changes with everything that an adapter's answers rest on, and with nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rowpath import languages
+from rowpath.languages import Adapter
+from tests import passed_keys
+from tests.passed_keys import ROOT, key_of
+
+Changes = Callable[[str], bool]
+ADAPTERS = {(each.language, each.driver): each for each in languages.every_adapter()}
+PGJDBC, PSYCOPG = ADAPTERS["java", "pgjdbc"], ADAPTERS["python", "psycopg"]
+
+
+def relative(files: set[Path] | frozenset[Path]) -> set[str]:
+    return {str(file.relative_to(ROOT)) for file in files}
+
+
+def changed(monkeypatch: pytest.MonkeyPatch, file: Path, adapter: Adapter, engine: str = "postgresql") -> bool:
+    """Whether the key is another one after the file was written to."""
+    before = key_of(adapter, engine)
+    usual = passed_keys._hash_of
+    with monkeypatch.context() as patched:
+        patched.setattr(passed_keys, "_hash_of", lambda each: "another" if each == file else usual(each))
+        return key_of(adapter, engine) != before
+
+
+@pytest.fixture
+def changes(monkeypatch: pytest.MonkeyPatch) -> Changes:
+    """Whether a change of this file, relative to the clone, changes the key of pgjdbc on PostgreSQL."""
+    return lambda file: changed(monkeypatch, ROOT / file, PGJDBC)
+
+
+def test_what_an_adapter_rests_on_changes_its_key(changes: Changes) -> None:
+    own = languages.source_file(PGJDBC).relative_to(ROOT)
+    assert changes(str(own))
+    assert changes("runners/java/checksums.toml")
+    assert changes("workloads/library.toml")
+    engine = next(name for name in relative(passed_keys.imported("rowpath.engines.postgresql")) if "server" in name)
+    assert changes(engine)
+
+
+def test_every_case_and_every_file_of_the_languages_core_change_the_key(changes: Changes) -> None:
+    cases = sorted((ROOT / "src").rglob("conformance/cases/*.toml"))
+    core = [file for file in passed_keys.sources_of(PGJDBC) if file.name == "Main.java"]
+    assert cases
+    assert core
+    assert all(changes(str(file.relative_to(ROOT))) for file in (cases[0], core[0]))
+
+
+def test_what_others_rest_on_changes_nothing(changes: Changes, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not changes("runners/java/adapters.toml"), "the adapter's own entry counts, not those of others"
+    assert not changes(str(languages.source_file(ADAPTERS["java", "h2"]).relative_to(ROOT)))
+    assert not changes(str(languages.source_file(PSYCOPG).relative_to(ROOT)))
+    assert not changes("README.md")
+    assert changed(monkeypatch, languages.source_file(PSYCOPG), PSYCOPG)
+
+
+def test_a_source_that_the_own_source_names_counts() -> None:
+    """Jcc.java speaks Derby's protocol and rests on Derby's source."""
+    jcc = ADAPTERS["java", "jcc"]
+    assert languages.source_file(ADAPTERS["java", "derby"]) in passed_keys.sources_of(jcc)
+
+
+def test_the_manifest_entry_counts_and_the_place_of_the_clone_does_not() -> None:
+    here = key_of(PSYCOPG, "postgresql")
+    assert key_of(msgspec.structs.replace(PSYCOPG, versions=("0.1",)), "postgresql") != here
+    assert passed_keys._portable(PSYCOPG) == passed_keys._portable(msgspec.structs.replace(PSYCOPG, folder="/other"))
+
+
+def test_every_unit_has_a_key_of_its_own() -> None:
+    units = [(each, engine) for each in ADAPTERS.values() for engine in each.engines]
+    assert len({key_of(*each) for each in units}) == len(units)
+
+
+def test_a_key_has_passed_when_it_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
+    assert not passed_keys.passed("abc")
+    passed_keys.record("abc", "c libpq postgresql")
+    assert passed_keys.passed("abc")
+    assert not passed_keys.passed("abd")
+    assert (tmp_path / "test-passed" / "abc").read_text() == "c libpq postgresql\n"
+
+
+def test_imports_are_followed_to_their_imports() -> None:
+    found = relative(passed_keys.imported("rowpath.engines.postgresql"))
+    assert {"src/rowpath/__init__.py", "src/rowpath/errors.py"} <= found
+    assert not any("report/" in name for name in found)
