@@ -22,7 +22,7 @@ from rowpath.probe.budget import FULL_SETS, Budget
 from rowpath.probe.command import Asked, probe
 from rowpath.probe.run import ProbeRun
 from rowpath.probe.search import Search
-from rowpath.probe.successive_halving import groups
+from rowpath.probe.successive_halving import batches
 from rowpath.probe.worker_pool import WorkerPool
 
 ROWS = 15_000
@@ -49,7 +49,7 @@ class Sweep(ProbeRun):
         for path_id, tried in search.tried.items():
             if tried.execution_ns and tried.left.startswith("not tried"):
                 raise RowpathError(f"the sweep left out {path_id}")
-        sets = groups(search.alive(), self.asked.connections)
+        sets = batches(search.alive(), self.asked.connections)
         planned = tuple(tuple(search.tried[path_id].planned for path_id in each) for each in sets)
         schedule = self.schedule(work, floor_work, planned, ROUNDS, FULL_SETS, WARM_S, ("steady",))
         schedule.run_sets(FULL_SETS, Budget(NO_END_S))

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from _pytest.terminal import TerminalReporter
 
-from rowpath import cores
-from rowpath.conformance.paths import of_the_project
+from rowpath.checks.conformance.paths import of_the_project
 from rowpath.errors import EnvironmentMissing
-from rowpath.fleet import key_of
-from rowpath.plan import PlannedPath
+from rowpath.machine import cpus
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.plan import PlannedPath
 from tests import passed_keys
 
 LEFT_OUT = "rowpath/left_out"
@@ -46,10 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _take_a_core_of_its_own(number: int) -> None:
     """Servers and runners are pinned to the last core: each worker counts the cores from another one."""
-    usable = cores.usable()
+    usable = cpus.usable()
     first = number % len(usable)
     rotated = usable[first:] + usable[:first]
-    cores.usable = lambda: rotated  # type: ignore[assignment]
+    cpus.usable = lambda: rotated  # type: ignore[assignment]
 
 
 def _path_of(item: pytest.Item) -> PlannedPath | None:

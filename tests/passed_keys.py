@@ -20,10 +20,11 @@ from pathlib import Path
 
 import msgspec
 
-from rowpath import conformance, languages
+from rowpath.checks import conformance
 from rowpath.engines import ENGINES
-from rowpath.languages import Adapter
-from rowpath.places import cache_dir
+from rowpath.machine.directories import cache_dir
+from rowpath.runners import manifest
+from rowpath.runners.manifest import Adapter
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src"
@@ -58,7 +59,7 @@ def key_of(adapter: Adapter, engine: str) -> str:
     folders = (Path(conformance.__file__).parent, ROOT / "tests" / "conformance", ROOT / "workloads")
     shared = [file for folder in folders for file in _under(folder)]
     modules = {name for file in shared if file.suffix == ".py" for name in imports_of(file)}
-    modules |= {type(ENGINES[engine]).__module__, _module_of(languages.language(adapter.language))}
+    modules |= {type(ENGINES[engine]).__module__, _module_of(manifest.language(adapter.language))}
     files = {*sources_of(adapter), *shared, *(file for name in modules for file in imported(name))}
     found = hashlib.sha256()
     for text in (unit(adapter, engine), msgspec.json.encode(_portable(adapter)).decode(), surroundings()):
@@ -83,8 +84,8 @@ def sources_of(adapter: Adapter) -> set[Path]:
     Another adapter's source that its own sources name is in as well.
     """
     folder = ROOT / "runners" / adapter.language
-    every = {languages.source_file(each) for each in languages.load_manifest(adapter.language).adapter}
-    found = {languages.source_file(adapter)}
+    every = {manifest.source_file(each) for each in manifest.load_manifest(adapter.language).adapter}
+    found = {manifest.source_file(adapter)}
     others = {file.stem: file for file in every}
     waiting = list(found)
     while waiting:

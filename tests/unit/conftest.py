@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rowpath import languages
-from rowpath.runners import Runner
+from rowpath.runners import manifest
+from rowpath.runners.process import Runner
 
 
 def _refused(*_arguments: Any, **_more: Any) -> None:
@@ -17,4 +17,4 @@ def _refused(*_arguments: Any, **_more: Any) -> None:
 @pytest.fixture(autouse=True)
 def _pure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Runner, "start", _refused)
-    monkeypatch.setattr(languages, "build", _refused)
+    monkeypatch.setattr(manifest, "build", _refused)

@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rowpath import languages
-from rowpath.languages import Adapter
+from rowpath.runners import manifest
+from rowpath.runners.manifest import Adapter
 from tests import passed_keys
 from tests.passed_keys import ROOT, key_of
 
 Changes = Callable[[str], bool]
-ADAPTERS = {(each.language, each.driver): each for each in languages.every_adapter()}
+ADAPTERS = {(each.language, each.driver): each for each in manifest.every_adapter()}
 PGJDBC, PSYCOPG = ADAPTERS["java", "pgjdbc"], ADAPTERS["python", "psycopg"]
 
 
@@ -38,7 +38,7 @@ def changes(monkeypatch: pytest.MonkeyPatch) -> Changes:
 
 
 def test_what_an_adapter_rests_on_changes_its_key(changes: Changes) -> None:
-    own = languages.source_file(PGJDBC).relative_to(ROOT)
+    own = manifest.source_file(PGJDBC).relative_to(ROOT)
     assert changes(str(own))
     assert changes("runners/java/checksums.toml")
     assert changes("workloads/library.toml")
@@ -56,16 +56,16 @@ def test_every_case_and_every_file_of_the_languages_core_change_the_key(changes:
 
 def test_what_others_rest_on_changes_nothing(changes: Changes, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not changes("runners/java/adapters.toml"), "the adapter's own entry counts, not those of others"
-    assert not changes(str(languages.source_file(ADAPTERS["java", "h2"]).relative_to(ROOT)))
-    assert not changes(str(languages.source_file(PSYCOPG).relative_to(ROOT)))
+    assert not changes(str(manifest.source_file(ADAPTERS["java", "h2"]).relative_to(ROOT)))
+    assert not changes(str(manifest.source_file(PSYCOPG).relative_to(ROOT)))
     assert not changes("README.md")
-    assert changed(monkeypatch, languages.source_file(PSYCOPG), PSYCOPG)
+    assert changed(monkeypatch, manifest.source_file(PSYCOPG), PSYCOPG)
 
 
 def test_a_source_that_the_own_source_names_counts() -> None:
     """Jcc.java speaks Derby's protocol and rests on Derby's source."""
     jcc = ADAPTERS["java", "jcc"]
-    assert languages.source_file(ADAPTERS["java", "derby"]) in passed_keys.sources_of(jcc)
+    assert manifest.source_file(ADAPTERS["java", "derby"]) in passed_keys.sources_of(jcc)
 
 
 def test_the_manifest_entry_counts_and_the_place_of_the_clone_does_not() -> None:

@@ -223,7 +223,8 @@ def backup_slows(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "backup-slows",
             "note",
-            f"a backup slows {each.client_group} of {each.name} to {ratio_text(each.ratio, each.low, each.high, each.sets)}",
+            f"a backup slows {each.client_group} of {each.name} "
+            f"to {ratio_text(each.ratio, each.low, each.high, each.sets)}",
             f"{text.rate(each.inside_per_s)} within the backups of '{each.stage}', "
             f"{text.rate(each.outside_per_s)} in '{each.against}'",
             "it reads the whole database through the same disk, and may hold the log or locks meanwhile",

@@ -1,4 +1,4 @@
-"""The manner `groups`: clients at work at once, counted in the shared counters as in the reply, rows and writes right."""
+"""The check `groups`: clients at work at once, counted in shared counters as in the reply; rows and writes right."""
 
 from __future__ import annotations
 
