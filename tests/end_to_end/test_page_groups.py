@@ -95,15 +95,15 @@ def test_every_text_of_a_drawing_lies_within_the_page(browser: Chromium, page: P
 
 def test_with_scripts_off_the_seconds_are_a_table(browser: Chromium, tmp_path: Path) -> None:
     shown = analysis()
-    assert shown.groups
-    line = shown.groups.lines[0]
+    assert shown.mixed_load
+    line = shown.mixed_load.lines[0]
     times = 9
     long = msgspec.structs.replace(
         line,
         at_s=tuple(float(second) for second in range(1, times * len(line.at_s) + 1)),
         series=tuple(msgspec.structs.replace(each, values=each.values * times) for each in line.series),
     )
-    groups = msgspec.structs.replace(shown.groups, lines=(long, *shown.groups.lines[1:]))
+    groups = msgspec.structs.replace(shown.mixed_load, lines=(long, *shown.mixed_load.lines[1:]))
     file = tmp_path / "long.html"
     html.write(msgspec.structs.replace(shown, groups=groups), file)
     browser.open(file, 1280, scripts=False)

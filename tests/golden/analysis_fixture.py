@@ -98,13 +98,13 @@ def _results(
                 blocks=SETS if regime == "cold" else SETS * 15,
                 digest=digest if metric == "time" else "",
                 status="tied" if name in TIED else "ok",
-                means="the runner's own monotonic clock" if metric == "time" else "",
+                method="the runner's own monotonic clock" if metric == "time" else "",
                 **common,
             )
         )
     if regime == "steady":
         made += [
-            Result(regime="none", metric=metric, unit=unit, median=value, means="counting proxy", **common)
+            Result(regime="none", metric=metric, unit=unit, median=value, method="counting proxy", **common)
             for metric, (unit, value) in exact.items()
         ]
     return made
@@ -124,7 +124,7 @@ def _ranking(workload: str, phase: str, regime: str, costs: dict[str, float], co
                 name=name,
                 path_id=AccessPath.of(coordinates(name, "same")).id,
                 rank=rows[-1].rank if tied else position + 1,
-                group=rows[-1].group if tied else position,
+                tier=rows[-1].tier if tied else position,
                 cost_ns=cost,
                 ratio=ratio,
                 ratio_low=ratio / half,
@@ -150,7 +150,7 @@ def _ranking(workload: str, phase: str, regime: str, costs: dict[str, float], co
             name=name,
             path_id=name,
             rank=0,
-            group=-1,
+            tier=-1,
             cost_ns=None,
             ratio=None,
             ratio_low=None,

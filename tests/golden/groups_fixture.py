@@ -53,7 +53,7 @@ def analysis() -> Analysis:
         rankings=(),
         findings=(),
         verdict=("Behind its network server Derby reads 0.31× (0.30–0.32) as fast as embedded.",),
-        groups=report(),
+        mixed_load=report(),
     )
 
 
@@ -219,7 +219,7 @@ def _figures(name: str, speed: float, stage: str, group: str) -> GroupFigures:
         name=name,
         path_id=_id(name),
         stage=stage,
-        group=group,
+        client_group=group,
         phase="library.read" if group == "readers" else "library.write",
         clients=1,
         pacing=pacing,

@@ -27,8 +27,8 @@ READERS = ClientGroupTable(name="readers", phase="library.read", clients=2)
 WRITERS = ClientGroupTable(name="writers", phase="library.write")
 BACKUP = ClientGroupTable(name="backup", action="backup", times=2)
 LATER = ClientGroupTable(name="later", phase="library.read", after="backup.end", times=3)
-BOTH = StageTable(name="both", groups=("readers", "writers"), seconds=0.05)
-WITH_BACKUP = StageTable(name="with a backup", groups=("readers", "backup"), seconds=5.0, until="backup")
+BOTH = StageTable(name="both", client_groups=("readers", "writers"), seconds=0.05)
+WITH_BACKUP = StageTable(name="with a backup", client_groups=("readers", "backup"), seconds=5.0, until="backup")
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def make_plan(*stages: StageTable, sets: int = 1, sweep: RateSearchTable | None 
         PHASES,
         (),
         measure=Measure(sets=sets, max_sets=sets, warm_cap_s=0.0),
-        groups=(READERS, WRITERS, BACKUP, LATER),
+        client_groups=(READERS, WRITERS, BACKUP, LATER),
         stages=stages,
         rate_search=sweep,
     )
@@ -92,7 +92,7 @@ def after_proof(world: World) -> list[Event]:
 
 
 def test_every_path_goes_through_all_stages_in_turn(groups: World, tmp_path: Path) -> None:
-    only = StageTable(name="reads", groups=("readers",), seconds=0.05)
+    only = StageTable(name="reads", client_groups=("readers",), seconds=0.05)
     records = run(groups, tmp_path, make_plan(only, BOTH, sets=2))
     assert_all_stopped(groups)
     for label in ("a", "b"):
@@ -133,7 +133,7 @@ def test_groups_have_a_process_each_where_the_path_says_so(groups: World, tmp_pa
 
 
 def test_a_backup_is_made_twice_then_restored(groups: World, tmp_path: Path) -> None:
-    table = StageTable(name="then", groups=("backup", "later", "writers"), seconds=5.0, until="later")
+    table = StageTable(name="then", client_groups=("backup", "later", "writers"), seconds=5.0, until="later")
     records = run(groups, tmp_path, make_plan(table))
     begun = [event[1] for event in groups.happened("begun")]
     assert begun[: len(begun) // 2] == ["writers", "backup-1", "backup-2", "later"]
@@ -163,7 +163,7 @@ def test_a_runner_that_dies_in_a_stage(groups: World, tmp_path: Path) -> None:
             groups.runners["a"].living = False
 
     groups.fault = dies
-    records = run(groups, tmp_path, make_plan(BOTH, StageTable(name="more", groups=("readers",), seconds=0.05)))
+    records = run(groups, tmp_path, make_plan(BOTH, StageTable(name="more", client_groups=("readers",), seconds=0.05)))
     assert [(r["stage"], r["cut"]) for r in of(records, "group", "a")] == [("both", True), ("both", True)]
     assert [(f["kind"], f["set"]) for f in of(records, "failure", "a")] == [("crashed", 0)]
     assert {r["stage"] for r in of(records, "group", "b")} == {"both", "more"}, "the others go on"
@@ -175,7 +175,7 @@ def test_a_server_that_dies_in_a_stage_is_started_again(groups: World, tmp_path:
             groups.instances["postgresql"].stop()
 
     groups.fault = dies
-    records = run(groups, tmp_path, make_plan(BOTH, StageTable(name="more", groups=("readers",), seconds=0.05)))
+    records = run(groups, tmp_path, make_plan(BOTH, StageTable(name="more", client_groups=("readers",), seconds=0.05)))
     assert_runners_stopped(groups)
     assert {r["stage"] for r in of(records, "group", "b")} == {"both"}
     life = [event[0] for event in groups.events if event[1:2] == ("postgresql",) and event[0] in ("up", "down")]
@@ -194,7 +194,7 @@ def test_a_kill_on_purpose(groups: World, tmp_path: Path, monkeypatch: pytest.Mo
         return [1]
 
     monkeypatch.setattr(crash_recovery, "kill", killed)
-    crashing = StageTable(name="crash", groups=("writers",), seconds=5.0, kill_s=0.03)
+    crashing = StageTable(name="crash", client_groups=("writers",), seconds=5.0, kill_s=0.03)
     records = run(groups, tmp_path, make_plan(crashing, BOTH))
     assert [(r["stage"], r["pids"], r["reason"]) for r in of(records, "kill", label)] == [("crash", [1], "")]
     assert [r["when"] for r in of(records, "acknowledged", label)] == ["kill", "end"]
@@ -253,7 +253,7 @@ def test_a_resumed_run_repeats_no_unit(groups: World, tmp_path: Path) -> None:
 
 
 def test_a_rate_search_comes_last_and_each_path_alone(groups: World, tmp_path: Path) -> None:
-    sweep = RateSearchTable(group="readers", p99_ms=1.0, begin_per_s=100.0, seconds=0.05, tries=2)
+    sweep = RateSearchTable(client_group="readers", p99_ms=1.0, begin_per_s=100.0, seconds=0.05, tries=2)
     records = run(groups, tmp_path, make_plan(BOTH, sweep=sweep))
     assert_all_stopped(groups)
     tries = of(records, "rate-try")

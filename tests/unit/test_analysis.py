@@ -101,8 +101,8 @@ def test_long_form(usual: Analysis) -> None:
     assert result(usual, "libpq tcp", "round_trips", regime="none").median == 1
     assert result(usual, "pgjdbc tcp", "round_trips", "scan", "none").median == 8
     assert result(usual, "libpq tcp", "lines_of_code", "none", "none").median == 69
-    assert result(usual, "psycopg tcp", "client_peak_memory", regime="none").means == "VmHWM after clear_refs"
-    assert result(usual, "libpq tcp", "server_cpu").means == "clock_gettime of the process"
+    assert result(usual, "psycopg tcp", "client_peak_memory", regime="none").method == "VmHWM after clear_refs"
+    assert result(usual, "libpq tcp", "server_cpu").method == "clock_gettime of the process"
 
 
 def test_cold_includes_preparing_and_has_a_best_of_five(usual: Analysis) -> None:

@@ -196,8 +196,8 @@ def test_a_backup_that_ended_with_its_killed_engine_is_none_and_no_failed_one(tm
     into("backup", {"path_id": SERVER}, **ended)(made)
     analysis = analyse(factory.write(tmp_path, made))
     assert "backup-not-restorable" not in {finding.id for finding in analysis.findings}
-    assert analysis.groups is not None
-    (figures,) = (each for each in analysis.groups.backups if each.name == "server")
+    assert analysis.mixed_load is not None
+    (figures,) = (each for each in analysis.mixed_load.backups if each.name == "server")
     assert (figures.made, figures.failed, figures.stopped, figures.reasons) == (5, 0, 1, ())
 
 

@@ -27,26 +27,26 @@ def analysed(tmp_path: Path, bend: Bend | None = None, **options: Any) -> Analys
 
 
 def report(tmp_path: Path, bend: Bend | None = None, **options: Any) -> MixedLoadReport:
-    found = analysed(tmp_path, bend, **options).groups
+    found = analysed(tmp_path, bend, **options).mixed_load
     assert found is not None
     return found
 
 
 def figure(found: MixedLoadReport, name: str, stage: str, group: str) -> GroupFigures:
-    (each,) = [each for each in found.figures if (each.name, each.stage, each.group) == (name, stage, group)]
+    (each,) = [each for each in found.figures if (each.name, each.stage, each.client_group) == (name, stage, group)]
     return each
 
 
 def result(analysis: Analysis, name: str, metric: str, stage: str, group: str = "") -> Result:
     wanted = (name, metric, stage, group)
-    (each,) = [each for each in analysis.results if (each.name, each.metric, each.stage, each.group) == wanted]
+    (each,) = [each for each in analysis.results if (each.name, each.metric, each.stage, each.client_group) == wanted]
     return each
 
 
 def test_a_run_without_groups_has_no_report_of_them(tmp_path: Path) -> None:
     analysis = analyse(factory.write(tmp_path, factory.records(factory.Run(sets=2))))
-    assert analysis.groups is None
-    assert not any(each.group or each.stage for each in analysis.results)
+    assert analysis.mixed_load is None
+    assert not any(each.client_group or each.stage for each in analysis.results)
 
 
 def test_rates_are_geometric_means_over_sets(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_histograms_of_all_sets_are_joined(tmp_path: Path) -> None:
 
 def test_a_backups_effect_is_taken_within_a_set_against_the_stage_without_one(tmp_path: Path) -> None:
     found = report(tmp_path)
-    effects = {(each.name, each.group): each for each in found.effects}
+    effects = {(each.name, each.client_group): each for each in found.effects}
     assert len(effects) == 4
     writers = effects["embedded", "writers"]
     assert (writers.stage, writers.against, writers.sets) == ("with a backup", "together", 6)
@@ -129,7 +129,7 @@ def test_backups_are_counted_with_their_time(tmp_path: Path) -> None:
 
 
 def test_embedded_and_server_stand_beside_each_other(tmp_path: Path) -> None:
-    ratios = {(each.stage, each.group): each for each in report(tmp_path).ratios}
+    ratios = {(each.stage, each.client_group): each for each in report(tmp_path).ratios}
     assert ratios["together", "readers"].ratio == pytest.approx(0.5)
     assert ratios["together", "readers"].high == pytest.approx(0.5)
     assert ratios["together", "writers"].ratio == pytest.approx(1)
@@ -175,8 +175,8 @@ def test_an_open_loop_that_missed_its_rate_once_has_no_percentiles(tmp_path: Pat
     assert reached.latency is not None
     assert (reached.latency.operations, reached.latency.p99_ns) == (600, highest_of(index_of(5_000)))
     analysis = analysed(tmp_path / "b", missed)
-    assert analysis.groups is not None
-    withheld = figure(analysis.groups, "server", "together", "readers")
+    assert analysis.mixed_load is not None
+    withheld = figure(analysis.mixed_load, "server", "together", "readers")
     assert (withheld.reached, withheld.latency, withheld.lateness, withheld.not_begun) == (False, None, None, 70)
     assert withheld.service.operations > 0
     told = result(analysis, "server", "latency_p99", "together", "readers")
@@ -195,10 +195,10 @@ def test_the_rate_of_an_open_loop_is_compared_with_none(tmp_path: Path) -> None:
             record.update({"pacing": "fixed", "asked_per_s": 900.0, "latency": {str(index_of(5_000)): 100}})
 
     analysis = analysed(tmp_path, opened)
-    assert analysis.groups is not None
-    assert {each.group for each in analysis.groups.ratios} == {"writers"}
-    assert {each.group for each in analysis.groups.effects} == {"writers"}
-    readers = [each for each in analysis.results if each.group == "readers"]
+    assert analysis.mixed_load is not None
+    assert {each.client_group for each in analysis.mixed_load.ratios} == {"writers"}
+    assert {each.client_group for each in analysis.mixed_load.effects} == {"writers"}
+    readers = [each for each in analysis.results if each.client_group == "readers"]
     assert {each.metric for each in readers if each.metric.endswith("rate")} == {"paced_rate"}
     told = "99 % of what readers asked for at 900/s was answered within 5.02 µs on embedded ('together') and 5.02 µs"
     assert any(sentence.startswith(told) for sentence in analysis.verdict)
@@ -213,7 +213,7 @@ def _ended_early(made: list[factory.Record]) -> None:
 
 def test_a_run_that_was_killed_keeps_its_seconds(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, _ended_early, sets=1)
-    found = analysis.groups
+    found = analysis.mixed_load
     assert found is not None
     assert not [each for each in analysis.findings if each.text.startswith("nothing was measured")]
     cut = figure(found, "server", "with a backup", "readers")
@@ -265,8 +265,8 @@ def test_a_wrong_touch_leaves_no_figures(tmp_path: Path) -> None:
         of(made, "group", group="readers", path_id=SERVER)[3]["touch_ok"] = False
 
     analysis = analysed(tmp_path, bend)
-    assert analysis.groups is not None
-    assert figure(analysis.groups, "server", "with a backup", "readers").touch_ok is False
+    assert analysis.mixed_load is not None
+    assert figure(analysis.mixed_load, "server", "with a backup", "readers").touch_ok is False
     told = result(analysis, "server", "group_rate", "together", "readers")
     assert (told.status, told.median) == ("wrong", None)
     assert result(analysis, "server", "group_rate", "together", "writers").status == "ok"
@@ -297,12 +297,12 @@ def test_checks_moves_and_recoveries(tmp_path: Path) -> None:
         made.insert(first, {"record": "move", **move, "expected": "a", "ok": True})
 
     analysis = analysed(tmp_path, bend)
-    assert analysis.groups is not None
-    checks = {(each.name, each.when): each for each in analysis.groups.checks}
+    assert analysis.mixed_load is not None
+    checks = {(each.name, each.when): each for each in analysis.mixed_load.checks}
     assert (checks["embedded", "end"].writes, checks["embedded", "end"].in_doubt) == (3_480, 6)
     assert (checks["server", "kill"].writes, checks["server", "kill"].recovery_s) == (70, 0.5)
     assert checks["server", "kill"].durability == "full"
-    (move,) = analysis.groups.moves
+    (move,) = analysis.mixed_load.moves
     assert (move.ok, move.seconds, move.source) == (True, 1.0, "derby embedded")
     assert result(analysis, "server", "recovery_time", "with a backup").median == S // 2
     assert any("Of 70 acknowledged writes looked for after the engine was killed" in each for each in analysis.verdict)
@@ -315,8 +315,8 @@ def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
             made.insert(-1, at | {"rate_per_s": rate, "p50_ns": 1, "p99_ns": p99, "p999_ns": None, "reached": reached})
 
     analysis = analysed(tmp_path, bend)
-    assert analysis.groups is not None
-    (sweep,) = analysis.groups.rate_searchs
+    assert analysis.mixed_load is not None
+    (sweep,) = analysis.mixed_load.rate_searchs
     assert (sweep.highest_per_s, sweep.bound_ns, len(sweep.tries)) == (150, 1_000, 4)
     highest = result(analysis, "server", "highest_rate", "", "readers")
     assert (highest.median, highest.workload, highest.phase) == (150, "library", "read")
@@ -330,8 +330,8 @@ def test_a_rate_search_whose_tries_end_first_says_that_the_path_may_do_more(tmp_
             made.insert(-1, at | {"rate_per_s": rate, "p50_ns": 1, "p99_ns": 900, "p999_ns": None, "reached": True})
 
     analysis = analysed(tmp_path, bend)
-    assert analysis.groups is not None
-    (sweep,) = analysis.groups.rate_searchs
+    assert analysis.mixed_load is not None
+    (sweep,) = analysis.mixed_load.rate_searchs
     assert any("up to 200/s, the highest rate that was tried" in each for each in analysis.verdict)
     assert rate_search_grid(sweep).caption.endswith("200/s at least, no higher one was tried")
 

@@ -18,7 +18,7 @@ def experiment() -> Experiment:
 
 
 def group(experiment: Experiment, name: str) -> ClientGroupTable:
-    return next(each for each in experiment.groups if each.name == name)
+    return next(each for each in experiment.client_groups if each.name == name)
 
 
 def test_nothing_asked_changes_nothing(experiment: Experiment) -> None:
@@ -27,7 +27,7 @@ def test_nothing_asked_changes_nothing(experiment: Experiment) -> None:
 
 def test_a_rate_of_all_groups_with_an_operation(experiment: Experiment) -> None:
     paced = changed(experiment, ["2000"], "", 0.0)
-    told = {each.name: (each.pacing, each.rate_per_s) for each in paced.groups}
+    told = {each.name: (each.pacing, each.rate_per_s) for each in paced.client_groups}
     assert told["readers"] == told["writers"] == ("poisson", 2000.0)
     assert told["backup"] == ("closed", 0.0)
 
@@ -45,7 +45,7 @@ def test_a_rate_of_one_group_at_equal_distances_in_every_stage(experiment: Exper
 def test_a_bound_makes_a_search(experiment: Experiment) -> None:
     paced = changed(experiment, ["readers=300"], "readers=2.5", 0.0)
     assert paced.rate_search is not None
-    assert (paced.rate_search.group, paced.rate_search.p99_ms, paced.rate_search.begin_per_s) == ("readers", 2.5, 300.0)
+    assert (paced.rate_search.client_group, paced.rate_search.p99_ms, paced.rate_search.begin_per_s) == ("readers", 2.5, 300.0)
     assert group(paced, "readers").pacing == "poisson"
 
 

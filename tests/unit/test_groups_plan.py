@@ -32,16 +32,16 @@ def planned(*selects: dict[str, str | tuple[str, ...]], groups: tuple[ClientGrou
     phases = ("keyed.read", "tab1.update")
     stages = STRETCHES if groups else ()
     selections = tuple(Selection(select=select) for select in selects)
-    experiment = Experiment(1, "t", "t", phases, selections, groups=groups, stages=stages)
+    experiment = Experiment(1, "t", "t", phases, selections, client_groups=groups, stages=stages)
     return make_plan(experiment, workloads_of(experiment), {}, seed=1)
 
 
 def test_every_path_stands_once_however_many_there_are() -> None:
     every: dict[str, str | tuple[str, ...]] = {"engine": "postgresql", "statement": "*", "result": "*"}
-    assert len(planned(every, groups=()).groups) > 1
+    assert len(planned(every, groups=()).batches) > 1
     plan = planned(every)
     assert len(plan.paths) > SET_LIMIT
-    assert (plan.groups, plan.anchors) == ((plan.paths,), ())
+    assert (plan.batches, plan.anchors) == ((plan.paths,), ())
 
 
 @pytest.mark.parametrize(

@@ -79,11 +79,11 @@ def test_a_big_comparison_is_split_into_sets_that_share_two_anchors() -> None:
         phases=("scan.read", "null.nothing"),
     )
     assert len(plan.paths) > SET_LIMIT
-    assert all(len(group) <= SET_LIMIT for group in plan.groups)
+    assert all(len(group) <= SET_LIMIT for group in plan.batches)
     assert len(plan.anchors) == 2
-    for group in plan.groups:
+    for group in plan.batches:
         assert set(plan.anchors) <= {p.path.id for p in group}
-    everyone = [p.path.id for group in plan.groups for p in group if p.path.id not in plan.anchors]
+    everyone = [p.path.id for group in plan.batches for p in group if p.path.id not in plan.anchors]
     assert sorted(everyone) == sorted(p.path.id for p in plan.paths if p.path.id not in plan.anchors)
 
 

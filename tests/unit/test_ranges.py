@@ -137,10 +137,10 @@ def test_a_family_stays_in_one_set() -> None:
         "statement": ("prepared", "bound"),
     }
     plan = planned(asked, phases=("tpch.customer-ranges",))
-    assert len(plan.groups) > 1
+    assert len(plan.batches) > 1
     for how, statement in {(p.path.get("ranges"), p.path.get("statement")) for p in plan.paths}:
         family = [p for p in plan.paths if (p.path.get("ranges"), p.path.get("statement")) == (how, statement)]
-        assert any(all(member in group for member in family) for group in plan.groups), (how, statement)
+        assert any(all(member in group for member in family) for group in plan.batches), (how, statement)
 
 
 def reply(operations: int, failed: int = 0) -> SampleReply:

@@ -12,7 +12,7 @@ from rowpath.model.mixed_load import RateSearchTable
 
 
 def table(**how: float) -> RateSearchTable:
-    return RateSearchTable(group="readers", p99_ms=5.0, **{"tries": 20, **how})  # type: ignore[arg-type]
+    return RateSearchTable(client_group="readers", p99_ms=5.0, **{"tries": 20, **how})  # type: ignore[arg-type]
 
 
 def engine(limit_per_s: float, reaches_per_s: float = math.inf) -> tuple[list[float], object]:

@@ -73,7 +73,7 @@ def test_nothing_is_shown_of_what_there_is_none_of() -> None:
     one = msgspec.structs.replace(report(), figures=report().figures[:7], ratios=())
     assert "beside" not in dict(mixed_load.grids(one))
     empty = view(msgspec.structs.replace(analysis(), groups=None))
-    assert (empty.groups, empty.time_lines) == ((), ())
+    assert (empty.mixed_load, empty.time_lines) == ((), ())
 
 
 def test_means_by_stage_are_those_of_its_seconds() -> None:

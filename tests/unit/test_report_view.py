@@ -18,7 +18,7 @@ def test_tied_paths_share_a_rank_and_unranked_ones_come_last_with_their_reason()
     rows = _view().operations[0].rankings[0].section.grid.rows
     ranks = {row.cells[1]: row.cells[0] for row in rows}
     assert ranks["libpq unix prepared"] == ranks["libpq tcp prepared"] == "4="
-    assert [row.group for row in rows[-2:]] == [-1, -1]
+    assert [row.tier for row in rows[-2:]] == [-1, -1]
     assert rows[-2].reason.startswith("wrong: digest")
     assert rows[-1].reason == "failed: connect: SQLState 08001: connection refused <b>at 127.0.0.1:1527</b>"
 
