@@ -100,6 +100,9 @@ def test_an_unknown_experiment_suggests_the_nearest() -> None:
 
 def test_a_move_out_of_a_server_is_a_mistake(tmp_path: Path) -> None:
     moves = '\n[[directory_copies]]\nsource = { deployment = "server" }\ntarget = {}\n'
-    assert read_experiment(write(tmp_path, GOOD + moves.replace("server", "embedded"))).directory_copies[0].engine == "derby"
+    assert (
+        read_experiment(write(tmp_path, GOOD + moves.replace("server", "embedded"))).directory_copies[0].engine
+        == "derby"
+    )
     with pytest.raises(UsageError, match=r"mine\.toml:\d+: a server's database is not moved"):
         read_experiment(write(tmp_path, GOOD + moves))

@@ -45,7 +45,11 @@ def test_a_rate_of_one_group_at_equal_distances_in_every_stage(experiment: Exper
 def test_a_bound_makes_a_search(experiment: Experiment) -> None:
     paced = changed(experiment, ["readers=300"], "readers=2.5", 0.0)
     assert paced.rate_search is not None
-    assert (paced.rate_search.client_group, paced.rate_search.p99_ms, paced.rate_search.begin_per_s) == ("readers", 2.5, 300.0)
+    assert (paced.rate_search.client_group, paced.rate_search.p99_ms, paced.rate_search.begin_per_s) == (
+        "readers",
+        2.5,
+        300.0,
+    )
     assert group(paced, "readers").pacing == "poisson"
 
 

@@ -51,9 +51,9 @@ p99_ms = 5.0
 WRONG = [
     ('phase = "library.read"\n', 'phase = "library.raed"\n', "no phase of this experiment"),
     ('phase = "library.read"\n', 'phase = "connect.first"\n', "of kind connect"),
-    ('phase = "library.read"\n', 'phase = "library.read"\nverb = "backup"\n', "either a phase or a action"),
-    ('action = "backup"', 'action = "backup"\npacing = "fixed"', "a action has no pacing"),
-    ('action = "backup"', 'action = "backup"\nclients = 2', "a action has no clients"),
+    ('phase = "library.read"\n', 'phase = "library.read"\naction = "backup"\n', "either a phase or an action"),
+    ('action = "backup"', 'action = "backup"\npacing = "fixed"', "an action has no pacing"),
+    ('action = "backup"', 'action = "backup"\nclients = 2', "an action has no clients"),
     ('action = "backup"', 'action = "backup"\ntimes = -1', "times = -1 is negative"),
     ("rate_per_s = 100.0", "rate_per_s = 0.0", "do not go together"),
     ('pacing = "poisson"', 'pacing = "closed"', "do not go together"),

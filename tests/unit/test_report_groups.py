@@ -72,7 +72,7 @@ def test_nothing_is_shown_of_what_there_is_none_of() -> None:
     assert list(mixed_load.grids(MixedLoadReport())) == []
     one = msgspec.structs.replace(report(), figures=report().figures[:7], ratios=())
     assert "beside" not in dict(mixed_load.grids(one))
-    empty = view(msgspec.structs.replace(analysis(), groups=None))
+    empty = view(msgspec.structs.replace(analysis(), mixed_load=None))
     assert (empty.mixed_load, empty.time_lines) == ((), ())
 
 
@@ -171,7 +171,7 @@ def test_each_second_is_exported_as_records() -> None:
     during = [row for row in rows if row["backup"] == "yes"]
     assert {float(row["end_s"]) for row in during} == {float(second) for second in range(25, 57)}
     nothing = io.StringIO(newline="")
-    write_timeline(msgspec.structs.replace(analysis(), groups=None), nothing)
+    write_timeline(msgspec.structs.replace(analysis(), mixed_load=None), nothing)
     assert nothing.getvalue().count("\r\n") == 1
 
 
@@ -180,4 +180,4 @@ def test_the_json_export_holds_every_second_and_follows_the_schema() -> None:
     write_json(analysis(), file)
     export = json.loads(file.getvalue())
     jsonschema.validate(export, json.loads(msgspec.json.encode(schema())))
-    assert msgspec.convert(export["groups"], MixedLoadReport) == report()
+    assert msgspec.convert(export["mixed_load"], MixedLoadReport) == report()

@@ -22,14 +22,14 @@ def test_the_same_path_under_two_names_differs_in_5_and_is_apart_in_none_of_100(
     rng = random.Random(1)
     placed = [_ranking(rng, [1.0, 1.0]) for _ in range(2_000)]
     assert 0.035 <= sum(each[1].differs for each in placed) / 2_000 <= 0.065
-    assert all(each[1].group == 0 and each[1].rank == 1 for each in placed)
+    assert all(each[1].tier == 0 and each[1].rank == 1 for each in placed)
 
 
 def test_a_family_of_equal_paths_has_a_false_difference_in_at_most_5_of_100() -> None:
     rng = random.Random(2)
     placed = [_ranking(rng, [1.0] * 8) for _ in range(1_000)]
     assert sum(any(item.differs for item in each) for each in placed) / 1_000 <= 0.065
-    assert sum(any(item.group for item in each) for each in placed) <= 2
+    assert sum(any(item.tier for item in each) for each in placed) <= 2
 
 
 def test_a_true_3_percent_differs_in_at_least_90_of_100() -> None:
@@ -42,7 +42,7 @@ def test_ranks_groups_and_ratios() -> None:
     placed = _ranking(random.Random(4), [2.0, 1.0, 4.0, 1.001, 2.002], spread=0.001)
     assert {item.item for item in placed[:2]} == {1, 3}
     assert [item.rank for item in placed] == [1, 1, 3, 3, 5]
-    assert [item.group for item in placed] == [0, 0, 1, 1, 2]
+    assert [item.tier for item in placed] == [0, 0, 1, 1, 2]
     last = placed[-1].to_fastest
     assert last is not None
     assert abs(last.ratio - 4) < 0.05

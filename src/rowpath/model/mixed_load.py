@@ -14,15 +14,15 @@ class ClientGroupTable(Frozen, frozen=True):
     """Some clients with one operation and one pacing, at work in the stages that name them."""
 
     name: str
-    phase: str = ""  # workload.phase; empty: a action
+    phase: str = ""  # workload.phase; empty: an action
     action: Action = ""  # what the engine does as a whole, once for each repetition
     clients: int = 1
     pacing: Pacing = "closed"
     rate_per_s: float = 0.0  # open loop: of the whole group
     begin_s: float = 0.0  # after the stage's begin, or after what `after` names
     after: str = ""  # "backup.begin" or "backup.end": it waits for that of another group of the stage
-    times: int = 0  # operations of each client, repetitions of a action (0: one); 0: until the stage ends
-    pause_s: float = 0.0  # between two operations of a client, or two repetitions of a action
+    times: int = 0  # operations of each client, repetitions of an action (0: one); 0: until the stage ends
+    pause_s: float = 0.0  # between two operations of a client, or two repetitions of an action
 
 
 class StageTable(Frozen, frozen=True):

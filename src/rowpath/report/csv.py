@@ -24,7 +24,7 @@ AFTER = (
     "status",
     "reason",
     "digest",
-    "means",
+    "method",
     "stage",
     "client_group",
 )

@@ -52,7 +52,7 @@ class Export(Frozen, frozen=True):
     block_sizes: tuple[BlockSizes, ...]
     dropped: tuple[DroppedPath, ...]
     probe: Probe | None
-    groups: MixedLoadReport | None
+    mixed_load: MixedLoadReport | None
     names: dict[str, str]
     lines_of_code: dict[str, int]
     trust: dict[str, Any]
@@ -76,7 +76,7 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
         block_sizes=analysis.block_sizes,
         dropped=tuple(dropped),
         probe=analysis.probe,
-        groups=analysis.mixed_load,
+        mixed_load=analysis.mixed_load,
         names=analysis.names,
         lines_of_code=analysis.lines_of_code,
         trust=analysis.trust,

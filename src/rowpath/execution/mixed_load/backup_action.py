@@ -169,7 +169,7 @@ class Repetition:
 
 
 class Repetitions:
-    """A action's repetitions in one stage, one after another."""
+    """An action's repetitions in one stage, one after another."""
 
     def __init__(self, table: ClientGroupTable, made: list[Repetition]) -> None:
         self.table = table

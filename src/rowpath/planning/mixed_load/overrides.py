@@ -56,7 +56,9 @@ def changed(experiment: Experiment, rates: Sequence[str], p99: str, seconds: flo
     if seconds:
         _positive("--seconds", f"{seconds:g}", f"{seconds:g}")
         stages = [each if each.until else msgspec.structs.replace(each, seconds=seconds) for each in stages]
-    return msgspec.structs.replace(experiment, groups=tuple(groups.values()), stages=tuple(stages), rate_search=sweep)
+    return msgspec.structs.replace(
+        experiment, client_groups=tuple(groups.values()), stages=tuple(stages), rate_search=sweep
+    )
 
 
 def _opened(group: ClientGroupTable, rate_per_s: float, pacing: str = "") -> ClientGroupTable:

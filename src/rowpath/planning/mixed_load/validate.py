@@ -87,7 +87,7 @@ def _of_group(group: ClientGroupTable, phases: tuple[str, ...], workloads: dict[
     if bool(group.phase) == bool(group.action):
         yield (
             "name",
-            UsageError(f"{what} needs either a phase or a action", "phase = 'library.read', or action = 'backup'"),
+            UsageError(f"{what} needs either a phase or an action", "phase = 'library.read', or action = 'backup'"),
         )
     if group.phase and group.phase not in phases:
         yield (
@@ -102,10 +102,10 @@ def _of_group(group: ClientGroupTable, phases: tuple[str, ...], workloads: dict[
     if group.action and (group.pacing != "closed" or group.rate_per_s):
         yield (
             "pacing" if group.pacing != "closed" else "rate_per_s",
-            UsageError(f"{what}: a action has no pacing: it is done `times` times", "leave pacing and rate_per_s out"),
+            UsageError(f"{what}: an action has no pacing: it is done `times` times", "leave pacing and rate_per_s out"),
         )
     if group.action and group.clients != 1:
-        yield "clients", UsageError(f"{what}: a action has no clients", "leave clients out")
+        yield "clients", UsageError(f"{what}: an action has no clients", "leave clients out")
     if group.phase and (group.pacing == "closed") != (group.rate_per_s == 0):
         text = f"{what}: pacing '{group.pacing}' and rate_per_s = {group.rate_per_s:g} do not go together"
         hint = "rate_per_s = 0 for pacing = 'closed', a positive one for 'fixed' and 'poisson'"
