@@ -304,11 +304,17 @@ MOST = {"kind": "never-above"}
         ({**EFFECT, "numerator": {"client_group": "readers"}, "at_most": 0.9}, "does not hold"),
         ({**EFFECT, "numerator": {"client_group": "nobody"}, "at_most": 0.9}, "can't be told"),
         ({**MOST, "metric": "group_failed", "numerator": {"stage": "with a backup"}, "at_most": 0}, "holds"),
-        ({**MOST, "metric": "longest_stall", "numerator": {"client_group": "writers"}, "at_most": 1e8}, "does not hold"),
+        (
+            {**MOST, "metric": "longest_stall", "numerator": {"client_group": "writers"}, "at_most": 1e8},
+            "does not hold",
+        ),
         ({"kind": "equal", "numerator": {"client_group": "writers"}, "at_least": 0.9, "at_most": 1.1}, "holds"),
         ({"kind": "equal", "numerator": {"client_group": "readers"}, "at_least": 0.9, "at_most": 1.1}, "does not hold"),
         ({"kind": "appears", "first": {"client_group": "writers"}, "second": {"client_group": "readers"}}, "holds"),
-        ({"kind": "appears", "first": {"client_group": "readers"}, "second": {"client_group": "writers"}}, "does not hold"),
+        (
+            {"kind": "appears", "first": {"client_group": "readers"}, "second": {"client_group": "writers"}},
+            "does not hold",
+        ),
         ({"kind": "ratio", "numerator": {"client_group": "readers"}, "at_most": 0.6}, "holds"),
     ],
 )  # fmt: skip
