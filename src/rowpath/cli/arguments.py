@@ -13,9 +13,9 @@ from rowpath.model.path import TOGETHER
 
 EXIT_CODES = """exit codes:
   0    fine (findings included)
-  1    finished, but a path failed or was wrong, and that was asked about (verify, selftest, adapter test, run --gate)
+  1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate)
   2    usage or configuration
-  3    something this machine lacks
+  3    this machine lacks something that is needed
   4    internal or protocol error
   124  timed out
   130  interrupted; what was measured is kept"""
@@ -24,7 +24,7 @@ EXPORTS = {
     "json": "the results as json",
     "csv": "the results as csv",
     "markdown": "the results as markdown",
-    "timeline": "every second of groups at work at once as csv",
+    "timeline": "every second of client groups as csv",
 }
 
 
@@ -45,7 +45,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     options, rest = parser.parse_known_args(arguments[:end])
     unknown = [word for word in rest if word.startswith("-")]
     if unknown or (rest and not hasattr(options, "words") and not hasattr(options, "subject")):
-        raise UsageError(f"unrecognised: {' '.join(unknown or rest)}", "rowpath --help")
+        raise UsageError(f"unknown option or word: {' '.join(unknown or rest)}", "rowpath --help")
     if hasattr(options, "subject"):
         words = [*options.subject, *rest]
         options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
@@ -55,7 +55,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
         names = [word for word in words if word not in options.filters]
         if len(names) > 1:
-            raise UsageError(f"one experiment at a time, not {len(names)}: {' '.join(names)}", "rowpath run NAME")
+            raise UsageError(f"expected one experiment, got {len(names)}: {' '.join(names)}", "rowpath run NAME")
         options.experiment = names[0] if names else None
     return options
 
@@ -76,16 +76,14 @@ def build_parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_engine(commands)
     _add_adapter(commands)
-    doctor_parser = _command(commands, "doctor", "what can run here, what can't, why, and what would enable it")
+    doctor_parser = _command(commands, "doctor", "show what can run here, what cannot, why, and what would enable it")
     _add_color(doctor_parser)
     _add_show(commands)
-    selftest_parser = _command(commands, "selftest", "prove that the instrument is true, by known answers")
+    selftest_parser = _command(commands, "selftest", "check Rowpath against measurements whose results are known")
     selftest_parser.add_argument("--full", action="store_true", help="the long forms too (about half an hour)")
     selftest_parser.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
     _add_color(selftest_parser)
-    setup_parser = _command(
-        commands, "setup", "fetch and build everything that can run here, so that later commands need not"
-    )
+    setup_parser = _command(commands, "setup", "fetch and build everything that can run here, ahead of time")
     _add_color(setup_parser)
     return parser
 
@@ -111,8 +109,8 @@ def _add_together(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=TOGETHER,
         default=[],
-        help="rank in one list what differs in this coordinate (fetch: rows, blocks and columns), though it is not the "
-        "same work",
+        help="rank paths that differ in this coordinate in one list (fetch: rows, blocks, columns), although "
+        "their work differs",
     )
 
 
@@ -126,16 +124,16 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="EXPERIMENT or COORDINATE=VALUE",
-        help="an experiment's name or TOML file (rowpath list experiments), and what to keep of its paths: "
+        help="an experiment's name or TOML file (rowpath list experiments), and filters for its paths: "
         "engine=sqlite,postgresql language=c",
     )
-    parser.add_argument("-M", "--mode", metavar="MODES", help="the same as statement=MODES (text, bound, prepared)")
-    parser.add_argument("--all", action="store_true", help="also the experiment's extended paths")
+    parser.add_argument("-M", "--mode", metavar="MODES", help="short for statement=MODES (text, bound, prepared)")
+    parser.add_argument("--all", action="store_true", help="include the experiment's extended paths")
     parser.add_argument(
         "--adapters",
         metavar="FILE",
         type=Path,
-        help="adapters or runners of your own: an adapters.toml (docs/add-a-driver.md)",
+        help="your own adapters or runners: an adapters.toml (docs/add-a-driver.md)",
     )
 
 
@@ -146,19 +144,19 @@ def _add_run(commands: Any) -> None:
         "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/NAME-TIME)"
     )
     parser.add_argument(
-        "--resume", metavar="DIR", type=Path, help="go on with a run that was stopped, repeating nothing that is done"
+        "--resume", metavar="DIR", type=Path, help="resume an interrupted run; finished sets are not repeated"
     )
     parser.add_argument(
         "--plan",
         action="store_true",
-        help="only say what would run, what would not and why, and how long it would take",
+        help="show what would run, what would not and why, and how long it would take",
     )
     parser.add_argument(
         "--scale",
         metavar="S",
         type=float,
         default=0.0,
-        help="how much of its rows and operations an experiment that has a scale does (embedded-or-server: 1 is the "
+        help="scale factor for rows and operations, for experiments that define one (embedded-or-server: 1 is the "
         "article's million operations)",
     )
     parser.add_argument(
@@ -167,22 +165,22 @@ def _add_run(commands: Any) -> None:
         metavar="[GROUP=]PER_S[,fixed]",
         action="append",
         default=[],
-        help="of groups at work at once: operations are due at this rate, the last ended or not (an open loop; "
-        "at random, as a Poisson process has it, unless fixed)",
+        help="client groups: start operations at this rate regardless of completions (open loop; Poisson arrivals, "
+        "or equal spacing with ,fixed)",
     )
     parser.add_argument(
         "--p99",
         metavar="GROUP=MS",
         default="",
-        help="also search for the group's highest rate at which the 99th percentile of its latency stays under this",
+        help="search for the client group's highest rate whose 99th percentile of latency stays below MS",
     )
-    parser.add_argument("--seconds", metavar="S", type=float, default=0.0, help="the length of the groups' stages")
+    parser.add_argument("--seconds", metavar="S", type=float, default=0.0, help="length of each stage of client groups")
     presets = parser.add_mutually_exclusive_group()
-    presets.add_argument("--fast", action="store_true", help="3 sets: provisional, no claims")
+    presets.add_argument("--fast", action="store_true", help="3 sets: provisional figures, no claims")
     presets.add_argument("--rigorous", action="store_true", help="10 sets, servers restarted for each")
-    presets.add_argument("-r", "--runs", metavar="SETS", type=int, help="this many sets")
+    presets.add_argument("-r", "--runs", metavar="SETS", type=int, help="number of sets")
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
-    parser.add_argument("--seed", type=int, help="of the random order (recorded; default: from the clock)")
+    parser.add_argument("--seed", type=int, help="seed of the random order (recorded; default: from the clock)")
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
@@ -191,14 +189,16 @@ def _add_run(commands: Any) -> None:
         help="longest single request to a runner (default 120)",
     )
     _add_together(parser)
-    parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or was wrong")
+    parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_exports(parser)
     _add_color(parser)
 
 
 def _add_probe(commands: Any) -> None:
-    parser = _command(commands, "probe", "find the fastest path to the rows of a query of yours; it changes nothing")
+    parser = _command(
+        commands, "probe", "find the fastest path to the rows of your own query, without changing anything"
+    )
     parser.add_argument(
         "url",
         metavar="URL",
@@ -206,35 +206,33 @@ def _add_probe(commands: Any) -> None:
     )
     query = parser.add_mutually_exclusive_group()
     query.add_argument("--query", metavar="SQL", default="", help="the query")
-    query.add_argument("--query-file", metavar="FILE", type=Path, help="the query, in a file")
-    query.add_argument("--table", metavar="TABLE", default="", help="all of a table")
+    query.add_argument("--query-file", metavar="FILE", type=Path, help="a file that holds the query")
+    query.add_argument("--table", metavar="TABLE", default="", help="a whole table instead of a query")
     for what in ("language", "driver"):
-        parser.add_argument(
-            f"--{what}", metavar="NAMES", default="", help=f"only these {what}s (default: all there are)"
-        )
-    parser.add_argument("--budget", metavar="TIME", default="60s", help="how long it may take (default 60s)")
+        parser.add_argument(f"--{what}", metavar="NAMES", default="", help=f"only these {what}s (default: all)")
+    parser.add_argument("--budget", metavar="TIME", default="60s", help="time limit (default 60s)")
     parser.add_argument(
-        "--connections", metavar="N", type=int, default=4, help="at most so many connections at once (default 4)"
+        "--connections", metavar="N", type=int, default=4, help="maximum number of connections at once (default 4)"
     )
-    parser.add_argument("--max-rows", metavar="N", type=int, help="read no more than so many rows of the result")
+    parser.add_argument("--max-rows", metavar="N", type=int, help="read at most N rows of the result")
     parser.add_argument("--jar", metavar="FILE", type=Path, help="the JDBC driver of a jdbc: URL")
     parser.add_argument("--odbc-driver", metavar="FILE", type=Path, help="the ODBC driver of an odbc: URL")
     parser.add_argument(
-        "--in-place", action="store_true", help="open files where they are, read only, instead of a copy"
+        "--in-place", action="store_true", help="open files where they are, read-only, instead of a copy"
     )
     parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
     parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
     parser.add_argument(
         "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/probe-TIME)"
     )
-    parser.add_argument("--seed", type=int, help="of the random order (recorded; default: from the clock)")
+    parser.add_argument("--seed", type=int, help="seed of the random order (recorded; default: from the clock)")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_exports(parser)
     _add_color(parser)
 
 
 def _add_verify(commands: Any) -> None:
-    parser = _command(commands, "verify", "one cheap pass over every path: correctness alone, no measuring")
+    parser = _command(commands, "verify", "check every path for correctness, without measuring")
     _add_selection(parser)
     parser.add_argument(
         "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/verify-TIME)"
@@ -246,7 +244,7 @@ def _add_verify(commands: Any) -> None:
         default=120.0,
         help="longest single request to a runner (default 120)",
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="every digest beside the expected one")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show each digest beside the expected one")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_color(parser)
 
@@ -258,7 +256,7 @@ def _add_list(commands: Any) -> None:
 
 
 def _add_engine(commands: Any) -> None:
-    parser = _command(commands, "engine", "fetch an engine on request, or start a private server by hand for a look")
+    parser = _command(commands, "engine", "fetch an optional engine, or start a private server to look at")
     parser.add_argument("action", choices=("list", "fetch", "up", "down", "status"))
     parser.add_argument(
         "subject",
@@ -268,13 +266,13 @@ def _add_engine(commands: Any) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="fetch: agree to the licence and the size that list shows")
     parser.add_argument(
-        "--load", metavar="WORKLOAD", action="append", default=[], help="up: with the tables of this workload"
+        "--load", metavar="WORKLOAD", action="append", default=[], help="up: load the tables of this workload"
     )
-    parser.add_argument("--all", action="store_true", help="down: everything that is up")
+    parser.add_argument("--all", action="store_true", help="down: every running engine")
 
 
 def _add_adapter(commands: Any) -> None:
-    parser = _command(commands, "adapter", "begin an adapter of your own, or test one against its real engine")
+    parser = _command(commands, "adapter", "create your own adapter, or test one against its real engine")
     parser.add_argument("action", choices=("new", "test"))
     parser.add_argument(
         "subject",
@@ -303,12 +301,12 @@ def _add_adapter(commands: Any) -> None:
 
 
 def _add_show(commands: Any) -> None:
-    parser = _command(commands, "show", "show a run again, from its directory alone")
+    parser = _command(commands, "show", "show a finished run from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
     _add_together(parser)
     _add_exports(parser)
     _add_color(parser)
-    parser = _command(commands, "report", "write a run's HTML report again, from its directory alone")
+    parser = _command(commands, "report", "write a run's HTML report again from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
     _add_together(parser)
     parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")
