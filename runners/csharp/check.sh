@@ -8,4 +8,4 @@ trap 'rm -rf "$scratch"' EXIT
 # The lists are split into words on purpose: no name of ours holds a blank.
 # shellcheck disable=SC2046
 mcs -warnaserror -warn:4 -main:Rowpath.Program -r:System.Data,System.Core,Mono.Data.Sqlite -out:"$scratch/all.exe" \
-    $(find core adapters tests -name '*.cs' | sort)
+    $(find core families adapters tests -name '*.cs' | sort)

@@ -20,7 +20,7 @@ for package in api code file parser tree util; do
 done
 
 cd "$here"
-sources=$(find adapters src -name '*.java' | sort)
+sources=$(find core families adapters tools tests -name '*.java' | sort)
 case ${1-} in
     --fix) mode=--replace ;;
     *) mode='--set-exit-if-changed --dry-run' ;;

@@ -137,10 +137,14 @@ public final class DuckDb extends Jdbc {
   public void facts(Facts facts) throws SQLException {
     super.facts(facts);
     facts.reply().put("driver_version", "duckdb_jdbc " + version());
-    for (String name :
-        new String[] {"threads", "async_threads", "fsync_mode", "TimeZone", "memory_limit"}) {
-      facts.settings().put(name, ask("SELECT current_setting('" + name + "')"));
-    }
+    addSettings(
+        facts,
+        "SELECT current_setting('%s')",
+        "threads",
+        "async_threads",
+        "fsync_mode",
+        "TimeZone",
+        "memory_limit");
     facts.settings().put("stream_results", String.valueOf(options.count("result", "chunked") > 0));
   }
 }

@@ -46,13 +46,13 @@ public final class Esproc implements Adapter {
     int fetchSize = options.count("result", "fetch-size");
     RowLoop<EsprocRows> loop =
         RowLoops.of(EsprocRows.class, phase.columns(), getters(phase.columns()));
-    return (row, tally) -> {
+    return (row, counters) -> {
       try (Statement statement = connection.createStatement()) {
         statement.setFetchSize(fetchSize);
         ResultSet result = execute(statement, texts[row]);
-        tally.executed();
+        counters.executed();
         if (result != null) { // else it is empty
-          tally.take(new EsprocRows(result), loop);
+          counters.take(new EsprocRows(result), loop);
         }
       }
     };
@@ -141,10 +141,7 @@ public final class Esproc implements Adapter {
 
   private static Getter getter(Column column) {
     return switch (column.type()) {
-      case INTEGER ->
-          column.bits() > 32
-              ? Getter.typed("getLong", long.class)
-              : Getter.typed("getInt", int.class);
+      case INTEGER -> Getter.integer(column);
       case DECIMAL -> Getter.typed("getDecimal", java.math.BigDecimal.class);
       case CHAR, VARCHAR, TEXT -> Getter.typed("getString", String.class);
       case DATE -> Getter.typed("getDate", java.time.LocalDate.class);

@@ -62,10 +62,12 @@ public final class H2 extends Jdbc {
   @Override
   public void facts(Facts facts) throws SQLException {
     super.facts(facts);
-    for (String name : new String[] {"WRITE_DELAY", "QUERY_CACHE_SIZE", "TIME ZONE"}) {
-      String found = "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = ";
-      facts.settings().put(name, ask(found + Literals.quoted(name)));
-    }
+    addSettings(
+        facts,
+        "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = '%s'",
+        "WRITE_DELAY",
+        "QUERY_CACHE_SIZE",
+        "TIME ZONE");
     facts.settings().put("durability", "none");
   }
 }

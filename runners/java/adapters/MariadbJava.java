@@ -1,10 +1,10 @@
 package rowpath.adapters;
 
 import java.util.Properties;
-import rowpath.jdbc.MysqlFamily;
+import rowpath.mysql.MysqlJdbc;
 
 /** MariaDB Connector/J; it speaks java.time and UUIDs throughout. */
-public final class MariadbJava extends MysqlFamily {
+public final class MariadbJava extends MysqlJdbc {
   @Override
   protected String url() {
     return "jdbc:mariadb://" + server() + "/" + options.need("database");
