@@ -25,7 +25,7 @@ case ${1-} in
     --fix) mode=--replace ;;
     *) mode='--set-exit-if-changed --dry-run' ;;
 esac
-# The lists are split into words on purpose: no name of ours holds a blank.
+# The lists are split into words on purpose: no name here holds a blank.
 # shellcheck disable=SC2086
 "$java" $exports -cp "$formatter" com.google.googlejavaformat.java.Main $mode $sources
 

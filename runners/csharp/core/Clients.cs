@@ -108,7 +108,7 @@ namespace Rowpath
             }
         }
 
-        /// <summary>What the connection's settings do not tell: how the clients run and whose CPU is told.</summary>
+        /// <summary>What the connection's settings lack: how the clients run, and which CPU time is reported.</summary>
         internal void Facts(Dictionary<string, object> settings)
         {
             settings["clients"] = adapters.Count.ToString();

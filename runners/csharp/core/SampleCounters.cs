@@ -1,6 +1,6 @@
 namespace Rowpath
 {
-    /// <summary>What the operations of a sample delivered; the thread of one client alone touches it.</summary>
+    /// <summary>What the operations of a sample delivered; only the thread of one client touches it.</summary>
     public sealed class SampleCounters : CacheLinePadded
     {
         /// <summary>Rows delivered.</summary>

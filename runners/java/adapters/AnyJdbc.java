@@ -10,7 +10,7 @@ import rowpath.Getter;
 import rowpath.jdbc.ArrayValues;
 import rowpath.jdbc.Jdbc;
 
-/** Any driver whose jar the user names, to the URL that the user gives; it only reads. */
+/** Any driver in a jar that the user names, to a URL that the user gives; it only reads. */
 public final class AnyJdbc extends Jdbc {
   @Override
   protected Connection connect() throws SQLException {

@@ -11,7 +11,7 @@ import rowpath.jdbc.Setter;
 import rowpath.jdbc.TextValues;
 import rowpath.mysql.MysqlJdbc;
 
-/** MySQL Connector/J: current, and 5.1.6 of 2008, whose dates and times are another matter. */
+/** MySQL Connector/J: current, and 5.1.6 of 2008, which handles dates and times in another way. */
 public final class ConnectorJ extends MysqlJdbc {
   private static final String FACTORY = "org.newsclub.net.mysql.AFUNIXDatabaseSocketFactory";
 

@@ -37,11 +37,11 @@ public final class Esproc implements Adapter {
 
   @Override
   public Operation prepare(Phase phase, Object[][] rows) {
-    // SPL parts a file itself: operation k of n takes part k, wherever that begins.
-    boolean parted = phase.access().equals("segment");
-    String[] texts = new String[parted ? rows.length : 1];
+    // SPL splits a file itself: operation k of n takes part k, wherever that begins.
+    boolean segmented = phase.access().equals("segment");
+    String[] texts = new String[segmented ? rows.length : 1];
     for (int part = 0; part < texts.length; part++) {
-      texts[part] = "=" + expression(phase, parted ? (part + 1) + ":" + rows.length : "");
+      texts[part] = "=" + expression(phase, segmented ? (part + 1) + ":" + rows.length : "");
     }
     int fetchSize = options.count("result", "fetch-size");
     RowLoop<EsprocRows> loop =

@@ -49,7 +49,7 @@ public final class Hsqldb extends Jdbc {
   @Override
   protected Setter setter(Column column) {
     return switch (column.type()) {
-      case ARRAY -> ArrayValues.setter(column.bits() > 32 ? "BIGINT" : "INTEGER");
+      case ARRAY -> ArrayValues.setter(column);
       case DATE ->
           (statement, index, value) -> statement.setDate(index, Date.valueOf((LocalDate) value));
       case TIMESTAMP -> SqlValues.timestampSetter();

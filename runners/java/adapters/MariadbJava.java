@@ -22,7 +22,7 @@ public final class MariadbJava extends MysqlJdbc {
     }
   }
 
-  /** Any fetch size streams: so many rows are read from the connection at a time. */
+  /** Any fetch size streams: it is how many rows are read from the connection at a time. */
   @Override
   protected int fetchSize() {
     return options.get("result", "whole").equals("single-row")

@@ -147,7 +147,7 @@ final class Clients {
     return new ClientGroups(request, adapters.size(), phases);
   }
 
-  /** What the connection's settings do not tell: how the clients run and whose CPU is told. */
+  /** What the connection's settings lack: how the clients run, and which CPU time is reported. */
   void facts(Map<String, Object> settings) {
     settings.put("clients", String.valueOf(adapters.size()));
     if (threads != null) {

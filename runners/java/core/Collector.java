@@ -8,9 +8,9 @@ import java.util.Map;
 /**
  * What the garbage collector did in a window.
  *
- * <p>The count is exact. The time is told in whole milliseconds, but kept finer by the JVM: the sum
- * over many windows has the error of one reading, not of each. What is finer (performance counters,
- * the flight recorder) is closed to programs or would cost inside the clock.
+ * <p>The count is exact. The time is reported in whole milliseconds, but kept finer by the JVM: the
+ * sum over many windows has the error of one reading, not of each. What is finer (performance
+ * counters, the flight recorder) is closed to programs or would cost inside the clock.
  */
 final class Collector {
   private static final List<GarbageCollectorMXBean> BEANS =

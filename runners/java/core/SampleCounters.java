@@ -3,7 +3,7 @@ package rowpath;
 import java.sql.ResultSet;
 
 /**
- * What the operations of a sample delivered; fields are plain because the loop's thread alone
+ * What the operations of a sample delivered; fields are plain because only the loop's thread
  * touches them.
  */
 public final class SampleCounters extends CacheLinePadded {

@@ -42,7 +42,7 @@ final class Slot {
     this.failedCounts = acknowledged + 4 * rows;
   }
 
-  /** When the group begins; 0: not told yet. */
+  /** When the group begins; 0: not known yet. */
   long begins() {
     return (long) WORD.getAcquire(control, 0);
   }
@@ -70,7 +70,7 @@ final class Slot {
     put(10, arrivals);
   }
 
-  /** An operation of the row told by {@link #next} is about to begin. */
+  /** An operation of the row given to {@link #next} is about to begin. */
   void begin(long begunNs) {
     put(4, begunNs);
   }
@@ -82,7 +82,7 @@ final class Slot {
     }
   }
 
-  /** The operation under way failed: whether it was done nobody knows. */
+  /** The operation under way failed: it may or may not have been done. */
   void doubt(int row) {
     if (acknowledged > 0) {
       count(failedCounts + 4 * row);

@@ -25,7 +25,7 @@ import org.objectweb.asm.Type;
  * }</pre>
  *
  * and for the digest {@code encoder.text(…)} in the place of {@code Touch.of(…)}. The values of a
- * wide row are taken in methods of so many columns each.
+ * wide row are taken in methods of {@link #PART} columns each.
  */
 public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
   // The JVM does not compile methods of more than 8,000 bytes and takes none of more than 65,535.
@@ -51,7 +51,7 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     constructor.visitEnd();
     for (boolean digest : new boolean[] {false, true}) {
       loop(writer, shape, digest);
-      if (isParted(shape)) {
+      if (isSplit(shape)) {
         for (int from = 1; from < shape.size(); from += PART) {
           part(writer, shape, digest, from);
         }
@@ -88,10 +88,10 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
       code.visitVarInsn(ALOAD, 3);
       code.visitMethodInsn(INVOKEVIRTUAL, ENCODER, "beginRow", "()V", false);
     }
-    for (int column = 1; !isParted(shape) && column < shape.size(); column++) {
+    for (int column = 1; !isSplit(shape) && column < shape.size(); column++) {
       value(code, source, isInterface, column, shape.get(column), digest);
     }
-    for (int from = 1; isParted(shape) && from < shape.size(); from += PART) {
+    for (int from = 1; isSplit(shape) && from < shape.size(); from += PART) {
       code.visitVarInsn(LLOAD, SUM);
       code.visitVarInsn(ALOAD, SOURCE);
       code.visitVarInsn(ALOAD, digest ? 3 : 2);
@@ -151,7 +151,7 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     code.visitEnd();
   }
 
-  private static boolean isParted(List<String[]> shape) {
+  private static boolean isSplit(List<String[]> shape) {
     return shape.size() - 1 > PART;
   }
 

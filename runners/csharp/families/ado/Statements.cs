@@ -64,7 +64,7 @@ namespace Rowpath.Ado
         }
     }
 
-    /// <summary><c>bound</c>: a command with parameters made for each execution, prepared by nobody.</summary>
+    /// <summary><c>bound</c>: a command with parameters made for each execution, never prepared.</summary>
     sealed class Bound : Statement
     {
         readonly Adapter adapter;

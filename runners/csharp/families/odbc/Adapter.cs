@@ -17,7 +17,7 @@ namespace Rowpath.Odbc
         /// <summary>What the driver's connection string says beside DRIVER.</summary>
         protected abstract void Login(Dictionary<string, string> words);
 
-        /// <summary>The words of a server's address and login, alike for most drivers.</summary>
+        /// <summary>The words of a server's address and login, the same for most drivers.</summary>
         protected void AddServer(Dictionary<string, string> words)
         {
             words["SERVER"] = Options.Get("host", "127.0.0.1");
@@ -64,7 +64,7 @@ namespace Rowpath.Odbc
         /// <summary>How an integer of 64 bits that may be NULL is taken.</summary>
         protected virtual Getter LongInteger() => Rowpath.Getter.FromValue(Values.Integer);
 
-        /// <summary>NULL by the text that cannot be had: IsDBNull would keep the value as the driver's type, a number
+        /// <summary>NULL by GetString, which then fails: IsDBNull would keep the value as the driver's type, a number
         /// cut to what that holds.</summary>
         protected static bool HasNoText(DbDataReader rows, int at)
         {

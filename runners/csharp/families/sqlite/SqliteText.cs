@@ -3,7 +3,7 @@ using Rowpath.Ado;
 
 namespace Rowpath.Sqlite
 {
-    /// <summary>What SQLite has no type for and keeps as text, in and out; what it tells of itself.</summary>
+    /// <summary>What SQLite has no type for and keeps as text, in and out; its settings.</summary>
     static class SqliteText
     {
         /// <summary>Whether values of the column are text in the database although they are none.</summary>

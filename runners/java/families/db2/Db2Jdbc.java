@@ -10,8 +10,8 @@ import rowpath.jdbc.SqlValues;
 import rowpath.jdbc.TextValues;
 
 /**
- * What Db2's family (Derby, Db2 for i) wants of every driver. None knows java.time: dates and times
- * of day are text (java.sql.Date is not proleptic), timestamps java.sql.Timestamp.
+ * What Db2's family (Derby, Db2 for i) wants of every JDBC driver. None knows java.time: dates and
+ * times of day are text (java.sql.Date is not proleptic), timestamps java.sql.Timestamp.
  */
 public abstract class Db2Jdbc extends Jdbc {
   @Override

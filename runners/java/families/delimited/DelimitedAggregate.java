@@ -10,8 +10,8 @@ import rowpath.Failure;
 
 /**
  * One row computed over all lines, as a program does without a database: its columns are called
- * {@code count}, {@code sum_X}, {@code min_X}, {@code max_X} of columns X. NULL counts in {@code
- * count} alone.
+ * {@code count}, {@code sum_X}, {@code min_X}, {@code max_X} of columns X. NULL counts only in
+ * {@code count}.
  */
 public final class DelimitedAggregate {
   private final List<Column> result;

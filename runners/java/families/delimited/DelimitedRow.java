@@ -26,7 +26,7 @@ public final class DelimitedRow {
   private boolean escaped;
   private boolean wasNull;
 
-  /** Rows of so many columns from a reader of lines. */
+  /** Rows of {@code columns} columns from a reader of lines. */
   public DelimitedRow(BufferedReader reader, char delimiter, int columns) {
     this.reader = reader;
     this.delimiter = delimiter;

@@ -3,6 +3,7 @@ package rowpath.jdbc;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import rowpath.Column;
 import rowpath.Getter;
 
 /** Arrays as JDBC hands them over. */
@@ -19,8 +20,9 @@ public final class ArrayValues {
     return value == null ? null : (Object[]) value.getArray();
   }
 
-  /** The setter of arrays whose elements have this SQL type. */
-  public static Setter setter(String element) {
+  /** The setter of arrays of integers, by their width. */
+  public static Setter setter(Column column) {
+    String element = column.bits() > 32 ? "BIGINT" : "INTEGER";
     return (statement, index, value) ->
         statement.setArray(
             index, statement.getConnection().createArrayOf(element, (Object[]) value));

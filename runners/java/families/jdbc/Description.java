@@ -34,7 +34,7 @@ final class Description {
   static List<Map<String, Object>> of(
       Connection connection, String sql, Function<Column, Getter> getter) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      ResultSetMetaData meta = told(statement);
+      ResultSetMetaData meta = known(statement);
       if (meta != null) {
         return columns(meta, getter);
       }
@@ -46,7 +46,7 @@ final class Description {
   }
 
   /** Null where the driver says it cannot tell before it has executed. */
-  private static ResultSetMetaData told(PreparedStatement statement) {
+  private static ResultSetMetaData known(PreparedStatement statement) {
     try {
       ResultSetMetaData meta = statement.getMetaData();
       return meta != null && meta.getColumnCount() > 0 ? meta : null;

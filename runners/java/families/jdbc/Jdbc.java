@@ -103,14 +103,12 @@ public abstract class Jdbc implements Adapter {
     return Math.max(options.count("result", "cursor"), options.count("result", "fetch-size"));
   }
 
-  /**
-   * Whether the driver fetches in portions ({@code result=cursor:n}) inside a transaction alone.
-   */
+  /** Whether the driver fetches in portions ({@code result=cursor:n}) only inside a transaction. */
   protected boolean cursorTakesTransaction() {
     return true;
   }
 
-  /** Whether a statement is prepared for each execution anew, as far as the program can tell. */
+  /** Whether the program prepares a statement for each execution. */
   protected boolean preparesEachTime() {
     return statementMode().equals("bound");
   }

@@ -66,7 +66,9 @@ final class LongStatement {
     }
   }
 
-  /** Tries to end what nobody waits for any longer, so that the connection can be closed. */
+  /**
+   * Tries to end a statement that is no longer waited for, so that the connection can be closed.
+   */
   private static void leave(Statement statement, FutureTask<Long> query)
       throws InterruptedException {
     try {

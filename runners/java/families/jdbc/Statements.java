@@ -17,7 +17,7 @@ final class Statements {
   private Statements() {}
 
   /**
-   * {@code prepared}: one PreparedStatement, kept; made anew where the driver closes it when an
+   * {@code prepared}: one PreparedStatement, kept; made again where the driver closes it when an
    * execution fails (DuckDB).
    */
   static final class Prepared implements Operation {

@@ -16,7 +16,7 @@ import rowpath.jdbc.Jdbc;
 import rowpath.jdbc.Literals;
 
 /**
- * What the drivers of MariaDB and MySQL share: where statements are prepared, literals, facts.
+ * What the JDBC drivers of MariaDB and MySQL share: where statements are prepared, literals, facts.
  *
  * <p>{@code statement=prepared} is prepared on the server, {@code bound} by the driver, which sends
  * text. With {@code prepare_cache} the program prepares for each execution and leaves it to the
@@ -68,7 +68,7 @@ public abstract class MysqlJdbc extends Jdbc {
     return false;
   }
 
-  /** The bulk way that is JDBC's batch for a program: the driver is told beforehand. */
+  /** The bulk way that is JDBC's batch for a program: the driver is configured for it. */
   protected abstract String configuredBulk();
 
   /** Whether the path takes that way. */
