@@ -8,10 +8,10 @@ python=$root/.venv/bin/python
 
 # Prints the class path of the named pinned artefacts, fetched where needed.
 class_path() {
-    PYTHONPATH="$root/src" "$python" -c 'import sys; from rowpath.languages import java; print(java.class_path(sys.argv[1:]))' "$@"
+    PYTHONPATH="$root/src" "$python" -c 'import sys; from rowpath.runners.toolchains import java; print(java.class_path(sys.argv[1:]))' "$@"
 }
 
-java=$(PYTHONPATH="$root/src" "$python" -c 'from rowpath.languages import java; print(java.java_command())')
+java=$(PYTHONPATH="$root/src" "$python" -c 'from rowpath.runners.toolchains import java; print(java.java_command())')
 formatter=$(class_path google-java-format)
 drivers=$(class_path asm jackson-core jackson-jr-objects postgresql duckdb_jdbc)
 exports=
@@ -20,12 +20,12 @@ for package in api code file parser tree util; do
 done
 
 cd "$here"
-sources=$(find adapters src -name '*.java' | sort)
+sources=$(find core families adapters tools tests -name '*.java' | sort)
 case ${1-} in
     --fix) mode=--replace ;;
     *) mode='--set-exit-if-changed --dry-run' ;;
 esac
-# The lists are split into words on purpose: no name of ours holds a blank.
+# The lists are split into words on purpose: no name here holds a blank.
 # shellcheck disable=SC2086
 "$java" $exports -cp "$formatter" com.google.googlejavaformat.java.Main $mode $sources
 

@@ -5,6 +5,7 @@ using System.Globalization;
 using System.Linq;
 using System.Text;
 using Rowpath.Ado;
+using Rowpath.Sqlite;
 
 namespace Rowpath.Adapters
 {
@@ -12,7 +13,7 @@ namespace Rowpath.Adapters
     /// Decimals, dates and times are text in the database, and the driver's own timestamps end at milliseconds. It
     /// takes no UTF-16, which the driver manager hands on as Latin-1: file names are URIs, other text is written as
     /// bytes.</summary>
-    public sealed class AdoLibsqliteodbc : Odbc
+    public sealed class AdoLibsqliteodbc : Odbc.Adapter
     {
         protected override void Login(Dictionary<string, string> words)
         {
@@ -71,7 +72,7 @@ namespace Rowpath.Adapters
         public override void Facts(Facts facts)
         {
             base.Facts(facts);
-            SqliteText.Facts(facts, Ask);
+            SqliteText.Facts(this, facts);
         }
     }
 }

@@ -8,15 +8,11 @@ namespace Rowpath.Adapters
 {
     /// <summary>System.Data.Odbc over MariaDB Connector/ODBC; its options:
     /// https://mariadb.com/kb/en/about-mariadb-connector-odbc/.</summary>
-    public sealed class AdoOdbcMariadb : Odbc
+    public sealed class AdoOdbcMariadb : Odbc.Adapter
     {
         protected override void Login(Dictionary<string, string> words)
         {
-            words["SERVER"] = Options.Get("host", "127.0.0.1");
-            words["PORT"] = Options.Need("port");
-            words["DATABASE"] = Options.Need("database");
-            words["UID"] = Options.Need("user");
-            words["PWD"] = Options.Get("password", "");
+            AddServer(words);
             words["CHARSET"] = "utf8mb4";
             words["NO_PROMPT"] = "1";
         }

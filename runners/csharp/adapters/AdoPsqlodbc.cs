@@ -5,22 +5,19 @@ using System.Data.Odbc;
 using System.Diagnostics;
 using System.IO;
 using Rowpath.Ado;
+using Rowpath.Postgresql;
 
 namespace Rowpath.Adapters
 {
     /// <summary>System.Data.Odbc over psqlodbc, the Unicode driver; its options:
     /// https://odbc.postgresql.org/docs/config-opt.html.</summary>
-    public sealed class AdoPsqlodbc : Odbc
+    public sealed class AdoPsqlodbc : Odbc.Adapter
     {
         /// <summary>The driver's own defaults, but: no savepoint around each statement of a transaction, booleans as
         /// such.</summary>
         protected override void Login(Dictionary<string, string> words)
         {
-            words["SERVER"] = Options.Get("host", "127.0.0.1");
-            words["PORT"] = Options.Need("port");
-            words["DATABASE"] = Options.Need("database");
-            words["UID"] = Options.Need("user");
-            words["PWD"] = Options.Get("password", "");
+            AddServer(words);
             string tls = Options.Get("tls", "off");
             if (tls != "default") words["SSLmode"] = tls == "on" ? "require" : "disable";
             int fetched = Options.Count("result", "cursor");
@@ -70,8 +67,7 @@ namespace Rowpath.Adapters
         {
             base.Facts(facts);
             facts.Build = Ask("SELECT version()");
-            foreach (string name in new[] { "synchronous_commit", "fsync", "TimeZone", "client_encoding" })
-                facts.Settings[name] = Ask("SHOW " + name);
+            AddSettings(facts, "SHOW {0}", "synchronous_commit", "fsync", "TimeZone", "client_encoding");
             const string own = " FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
             facts.Settings["tls"] = Ask("SELECT CASE WHEN ssl THEN 'on' ELSE 'off' END" + own);
         }

@@ -3,6 +3,7 @@ using System.Data;
 using System.Data.Common;
 using Mono.Data.Sqlite;
 using Rowpath.Ado;
+using Rowpath.Sqlite;
 
 namespace Rowpath.Adapters
 {
@@ -55,7 +56,7 @@ namespace Rowpath.Adapters
         {
             base.Facts(facts);
             facts.DriverVersion = "Mono.Data.Sqlite " + typeof(SqliteConnection).Assembly.GetName().Version;
-            SqliteText.Facts(facts, Ask);
+            SqliteText.Facts(this, facts);
         }
 
         static DbType SqlType(Column column)

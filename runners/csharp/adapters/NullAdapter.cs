@@ -25,7 +25,7 @@ namespace Rowpath.Adapters
 
         sealed class Nothing : Operation
         {
-            public override void Run(int row, Tally tally)
+            public override void Run(int row, SampleCounters counters)
             {
             }
         }
@@ -44,7 +44,7 @@ namespace Rowpath.Adapters
                 this.stallEvery = stallEvery;
             }
 
-            public override void Run(int row, Tally tally)
+            public override void Run(int row, SampleCounters counters)
             {
                 for (long end = Native.NowNs() + burnNs; Native.NowNs() < end;) continue;
                 if (stallNs > 0 && ++done % stallEvery == 0) Thread.Sleep(new TimeSpan(stallNs / 100));

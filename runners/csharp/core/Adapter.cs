@@ -26,7 +26,7 @@ namespace Rowpath
         }
 
         /// <summary>Has a long statement stopped in the driver's own way.</summary>
-        public virtual Behaviour Behave(BehaviourAsked asked)
+        public virtual Interruption.Outcome Interrupt(Interruption asked)
         {
             throw new Failure("unsupported", "", "this path has no statements that could be stopped");
         }

@@ -79,15 +79,15 @@ namespace Rowpath
                 return SampleReply.Of(prepared.Phase, new[] { part }, collector);
             }
             long[] wanted = prepared.Share(operations, first);
-            var meeting = new Meeting(threads.Length);
+            var barrier = new StartBarrier(threads.Length);
             long window = Native.NowNs();
             for (int client = 0; client < threads.Length; client++)
             {
                 Sampler sampler = prepared.Samplers[client];
                 long mine = wanted[client];
-                threads[client].Begin(() => Together(sampler, meeting, leadInNs, durationNs, mine));
+                threads[client].Begin(() => Together(sampler, barrier, leadInNs, durationNs, mine));
             }
-            meeting.Open();
+            barrier.Open();
             SamplePart[] parts = threads.Select(thread => thread.End()).ToArray();
             long windowNs = Native.NowNs() - window;
             Dictionary<string, object> reply = SampleReply.Of(prepared.Phase, parts, collector);
@@ -95,20 +95,20 @@ namespace Rowpath
             return reply;
         }
 
-        static SamplePart Together(Sampler sampler, Meeting meeting, long leadInNs, long durationNs, long wanted)
+        static SamplePart Together(Sampler sampler, StartBarrier barrier, long leadInNs, long durationNs, long wanted)
         {
             try
             {
-                return sampler.Sample(meeting, leadInNs, durationNs, wanted);
+                return sampler.Sample(barrier, leadInNs, durationNs, wanted);
             }
             catch (Exception)
             {
-                meeting.Leave();
+                barrier.Leave();
                 throw;
             }
         }
 
-        /// <summary>What the connection's settings do not tell: how the clients run and whose CPU is told.</summary>
+        /// <summary>What the connection's settings lack: how the clients run, and which CPU time is reported.</summary>
         internal void Facts(Dictionary<string, object> settings)
         {
             settings["clients"] = adapters.Count.ToString();

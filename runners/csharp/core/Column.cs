@@ -30,7 +30,7 @@ namespace Rowpath
             Nullable = nullable;
         }
 
-        /// <summary>Whether it is a decimal of more digits than System.Decimal has, or of nobody knows how many: its
+        /// <summary>Whether it is a decimal of more digits than System.Decimal has, or of an unknown number: its
         /// natural type is SqlDecimal.</summary>
         public bool Wide => Type == LogicalType.Decimal && (Precision > MostDigits || Precision == 0);
 

@@ -22,13 +22,13 @@ namespace Rowpath
             Native.DieWithParent();
             int replies = Native.MoveStdoutAside();
             var requests = new BlockingCollection<string>();
-            var conversation = new Conversation(arguments[1], arguments[3], requests, replies);
-            new Thread(conversation.Run, StackBytes) { Name = "rowpath-loop", IsBackground = true }.Start();
+            var session = new Session(arguments[1], arguments[3], requests, replies);
+            new Thread(session.Run, StackBytes) { Name = "rowpath-loop", IsBackground = true }.Start();
             var input = new StreamReader(Console.OpenStandardInput(), new UTF8Encoding(false));
             for (string line = input.ReadLine(); line != null; line = input.ReadLine()) requests.Add(line);
             // The controller is gone: stop at once, in the middle of a sample too.
-            if (!conversation.Ended) Native.Exit(0);
-            Thread.Sleep(Timeout.Infinite); // the conversation ends the process itself
+            if (!session.Ended) Native.Exit(0);
+            Thread.Sleep(Timeout.Infinite); // the session ends the process itself
             return 0;
         }
     }

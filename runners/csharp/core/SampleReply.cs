@@ -39,7 +39,7 @@ namespace Rowpath
                 { "execute_ns", parts.Sum(part => part.ExecuteNs) },
                 { "first_row_ns", parts.Sum(part => part.FirstRowNs) },
                 { "connect_ns", parts.Sum(part => part.ConnectNs) },
-                { "collector_ns", 0L }, // Mono tells no program how long its collector took
+                { "collector_ns", 0L }, // Mono does not report how long its collector took
                 { "collections", collector.Collections() }
             };
             if (parts.Length > 1) reply["clients"] = parts.Select(Client).ToArray();

@@ -4,7 +4,7 @@ using System.Collections.Generic;
 namespace Rowpath
 {
     /// <summary>The loop of one client in one phase, with its clock and its position.</summary>
-    sealed class Sampler : Apart
+    sealed class Sampler : CacheLinePadded
     {
         /// <summary>Wanted operations of a client that has no part in a sample.</summary>
         internal const long None = -1;
@@ -15,7 +15,7 @@ namespace Rowpath
         readonly Operation operation;
         readonly Adapter adapter;
         readonly int operationsBeforeWrap;
-        readonly Tally tally = new Tally();
+        readonly SampleCounters counters = new SampleCounters();
         long position;
         int row;
 
@@ -36,11 +36,11 @@ namespace Rowpath
         /// <summary>How each column of the result is taken.</summary>
         internal Getter[] Getters => operation.Getters;
 
-        /// <summary>Lead-in and block. With a meeting all clients' blocks begin when it opens and last as long: waiting
+        /// <summary>Lead-in and block. With a barrier all clients' blocks begin when it opens and last as long: waiting
         /// for a core after that is a client's own time.</summary>
-        internal SamplePart Sample(Meeting meeting, long leadInNs, long durationNs, long wanted)
+        internal SamplePart Sample(StartBarrier barrier, long leadInNs, long durationNs, long wanted)
         {
-            tally.Stamps = phase.Stamps && phase.Kind != "load"; // has many executes
+            counters.Stamps = phase.Stamps && phase.Kind != "load"; // has many executes
             long windowCpu = Native.ThreadCpuNs();
             long window = Native.NowNs();
             Reset();
@@ -48,24 +48,24 @@ namespace Rowpath
             var part = new SamplePart { LeadInOperations = operations };
             Reset();
             part.First = position;
-            long begun = meeting == null ? 0 : meeting.Join();
+            long begun = barrier == null ? 0 : barrier.Join();
             long cpu = Native.ThreadCpuNs();
             long start = Native.NowNs();
-            if (meeting == null) begun = start;
+            if (barrier == null) begun = start;
             long end = wanted == None ? start : Block(start, durationNs - (start - begun), wanted);
             long cpuAfter = Native.ThreadCpuNs();
             part.Operations = operations;
             part.Failed = failed;
             part.Failure = failure;
-            part.Rows = tally.Rows;
-            part.Touch = tally.Touch;
+            part.Rows = counters.Rows;
+            part.Touch = counters.Touch;
             part.Ns = end - begun;
             part.CpuNs = cpuAfter - cpu;
             part.MinNs = maxNs == 0 ? 0 : minNs;
             part.MaxNs = maxNs;
-            part.ExecuteNs = tally.ExecuteNs;
-            part.FirstRowNs = tally.FirstRowNs;
-            part.ConnectNs = tally.ConnectNs;
+            part.ExecuteNs = counters.ExecuteNs;
+            part.FirstRowNs = counters.FirstRowNs;
+            part.ConnectNs = counters.ConnectNs;
             part.WindowNs = end - window;
             part.WindowCpuNs = cpuAfter - windowCpu;
             return part;
@@ -78,24 +78,24 @@ namespace Rowpath
             long resume = position;
             Seek(first);
             Reset();
-            tally.Stamps = false;
-            tally.Encoder = encoder;
+            counters.Stamps = false;
+            counters.Encoder = encoder;
             try
             {
                 for (long done = 0; done < count; done++)
                 {
-                    operation.Run(row, tally);
+                    operation.Run(row, counters);
                     Seek(position + 1);
                 }
             }
             finally
             {
-                tally.Encoder = null;
+                counters.Encoder = null;
                 Seek(resume);
             }
             return new Dictionary<string, object>
             {
-                { "digest", encoder.Digest() }, { "rows", tally.Rows }, { "touch", SampleReply.Hex(tally.Touch) },
+                { "digest", encoder.Digest() }, { "rows", counters.Rows }, { "touch", SampleReply.Hex(counters.Touch) },
                 { "operations", count }
             };
         }
@@ -120,7 +120,7 @@ namespace Rowpath
             failure = null;
             minNs = long.MaxValue;
             maxNs = 0;
-            tally.Reset();
+            counters.Reset();
         }
 
         /// <summary>Runs until the duration has passed, or the wanted number when that is not 0; the last
@@ -137,10 +137,10 @@ namespace Rowpath
 
         long Step(long start)
         {
-            tally.Begin(start);
+            counters.Begin(start);
             try
             {
-                operation.Run(row, tally);
+                operation.Run(row, counters);
                 operations++;
             }
             catch (Exception thrown)
@@ -158,7 +158,7 @@ namespace Rowpath
 
         void Fail(Exception thrown)
         {
-            tally.Undo();
+            counters.Undo();
             failed++;
             if (failure == null) failure = Failure.Body(thrown, "sql", adapter);
         }

@@ -64,8 +64,8 @@ namespace Rowpath
             }
             else
             {
-                encoded = (long)Natural.Taker(typeof(Encoder), column, value.GetType()).Invoke(encoder, new[] { value });
-                touched = (long)Natural.Taker(typeof(Touch), column, value.GetType()).Invoke(null, new[] { value });
+                encoded = (long)NaturalTypes.Taker(typeof(Encoder), column, value.GetType()).Invoke(encoder, new[] { value });
+                touched = (long)NaturalTypes.Taker(typeof(Touch), column, value.GetType()).Invoke(null, new[] { value });
             }
             string row = BitConverter.ToString(encoder.Row()).Replace("-", "").ToLowerInvariant();
             encoder.EndRow();

@@ -3,20 +3,14 @@ package rowpath.adapters;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.LocalDate;
-import java.time.LocalDateTime;
-import java.time.LocalTime;
-import java.time.OffsetDateTime;
 import java.util.Properties;
-import java.util.UUID;
 import rowpath.Column;
 import rowpath.Failure;
 import rowpath.Getter;
-import rowpath.jdbc.AnyValues;
 import rowpath.jdbc.ArrayValues;
 import rowpath.jdbc.Jdbc;
 
-/** Any driver whose jar the user names, to the URL that the user gives; it only reads. */
+/** Any driver in a jar that the user names, to a URL that the user gives; it only reads. */
 public final class AnyJdbc extends Jdbc {
   @Override
   protected Connection connect() throws SQLException {
@@ -52,11 +46,7 @@ public final class AnyJdbc extends Jdbc {
   @Override
   protected Getter getter(Column column) {
     return switch (column.type()) {
-      case DATE -> Getter.function(AnyValues.class, "date", LocalDate.class, false);
-      case TIME -> Getter.function(AnyValues.class, "time", LocalTime.class, false);
-      case TIMESTAMP -> Getter.function(AnyValues.class, "timestamp", LocalDateTime.class, false);
-      case TIMESTAMPTZ -> Getter.function(AnyValues.class, "instant", OffsetDateTime.class, false);
-      case UUID -> Getter.function(AnyValues.class, "uuid", UUID.class, false);
+      case DATE, TIME, TIMESTAMP, TIMESTAMPTZ, UUID -> AnyValues.getter(column);
       case ARRAY -> ArrayValues.getter();
       default -> super.getter(column);
     };

@@ -2,18 +2,17 @@ package rowpath.adapters;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.util.Properties;
-import java.util.UUID;
 import rowpath.Column;
 import rowpath.Getter;
-import rowpath.jdbc.MysqlFamily;
 import rowpath.jdbc.Setter;
+import rowpath.jdbc.TextValues;
+import rowpath.mysql.MysqlJdbc;
 
-/** MySQL Connector/J: current, and 5.1.6 of 2008, whose dates and times are another matter. */
-public final class ConnectorJ extends MysqlFamily {
+/** MySQL Connector/J: current, and 5.1.6 of 2008, which handles dates and times in another way. */
+public final class ConnectorJ extends MysqlJdbc {
   private static final String FACTORY = "org.newsclub.net.mysql.AFUNIXDatabaseSocketFactory";
 
   @Override
@@ -69,17 +68,11 @@ public final class ConnectorJ extends MysqlFamily {
   @Override
   protected Getter getter(Column column) {
     return switch (column.type()) {
-      case UUID -> Getter.function(ConnectorJ.class, "uuid", UUID.class, true);
+      case UUID -> TextValues.getter(column); // Connector/J knows no such type
       case DATE, TIME, TIMESTAMP, TIMESTAMPTZ ->
           old() ? ConnectorJ5.getter(column, prepared()) : super.getter(column);
       default -> super.getter(column);
     };
-  }
-
-  /** The getter of UUIDs: Connector/J knows no such type. */
-  public static UUID uuid(ResultSet rows, int column) throws SQLException {
-    String text = rows.getString(column);
-    return text == null ? null : UUID.fromString(text);
   }
 
   @Override

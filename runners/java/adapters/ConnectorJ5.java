@@ -3,10 +3,6 @@ package rowpath.adapters;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.LocalDate;
-import java.time.LocalDateTime;
-import java.time.LocalTime;
-import java.time.OffsetDateTime;
 import java.util.Properties;
 import rowpath.Column;
 import rowpath.Getter;
@@ -43,12 +39,6 @@ final class ConnectorJ5 {
 
   /** {@code binary}: whether the rows come in the binary form of prepared statements. */
   static Getter getter(Column column, boolean binary) {
-    Class<?> owner = binary ? SqlValues.class : TextValues.class;
-    return switch (column.type()) {
-      case DATE -> Getter.function(owner, "date", LocalDate.class, !binary);
-      case TIME -> Getter.function(owner, "time", LocalTime.class, !binary);
-      case TIMESTAMP -> Getter.function(owner, "timestamp", LocalDateTime.class, !binary);
-      default -> Getter.function(owner, "instant", OffsetDateTime.class, !binary);
-    };
+    return binary ? SqlValues.getter(column) : TextValues.getter(column);
   }
 }

@@ -15,6 +15,9 @@ import rowpath.Options;
 import rowpath.Phase;
 import rowpath.RowLoop;
 import rowpath.RowLoops;
+import rowpath.delimited.DelimitedAggregate;
+import rowpath.delimited.DelimitedRow;
+import rowpath.delimited.DelimitedSegment;
 
 /** A whole table from {@code TABLE.tbl} (runners/PROTOCOL.md, Delimited text files). */
 public final class DelimitedFile implements Adapter {
@@ -43,10 +46,10 @@ public final class DelimitedFile implements Adapter {
     int columns = phase.columns().size();
     RowLoop<DelimitedRow> loop =
         RowLoops.of(DelimitedRow.class, phase.columns(), getters(phase.columns()));
-    return (row, tally) -> {
+    return (row, counters) -> {
       try (BufferedReader reader = segment ? segment(file, rows[row]) : whole(file)) {
-        tally.executed();
-        tally.take(new DelimitedRow(reader, delimiter, columns), loop);
+        counters.executed();
+        counters.take(new DelimitedRow(reader, delimiter, columns), loop);
       }
     };
   }
@@ -67,11 +70,11 @@ public final class DelimitedFile implements Adapter {
     DelimitedAggregate only = new DelimitedAggregate(result, table);
     RowLoop<DelimitedAggregate> loop =
         RowLoops.of(DelimitedAggregate.class, result, getters(result));
-    return (row, tally) -> {
+    return (row, counters) -> {
       try (BufferedReader reader = whole(file)) {
         only.over(new DelimitedRow(reader, delimiter, table.size()));
-        tally.executed();
-        tally.take(only, loop);
+        counters.executed();
+        counters.take(only, loop);
       }
     };
   }

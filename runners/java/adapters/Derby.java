@@ -8,10 +8,10 @@ import java.sql.SQLException;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicInteger;
 import rowpath.Options;
-import rowpath.jdbc.Db2Sql;
+import rowpath.db2.Db2Jdbc;
 
 /** Derby, embedded and as a network server from the same source. */
-public final class Derby extends Db2Sql {
+public final class Derby extends Db2Jdbc {
   private static final AtomicInteger OPEN = new AtomicInteger(); // clients of the embedded database
 
   @Override

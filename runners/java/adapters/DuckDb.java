@@ -96,7 +96,7 @@ public final class DuckDb extends Jdbc {
     return switch (column.type()) {
       case INTERVAL ->
           (statement, index, value) -> statement.setString(index, text((Interval) value));
-      case ARRAY -> ArrayValues.setter(column.bits() > 32 ? "BIGINT" : "INTEGER");
+      case ARRAY -> ArrayValues.setter(column);
       default -> super.setter(column);
     };
   }
@@ -123,7 +123,7 @@ public final class DuckDb extends Jdbc {
         : super.bulk(way, phase, rows);
   }
 
-  /** The jar's version: the driver itself tells that of its engine. */
+  /** The jar's version: the driver itself reports that of its engine. */
   private static String version() throws SQLException {
     URL jar = DuckDBDriver.class.getProtectionDomain().getCodeSource().getLocation();
     try (JarFile opened = new JarFile(Path.of(jar.toURI()).toFile())) {
@@ -137,10 +137,14 @@ public final class DuckDb extends Jdbc {
   public void facts(Facts facts) throws SQLException {
     super.facts(facts);
     facts.reply().put("driver_version", "duckdb_jdbc " + version());
-    for (String name :
-        new String[] {"threads", "async_threads", "fsync_mode", "TimeZone", "memory_limit"}) {
-      facts.settings().put(name, ask("SELECT current_setting('" + name + "')"));
-    }
+    addSettings(
+        facts,
+        "SELECT current_setting('%s')",
+        "threads",
+        "async_threads",
+        "fsync_mode",
+        "TimeZone",
+        "memory_limit");
     facts.settings().put("stream_results", String.valueOf(options.count("result", "chunked") > 0));
   }
 }

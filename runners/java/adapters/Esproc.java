@@ -37,22 +37,22 @@ public final class Esproc implements Adapter {
 
   @Override
   public Operation prepare(Phase phase, Object[][] rows) {
-    // SPL parts a file itself: operation k of n takes part k, wherever that begins.
-    boolean parted = phase.access().equals("segment");
-    String[] texts = new String[parted ? rows.length : 1];
+    // SPL splits a file itself: operation k of n takes part k, wherever that begins.
+    boolean segmented = phase.access().equals("segment");
+    String[] texts = new String[segmented ? rows.length : 1];
     for (int part = 0; part < texts.length; part++) {
-      texts[part] = "=" + expression(phase, parted ? (part + 1) + ":" + rows.length : "");
+      texts[part] = "=" + expression(phase, segmented ? (part + 1) + ":" + rows.length : "");
     }
     int fetchSize = options.count("result", "fetch-size");
     RowLoop<EsprocRows> loop =
         RowLoops.of(EsprocRows.class, phase.columns(), getters(phase.columns()));
-    return (row, tally) -> {
+    return (row, counters) -> {
       try (Statement statement = connection.createStatement()) {
         statement.setFetchSize(fetchSize);
         ResultSet result = execute(statement, texts[row]);
-        tally.executed();
+        counters.executed();
         if (result != null) { // else it is empty
-          tally.take(new EsprocRows(result), loop);
+          counters.take(new EsprocRows(result), loop);
         }
       }
     };
@@ -141,10 +141,7 @@ public final class Esproc implements Adapter {
 
   private static Getter getter(Column column) {
     return switch (column.type()) {
-      case INTEGER ->
-          column.bits() > 32
-              ? Getter.typed("getLong", long.class)
-              : Getter.typed("getInt", int.class);
+      case INTEGER -> Getter.integer(column);
       case DECIMAL -> Getter.typed("getDecimal", java.math.BigDecimal.class);
       case CHAR, VARCHAR, TEXT -> Getter.typed("getString", String.class);
       case DATE -> Getter.typed("getDate", java.time.LocalDate.class);

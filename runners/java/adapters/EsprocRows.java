@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import rowpath.Iso;
+import rowpath.delimited.DelimitedRow;
 
 /**
  * What SPL's driver hands over, as natural values: its own typed getters know no NULL, and SPL

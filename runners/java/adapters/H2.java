@@ -18,7 +18,7 @@ public final class H2 extends Jdbc {
 
   @Override
   protected Connection connect() throws SQLException {
-    // A server of others is not told what would hold for everybody, nor is a database made there.
+    // On a given server no setting is changed that would hold for all, and no database is made.
     boolean given = options.get("given", "no").equals("yes");
     return DriverManager.getConnection(
         url() + (given ? ";IFEXISTS=TRUE" : EXECUTE_EACH_TIME),
@@ -46,7 +46,7 @@ public final class H2 extends Jdbc {
   @Override
   protected Setter setter(Column column) {
     return switch (column.type()) {
-      case ARRAY -> ArrayValues.setter(column.bits() > 32 ? "BIGINT" : "INTEGER");
+      case ARRAY -> ArrayValues.setter(column);
       default -> super.setter(column);
     };
   }
@@ -62,10 +62,12 @@ public final class H2 extends Jdbc {
   @Override
   public void facts(Facts facts) throws SQLException {
     super.facts(facts);
-    for (String name : new String[] {"WRITE_DELAY", "QUERY_CACHE_SIZE", "TIME ZONE"}) {
-      String found = "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = ";
-      facts.settings().put(name, ask(found + Literals.quoted(name)));
-    }
+    addSettings(
+        facts,
+        "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = '%s'",
+        "WRITE_DELAY",
+        "QUERY_CACHE_SIZE",
+        "TIME ZONE");
     facts.settings().put("durability", "none");
   }
 }

@@ -6,8 +6,6 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.LocalDate;
-import java.time.LocalDateTime;
-import java.time.LocalTime;
 import java.time.OffsetDateTime;
 import rowpath.Column;
 import rowpath.Getter;
@@ -43,7 +41,7 @@ public final class Hsqldb extends Jdbc {
   protected Getter getter(Column column) {
     return switch (column.type()) {
       case ARRAY -> ArrayValues.getter();
-      case TIMESTAMPTZ -> Getter.function(SqlValues.class, "instant", OffsetDateTime.class, false);
+      case TIMESTAMPTZ -> SqlValues.getter(column);
       default -> super.getter(column);
     };
   }
@@ -51,12 +49,10 @@ public final class Hsqldb extends Jdbc {
   @Override
   protected Setter setter(Column column) {
     return switch (column.type()) {
-      case ARRAY -> ArrayValues.setter(column.bits() > 32 ? "BIGINT" : "INTEGER");
+      case ARRAY -> ArrayValues.setter(column);
       case DATE ->
           (statement, index, value) -> statement.setDate(index, Date.valueOf((LocalDate) value));
-      case TIMESTAMP ->
-          (statement, index, value) ->
-              statement.setTimestamp(index, Timestamp.valueOf((LocalDateTime) value));
+      case TIMESTAMP -> SqlValues.timestampSetter();
       default -> super.setter(column);
     };
   }
@@ -66,8 +62,8 @@ public final class Hsqldb extends Jdbc {
     return switch (column.type()) {
       case FLOAT32, FLOAT64 -> Literals.plain(value) + (value.toString().contains("E") ? "" : "E0");
       case DATE -> "DATE '" + value + "'";
-      case TIME -> "TIME '" + text((LocalTime) value) + "'";
-      case TIMESTAMP -> "TIMESTAMP '" + Timestamp.valueOf((LocalDateTime) value) + "'";
+      case TIME -> "TIME '" + Literals.time(value) + "'";
+      case TIMESTAMP -> "TIMESTAMP '" + Literals.timestamp(value) + "'";
       case TIMESTAMPTZ ->
           "TIMESTAMP '" + Timestamp.from(((OffsetDateTime) value).toInstant()) + "+0:00'";
       case UUID -> "UUID '" + value + "'";
@@ -75,17 +71,16 @@ public final class Hsqldb extends Jdbc {
     };
   }
 
-  /** A time of day with its seconds, which {@code toString} leaves out when they are 0. */
-  private static String text(LocalTime value) {
-    return value.getSecond() == 0 && value.getNano() == 0 ? value + ":00" : value.toString();
-  }
-
   @Override
   public void facts(Facts facts) throws SQLException {
     super.facts(facts);
-    for (String name : new String[] {"write_delay_millis", "log_data", "tx", "cache_rows"}) {
-      String found = "SELECT PROPERTY_VALUE FROM INFORMATION_SCHEMA.SYSTEM_PROPERTIES";
-      facts.settings().put(name, ask(found + " WHERE PROPERTY_NAME = 'hsqldb." + name + "'"));
-    }
+    addSettings(
+        facts,
+        "SELECT PROPERTY_VALUE FROM INFORMATION_SCHEMA.SYSTEM_PROPERTIES"
+            + " WHERE PROPERTY_NAME = 'hsqldb.%s'",
+        "write_delay_millis",
+        "log_data",
+        "tx",
+        "cache_rows");
   }
 }

@@ -4,10 +4,10 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.Properties;
-import rowpath.jdbc.Db2Sql;
+import rowpath.db2.Db2Jdbc;
 
 /** IBM's jcc over DRDA, to a Derby old enough to let it in. */
-public final class Jcc extends Db2Sql {
+public final class Jcc extends Db2Jdbc {
   private static final String CLEAR_TEXT_PASSWORD = "3";
 
   @Override

@@ -5,14 +5,14 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.Properties;
 import rowpath.Column;
-import rowpath.jdbc.Db2Sql;
+import rowpath.db2.Db2Jdbc;
 import rowpath.jdbc.Literals;
 
 /**
  * IBM Toolbox for Java (jt400), to a Db2 for i that is given by URL; its database is the library to
  * work in. Written by the driver's documentation: it has met no server yet.
  */
-public final class Jt400 extends Db2Sql {
+public final class Jt400 extends Db2Jdbc {
   @Override
   protected Connection connect() throws SQLException {
     Properties properties = login();

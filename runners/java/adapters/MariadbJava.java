@@ -1,10 +1,10 @@
 package rowpath.adapters;
 
 import java.util.Properties;
-import rowpath.jdbc.MysqlFamily;
+import rowpath.mysql.MysqlJdbc;
 
 /** MariaDB Connector/J; it speaks java.time and UUIDs throughout. */
-public final class MariadbJava extends MysqlFamily {
+public final class MariadbJava extends MysqlJdbc {
   @Override
   protected String url() {
     return "jdbc:mariadb://" + server() + "/" + options.need("database");
@@ -22,7 +22,7 @@ public final class MariadbJava extends MysqlFamily {
     }
   }
 
-  /** Any fetch size streams: so many rows are read from the connection at a time. */
+  /** Any fetch size streams: it is how many rows are read from the connection at a time. */
   @Override
   protected int fetchSize() {
     return options.get("result", "whole").equals("single-row")

@@ -25,10 +25,10 @@ public final class NullAdapter implements Adapter {
     long stallNs = options.number("stall_ns");
     long stallEvery = Math.max(options.number("stall_every"), 1);
     if (burnNs == 0 && stallNs == 0) {
-      return (row, tally) -> {};
+      return (row, counters) -> {};
     }
     long[] done = new long[1];
-    return (row, tally) -> {
+    return (row, counters) -> {
       if (burnNs > 0) {
         long end = System.nanoTime() + burnNs;
         while (System.nanoTime() < end) {

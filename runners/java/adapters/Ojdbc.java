@@ -3,8 +3,6 @@ package rowpath.adapters;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.sql.Timestamp;
-import java.time.LocalDateTime;
 import java.util.Properties;
 import rowpath.Column;
 import rowpath.jdbc.Jdbc;
@@ -55,7 +53,7 @@ public final class Ojdbc extends Jdbc {
       case FLOAT64 -> Literals.plain(value) + "d";
       case BINARY -> "HEXTORAW('" + Literals.hex(value) + "')";
       case DATE -> "DATE '" + value + "'";
-      case TIMESTAMP -> "TIMESTAMP '" + Timestamp.valueOf((LocalDateTime) value) + "'";
+      case TIMESTAMP -> "TIMESTAMP '" + Literals.timestamp(value) + "'";
       default -> super.literal(column, value);
     };
   }

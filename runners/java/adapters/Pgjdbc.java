@@ -1,7 +1,6 @@
 package rowpath.adapters;
 
 import java.nio.file.Path;
-import java.sql.Array;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -16,6 +15,7 @@ import rowpath.Failure;
 import rowpath.Getter;
 import rowpath.Interval;
 import rowpath.Phase;
+import rowpath.jdbc.ArrayValues;
 import rowpath.jdbc.Bulk;
 import rowpath.jdbc.Jdbc;
 import rowpath.jdbc.Literals;
@@ -76,7 +76,7 @@ public final class Pgjdbc extends Jdbc {
   protected Getter getter(Column column) {
     return switch (column.type()) {
       case INTERVAL -> Getter.function(Pgjdbc.class, "interval", Interval.class, false);
-      case ARRAY -> Getter.function(Pgjdbc.class, "array", Object[].class, false);
+      case ARRAY -> ArrayValues.getter();
       default -> super.getter(column);
     };
   }
@@ -92,12 +92,6 @@ public final class Pgjdbc extends Jdbc {
         value.getYears() * 12 + value.getMonths(),
         value.getDays(),
         seconds * SECOND_NS + value.getMicroSeconds() * 1000L);
-  }
-
-  /** The getter of arrays. */
-  public static Object[] array(ResultSet rows, int column) throws SQLException {
-    Array value = rows.getArray(column);
-    return value == null ? null : (Object[]) value.getArray();
   }
 
   @Override
@@ -158,10 +152,7 @@ public final class Pgjdbc extends Jdbc {
         .settings()
         .put("binary_transfer", options.get("format", "text").equals("binary") ? "on" : "off");
     facts.reply().put("build", ask("SELECT version()"));
-    for (String name :
-        new String[] {"synchronous_commit", "fsync", "TimeZone", "client_encoding"}) {
-      facts.settings().put(name, ask("SHOW " + name));
-    }
+    addSettings(facts, "SHOW %s", "synchronous_commit", "fsync", "TimeZone", "client_encoding");
     String own = " FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     facts.settings().put("tls", ask("SELECT ssl" + own).equals("t") ? "on" : "off");
     facts.settings().put("tls_version", ask("SELECT coalesce(version, 'none')" + own));

@@ -37,7 +37,7 @@ public final class Ping implements Adapter {
     }
     ByteBuffer there = ByteBuffer.allocateDirect(1);
     ByteBuffer back = ByteBuffer.allocateDirect(1);
-    return (row, tally) -> {
+    return (row, counters) -> {
       channel.write(there.clear());
       if (channel.read(back.clear()) != 1) {
         throw new EOFException("the ping server has closed the connection");

@@ -4,13 +4,11 @@ import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
-import java.time.temporal.ChronoField;
 import java.util.Locale;
 import java.util.Properties;
 import rowpath.Column;
@@ -25,11 +23,7 @@ import rowpath.jdbc.TextValues;
  * database.
  */
 public final class Sqlite extends Jdbc {
-  private static final DateTimeFormatter TIME =
-      new DateTimeFormatterBuilder()
-          .appendPattern("HH:mm:ss")
-          .appendFraction(ChronoField.NANO_OF_SECOND, 0, 9, true)
-          .toFormatter(Locale.ROOT);
+  private static final DateTimeFormatter TIME = DateTimeFormatter.ISO_LOCAL_TIME;
   private static final DateTimeFormatter DATE_TIME =
       new DateTimeFormatterBuilder()
           .appendPattern("uuuu-MM-dd ")
@@ -54,11 +48,7 @@ public final class Sqlite extends Jdbc {
   @Override
   protected Getter getter(Column column) {
     return switch (column.type()) {
-      case DECIMAL -> Getter.function(TextValues.class, "decimal", BigDecimal.class, true);
-      case DATE -> Getter.function(TextValues.class, "date", LocalDate.class, true);
-      case TIME -> Getter.function(TextValues.class, "time", LocalTime.class, true);
-      case TIMESTAMP -> Getter.function(TextValues.class, "timestamp", LocalDateTime.class, true);
-      case TIMESTAMPTZ -> Getter.function(TextValues.class, "instant", OffsetDateTime.class, true);
+      case DECIMAL, DATE, TIME, TIMESTAMP, TIMESTAMPTZ -> TextValues.getter(column);
       default -> super.getter(column);
     };
   }
@@ -100,8 +90,6 @@ public final class Sqlite extends Jdbc {
     facts
         .reply()
         .put("build", ask("SELECT group_concat(compile_options, ' ') FROM pragma_compile_options"));
-    for (String name : new String[] {"journal_mode", "synchronous", "cache_size", "mmap_size"}) {
-      facts.settings().put(name, ask("PRAGMA " + name));
-    }
+    addSettings(facts, "PRAGMA %s", "journal_mode", "synchronous", "cache_size", "mmap_size");
   }
 }

@@ -85,5 +85,5 @@ def _head(manifest: Path, language: str, name: str) -> str:
 
 
 def _filled(template: str, fields: dict[str, str]) -> str:
-    text = files("rowpath.cli.main").joinpath("templates", template).read_text(encoding="utf-8")
+    text = files("rowpath.cli").joinpath("templates", template).read_text(encoding="utf-8")
     return re.sub(r"@([A-Z]+)@", lambda match: fields[match.group(1)], text)

@@ -7,19 +7,18 @@ from typing import Any
 
 import pytest
 
-from rowpath.machine.directories import data_dir
 from rowpath.runners.toolchains import csharp
 from tests.runners.protocol.talk import Ask, answers
 from tests.unit.codec_vectors import NO_DATE_OR_TIME, VECTORS
 
 pytestmark = pytest.mark.skipif(csharp._tools_problem() is not None, reason="no Mono")
 
-TRIAL = data_dir() / "runners" / "csharp" / "tests" / "CodecTrial.cs"
-
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
-    trial = csharp.compiled("codec-trial", [*csharp.core(), TRIAL], main="Rowpath.CodecTrial")
+    trial = csharp.compiled(
+        "codec-trial", [*csharp.sources_of("core"), *csharp.sources_of("tests")], main="Rowpath.CodecTrial"
+    )
     command = [csharp.RUNTIME, str(trial)]
     yield from answers(command)
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from rowpath.errors import UsageError
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.toolchains import csharp
 from tests.runners.protocol.talk import K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
@@ -77,6 +78,11 @@ def test_behaviours_that_are_none(start: Start, tmp_path: Path) -> None:
 
 def fewer(found: Adapter, **changed: Any) -> Adapter:
     return msgspec.structs.replace(found, build=found.build | changed)
+
+
+def test_an_unknown_family_is_named() -> None:
+    with pytest.raises(UsageError, match="no sources in runners/csharp/families/nowhere"):
+        csharp.build([(fewer(adapter("csharp", "null"), families=["nowhere"]), "bundled")])
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

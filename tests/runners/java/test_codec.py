@@ -17,8 +17,8 @@ pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
     java.build([])
-    core = java._compile("core", java._sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
-    trial = java._compile("trial", java._sources("src/test/java/rowpath/*.java"), [core])
+    core = java._compile("core", java._sources("core"), [])
+    trial = java._compile("trial", java._sources("tests"), [core])
     command = [java.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
     yield from answers(command)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rowpath.errors import EnvironmentMissing, UsageError
@@ -71,6 +72,26 @@ def test_a_file_that_does_not_fit(start: Start, tmp_path: Path, content: bytes, 
     error = talk.ask("verify", phase="x", first=0, count=1)["error"]
     assert error["kind"] == "verify"
     assert text in error["text"]
+
+
+def classes(driver: str) -> list[Path]:
+    found = adapter("java", driver)
+    java.fetch(java._coordinates(found, found.versions[0]))
+    return [java._output(*unit) for unit in java._units(found, found.versions[0])]
+
+
+def test_a_family_is_compiled_once_for_all_its_adapters() -> None:
+    derby, h2 = classes("derby"), classes("h2")
+    names = [folder.name.rpartition("-")[0] for folder in derby]
+    assert names == ["core", "family-jdbc", "family-db2", "adapter-derby"]
+    assert h2[:-1] == derby[:2]
+
+
+def test_an_unknown_family_is_named() -> None:
+    found = adapter("java", "null")
+    changed = msgspec.structs.replace(found, build={**found.build, "families": ["nowhere"]})
+    with pytest.raises(UsageError, match="no sources in runners/java/families/nowhere"):
+        java.build([(changed, "bundled")])
 
 
 def test_what_is_fetched_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

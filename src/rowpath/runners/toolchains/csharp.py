@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from rowpath.errors import EnvironmentMissing, InternalError
+from rowpath.errors import EnvironmentMissing, InternalError, UsageError
 from rowpath.machine import processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
@@ -68,13 +68,17 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
 def program(adapter: Adapter) -> Path:
     """The adapter's runner, compiled when it is not there yet."""
-    sources = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
-    return compiled(adapter.driver, [*core(), *sources], adapter.build.get("assemblies", ()))
+    families = [file for name in adapter.build.get("families", ()) for file in sources_of(f"families/{name}")]
+    own = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
+    return compiled(adapter.driver, [*sources_of("core"), *families, *own], adapter.build.get("assemblies", ()))
 
 
-def core() -> list[Path]:
-    """The sources of the core."""
-    return sorted((data_dir() / "runners" / "csharp" / "core").rglob("*.cs"))
+def sources_of(folder: str) -> list[Path]:
+    """The sources of a folder of the runner; UsageError for a folder without any."""
+    found = sorted((data_dir() / "runners" / "csharp" / folder).glob("*.cs"))
+    if not found:
+        raise UsageError(f"no sources in runners/csharp/{folder}", "correct `families` in adapters.toml")
+    return found
 
 
 def compiled(name: str, sources: list[Path], assemblies: Iterable[str] = (), main: str = "Rowpath.Program") -> Path:

@@ -46,6 +46,8 @@ JVM_OPTIONS = (
     "-Duser.country=US",
     "-Dfile.encoding=UTF-8",
 )
+# What is compiled together: name, sources, class path.
+_Unit = tuple[str, list[Path], list[Path]]
 # Java cannot move its stdout aside itself: replies go to descriptor 3, whatever else writes to 1 lands on stderr.
 # Options from the user's environment would be measured without being recorded.
 SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2; exec "$@"'
@@ -89,19 +91,19 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
             raise EnvironmentMissing(here.reason, here.remedy)
     fetch([*TOOLS, *(one for adapter, version in adapters for one in _coordinates(adapter, version))])
     _make_scratch()
-    core = _compile("core", _sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
-    _compile("tools", _sources("src/main/java/rowpath/tools/*.java"), fetch(TOOLS))
+    _compile("core", _sources("core"), [])
+    _compile("tools", _sources("tools"), fetch(TOOLS))
     for adapter, version in adapters:
-        _compile(*_adapter_unit(adapter, version, core))
+        for unit in _units(adapter, version):
+            _compile(*unit)
     if any(map(jvm.needs_virtual, paths)):
         jvm.install(_major(), java_command())
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path, once it is built."""
-    core = _output("core", _sources("src/main/java/rowpath/*.java", "src/main/java/rowpath/jdbc/*.java"), [])
-    tools = _output("tools", _sources("src/main/java/rowpath/tools/*.java"), fetch(TOOLS))
-    own = _output(*_adapter_unit(adapter, version, core))
+    tools = _output("tools", _sources("tools"), fetch(TOOLS))
+    classes = [_output(*unit) for unit in _units(adapter, version)]
     needed = (path.get("deployment"), path.get("transport"))
     drivers = _driver_jars(adapter, version, needed)
     options = [*JVM_OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={_joined([tools, *fetch(TOOLS)])}"]
@@ -111,7 +113,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     if jvm.needs_virtual(path):
         java = jvm.install(_major(), java)
         options += jvm.OPTIONS
-    arguments = [java, *options, "-cp", _joined([core, own, *drivers]), "rowpath.Main"]
+    arguments = [java, *options, "-cp", _joined([*classes, *drivers]), "rowpath.Main"]
     arguments += ["--adapter", adapter.driver, "--class", adapter.build["class_name"]]
     # A locale of UTF-8 decides how Java spells file names; -Dfile.encoding does not.
     return Command(("/bin/sh", "-c", SHELL, "sh", *arguments), {"LC_ALL": "C.UTF-8"})
@@ -203,14 +205,27 @@ def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = 
     return own + fetch(_coordinates(adapter, version, needed))
 
 
-def _adapter_unit(adapter: Adapter, version: str, core: Path) -> tuple[str, list[Path], list[Path]]:
-    sources = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
-    return f"adapter-{adapter.driver}", sources, [core, *_driver_jars(adapter, version)]
+def _units(adapter: Adapter, version: str) -> list[_Unit]:
+    """What is compiled for an adapter, in order: the core, its families, its own sources.
+
+    A family sees the core and the families before it; only the adapter itself sees the driver.
+    """
+    units: list[_Unit] = [("core", _sources("core"), [])]
+    classes = [_output(*units[0])]
+    for name in adapter.build.get("families", ()):
+        units.append((f"family-{name}", _sources(f"families/{name}"), [*classes]))
+        classes.append(_output(*units[-1]))
+    own = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
+    units.append((f"adapter-{adapter.driver}", own, [*classes, *_driver_jars(adapter, version)]))
+    return units
 
 
-def _sources(*patterns: str) -> list[Path]:
-    folder = data_dir() / "runners" / "java"
-    return [file for pattern in patterns for file in sorted(folder.glob(pattern))]
+def _sources(folder: str) -> list[Path]:
+    """The sources of a folder of the runner."""
+    found = sorted((data_dir() / "runners" / "java" / folder).glob("*.java"))
+    if not found:
+        raise UsageError(f"no sources in runners/java/{folder}", "correct `families` in adapters.toml")
+    return found
 
 
 def _output(name: str, sources: list[Path], libraries: list[Path]) -> Path:

@@ -1,0 +1,186 @@
+using System;
+using System.Data.Common;
+
+namespace Rowpath.Ado
+{
+    /// <summary>An operation that is one statement; its commands run in <c>Transaction</c> where there is
+    /// one.</summary>
+    abstract class Statement : Operation
+    {
+        readonly RowLoop loop;
+
+        /// <summary>The transaction under way, or null.</summary>
+        internal DbTransaction Transaction;
+
+        /// <summary><c>loop</c> is null where no rows come back.</summary>
+        protected Statement(RowLoop loop)
+        {
+            this.loop = loop;
+        }
+
+        public override Getter[] Getters => loop == null ? new Getter[0] : loop.Getters;
+
+        protected void Execute(DbCommand command, SampleCounters counters)
+        {
+            command.Transaction = Transaction;
+            if (loop == null)
+            {
+                command.ExecuteNonQuery();
+                counters.Executed();
+                return;
+            }
+            using (DbDataReader rows = command.ExecuteReader())
+            {
+                counters.Executed();
+                loop.Take(rows, counters);
+            }
+        }
+    }
+
+    /// <summary><c>prepared</c>: one prepared command, kept.</summary>
+    sealed class Prepared : Statement
+    {
+        readonly DbCommand command;
+        readonly Parameters parameters;
+        readonly object[][] rows;
+
+        internal Prepared(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(loop)
+        {
+            this.rows = rows;
+            command = adapter.Command(phase.Sql);
+            parameters = adapter.Parameters(command, phase.ParameterColumns);
+            command.Prepare();
+        }
+
+        public override void Run(int row, SampleCounters counters)
+        {
+            parameters.Set(rows, row);
+            Execute(command, counters);
+        }
+
+        public override void Close()
+        {
+            command.Dispose();
+        }
+    }
+
+    /// <summary><c>bound</c>: a command with parameters made for each execution, never prepared.</summary>
+    sealed class Bound : Statement
+    {
+        readonly Adapter adapter;
+        readonly Phase phase;
+        readonly object[][] rows;
+
+        internal Bound(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(loop)
+        {
+            this.adapter = adapter;
+            this.phase = phase;
+            this.rows = rows;
+        }
+
+        public override void Run(int row, SampleCounters counters)
+        {
+            using (DbCommand command = adapter.Command(phase.Sql))
+            {
+                adapter.Parameters(command, phase.ParameterColumns).Set(rows, row);
+                Execute(command, counters);
+            }
+        }
+    }
+
+    /// <summary><c>text</c>: the values inside the SQL.</summary>
+    sealed class Text : Statement
+    {
+        readonly DbCommand command;
+        readonly string[] texts;
+
+        internal Text(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(loop)
+        {
+            command = adapter.Command("");
+            texts = Literals.Texts(phase, rows, adapter.Literal);
+        }
+
+        public override void Run(int row, SampleCounters counters)
+        {
+            command.CommandText = texts[row];
+            Execute(command, counters);
+        }
+
+        public override void Close()
+        {
+            command.Dispose();
+        }
+    }
+
+    /// <summary>A statement executed <c>times</c> times between the beginning of a transaction and its
+    /// commit.</summary>
+    sealed class InTransaction : Operation
+    {
+        readonly Adapter adapter;
+        readonly Statement statement;
+        readonly int times;
+
+        internal InTransaction(Adapter adapter, Statement statement, int times)
+        {
+            this.adapter = adapter;
+            this.statement = statement;
+            this.times = times;
+        }
+
+        public override Getter[] Getters => statement.Getters;
+
+        public override void Run(int row, SampleCounters counters)
+        {
+            using (DbTransaction transaction = adapter.Begin())
+            {
+                statement.Transaction = transaction;
+                try
+                {
+                    for (int at = row * times; at < (row + 1) * times; at++) statement.Run(at, counters);
+                }
+                catch (Exception)
+                {
+                    transaction.Rollback();
+                    throw;
+                }
+                finally
+                {
+                    statement.Transaction = null;
+                }
+                transaction.Commit();
+            }
+        }
+
+        public override void Close()
+        {
+            statement.Close();
+        }
+    }
+
+    /// <summary>Kind <c>connect</c>: a fresh connection, its first query, its end.</summary>
+    sealed class Connecting : Statement
+    {
+        readonly Adapter adapter;
+        readonly string sql;
+
+        internal Connecting(Adapter adapter, string sql, RowLoop loop) : base(loop)
+        {
+            this.adapter = adapter;
+            this.sql = sql;
+        }
+
+        public override void Run(int row, SampleCounters counters)
+        {
+            long start = Native.NowNs();
+            using (DbConnection fresh = adapter.Connect())
+            {
+                counters.ConnectNs += Native.NowNs() - start;
+                using (DbCommand command = fresh.CreateCommand())
+                {
+                    command.CommandText = sql;
+                    Execute(command, counters);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package rowpath;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+
+/**
+ * The clients of a path: one connection each, and a thread each where there is more than one; a
+ * single client runs on the caller's thread.
+ */
+final class Clients {
+  private final List<Adapter> adapters = new ArrayList<>();
+  private final ClientThreads threads;
+
+  /** When the first one's connecting ended, less when it began. */
+  final long connectNs;
+
+  Clients(Class<? extends Adapter> adapterClass, Options options) throws Exception {
+    int clients = Math.max((int) options.number("clients"), 1);
+    threads = clients > 1 ? new ClientThreads(clients, concurrency(options)) : null;
+    long firstNs = 0;
+    try {
+      for (int client = 0; client < clients; client++) {
+        Adapter adapter = adapterClass.getDeclaredConstructor().newInstance();
+        long start = System.nanoTime();
+        adapter.open(options);
+        firstNs = client == 0 ? System.nanoTime() - start : firstNs;
+        adapters.add(adapter);
+      }
+    } catch (Throwable failed) {
+      close();
+      throw failed;
+    }
+    connectNs = firstNs;
+  }
+
+  private static String concurrency(Options options) {
+    return options.get("concurrency", "threads");
+  }
+
+  /** The adapter of the client that also does what is not measured. */
+  Adapter first() {
+    return adapters.get(0);
+  }
+
+  /** The phase, made ready on every connection. */
+  PreparedPhase prepare(Phase phase, Object[][] rows) throws Exception {
+    if (threads != null && (phase.kind().equals("load") || phase.kind().equals("connect"))) {
+      throw new Failure("unsupported", "", "one client alone does the kind " + phase.kind());
+    }
+    int operations = phase.operations(rows.length);
+    List<Sampler> samplers = new ArrayList<>();
+    long prepareNs = 0;
+    try {
+      for (Adapter adapter : adapters) {
+        long start = System.nanoTime();
+        Operation operation = adapter.prepare(phase, rows);
+        prepareNs = samplers.isEmpty() ? System.nanoTime() - start : prepareNs;
+        samplers.add(
+            threads == null
+                ? new Sampler(phase, operation, operations)
+                : new Sampler(phase, operation, operations, threads.cpuClock()));
+      }
+    } catch (Throwable failed) {
+      for (Sampler sampler : samplers) {
+        sampler.close();
+      }
+      throw failed;
+    }
+    PreparedPhase prepared = new PreparedPhase(phase, rows, samplers, prepareNs);
+    if (threads != null) {
+      prepared.spread(0, operations);
+    }
+    return prepared;
+  }
+
+  /**
+   * One sample through all clients; {@code operations} 0 means until the duration has passed,
+   * {@code first} below 0 to go on.
+   */
+  Map<String, Object> sample(
+      PreparedPhase prepared, long leadInNs, long durationNs, long operations, long first)
+      throws Exception {
+    if (threads == null) {
+      Sampler only = prepared.samplers().get(0);
+      if (first >= 0) {
+        only.seek(first);
+      }
+      Collector collector = new Collector();
+      SampleReply.Part part = only.sample(null, leadInNs, durationNs, operations);
+      Map<String, Object> reply = SampleReply.of(prepared.phase(), List.of(part));
+      collector.report(reply);
+      return reply;
+    }
+    long[] wanted = prepared.share(operations, first);
+    List<Future<SampleReply.Part>> futures = new ArrayList<>();
+    List<SampleReply.Part> parts = new ArrayList<>();
+    StartBarrier barrier = new StartBarrier(adapters.size());
+    Collector collector = new Collector();
+    long carriers = threads.carriersCpuNs();
+    long window = System.nanoTime();
+    for (int client = 0; client < adapters.size(); client++) {
+      Sampler sampler = prepared.samplers().get(client);
+      long mine = wanted[client];
+      futures.add(
+          threads.submit(
+              client,
+              () -> {
+                try {
+                  return sampler.sample(barrier, leadInNs, durationNs, mine);
+                } catch (Throwable broken) {
+                  barrier.leave();
+                  throw broken;
+                }
+              }));
+    }
+    barrier.gather();
+    long carriersInBlock = threads.carriersCpuNs();
+    barrier.release();
+    for (Future<SampleReply.Part> future : futures) {
+      parts.add(future.get());
+    }
+    long windowNs = System.nanoTime() - window;
+    long carriersAfter = threads.carriersCpuNs();
+    Map<String, Object> reply = SampleReply.of(prepared.phase(), parts);
+    reply.put("window_ns", windowNs);
+    if (carriersAfter > 0) {
+      reply.put("window_cpu_ns", carriersAfter - carriers);
+      reply.put("cpu_ns", carriersAfter - carriersInBlock);
+    }
+    collector.report(reply);
+    return reply;
+  }
+
+  /** Groups of clients, waiting for their begin, each client on one of the connections. */
+  ClientGroups groups(Map<String, Object> request, Function<Object, PreparedPhase> phases)
+      throws Exception {
+    if (threads != null && threads.virtual()) {
+      throw new Failure(
+          "unsupported",
+          "",
+          "virtual threads share one carrier and leave it only where they wait: a group that never"
+              + " waits would hold up the others");
+    }
+    return new ClientGroups(request, adapters.size(), phases);
+  }
+
+  /** What the connection's settings lack: how the clients run, and which CPU time is reported. */
+  void facts(Map<String, Object> settings) {
+    settings.put("clients", String.valueOf(adapters.size()));
+    if (threads != null) {
+      settings.put("concurrency", threads.name());
+      settings.put("cpu_of_clients", threads.cpuSource());
+    }
+  }
+
+  /** Closes every connection; the first error is thrown once all were tried. */
+  void close() throws Exception {
+    Exception first = null;
+    if (threads != null) {
+      threads.stop();
+    }
+    for (Adapter adapter : adapters) {
+      try {
+        adapter.close();
+      } catch (Exception failed) {
+        first = first == null ? failed : first;
+      }
+    }
+    if (first != null) {
+      throw first;
+    }
+  }
+}

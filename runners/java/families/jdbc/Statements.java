@@ -1,0 +1,166 @@
+package rowpath.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import rowpath.Operation;
+import rowpath.RowLoop;
+import rowpath.SampleCounters;
+
+/**
+ * The statement modes of JDBC, one operation class each; {@code loop} is null where no rows come
+ * back.
+ */
+final class Statements {
+  private Statements() {}
+
+  /**
+   * {@code prepared}: one PreparedStatement, kept; made again where the driver closes it when an
+   * execution fails (DuckDB).
+   */
+  static final class Prepared implements Operation {
+    private final Connection connection;
+    private final String sql;
+    private final int fetchSize;
+    private final Binder binder;
+    private final Object[][] rows;
+    private final RowLoop<ResultSet> loop;
+    private PreparedStatement statement;
+
+    Prepared(
+        Connection connection,
+        String sql,
+        int fetchSize,
+        Binder binder,
+        Object[][] rows,
+        RowLoop<ResultSet> loop)
+        throws SQLException {
+      this.connection = connection;
+      this.sql = sql;
+      this.fetchSize = fetchSize;
+      this.binder = binder;
+      this.rows = rows;
+      this.loop = loop;
+      prepare();
+    }
+
+    private void prepare() throws SQLException {
+      statement = connection.prepareStatement(sql);
+      statement.setFetchSize(fetchSize);
+    }
+
+    @Override
+    public void run(int row, SampleCounters counters) throws Exception {
+      try {
+        binder.bind(statement, rows, row);
+        execute(statement, loop, counters);
+      } catch (SQLException failed) {
+        if (statement.isClosed() && !connection.isClosed()) {
+          prepare();
+        }
+        throw failed;
+      }
+    }
+
+    @Override
+    public void close() throws SQLException {
+      statement.close();
+    }
+  }
+
+  /** {@code bound}: prepared on each execution. */
+  record Bound(
+      Connection connection,
+      String sql,
+      int fetchSize,
+      Binder binder,
+      Object[][] rows,
+      RowLoop<ResultSet> loop)
+      implements Operation {
+    @Override
+    public void run(int row, SampleCounters counters) throws Exception {
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        statement.setFetchSize(fetchSize);
+        binder.bind(statement, rows, row);
+        execute(statement, loop, counters);
+      }
+    }
+  }
+
+  /** {@code text}: the values inside the SQL. */
+  record Text(Statement statement, String[] texts, RowLoop<ResultSet> loop) implements Operation {
+    @Override
+    public void run(int row, SampleCounters counters) throws Exception {
+      if (loop == null) {
+        statement.executeUpdate(texts[row]);
+        counters.executed();
+        return;
+      }
+      try (ResultSet result = statement.executeQuery(texts[row])) {
+        counters.executed();
+        counters.take(result, loop);
+      }
+    }
+
+    @Override
+    public void close() throws SQLException {
+      statement.close();
+    }
+  }
+
+  /** {@code size} rows at once. */
+  record Stored(Bulk bulk, Object[][] rows, int size) implements Operation {
+    @Override
+    public void run(int row, SampleCounters counters) throws Exception {
+      bulk.store(rows, row * size, (row + 1) * size);
+      counters.executed();
+    }
+
+    @Override
+    public void close() throws Exception {
+      bulk.close();
+    }
+  }
+
+  /** An operation run {@code times} times between the beginning of a transaction and its commit. */
+  record InTransaction(Connection connection, Operation operation, int times) implements Operation {
+    @Override
+    public void run(int row, SampleCounters counters) throws Exception {
+      connection.setAutoCommit(false);
+      try {
+        int to = (row + 1) * times;
+        for (int at = row * times; at < to; at++) {
+          operation.run(at, counters);
+        }
+      } catch (Exception failed) {
+        connection.rollback();
+        throw failed;
+      } finally {
+        // Commits, as JDBC says; commit() before it would make some drivers begin and end another
+        // one.
+        connection.setAutoCommit(true);
+      }
+    }
+
+    @Override
+    public void close() throws Exception {
+      operation.close();
+    }
+  }
+
+  private static void execute(
+      PreparedStatement statement, RowLoop<ResultSet> loop, SampleCounters counters)
+      throws Exception {
+    if (loop == null) {
+      statement.executeUpdate();
+      counters.executed();
+      return;
+    }
+    try (ResultSet result = statement.executeQuery()) {
+      counters.executed();
+      counters.take(result, loop);
+    }
+  }
+}
