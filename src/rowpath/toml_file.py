@@ -105,7 +105,7 @@ def decode_file(file: Path, into: type[Any]) -> Any:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{file}: {error}", "mend the TOML at that line") from error
+        raise UsageError(f"{file}: {error}", "fix the TOML syntax on that line") from error
     lines = key_lines(text)
     mistakes = unknown_keys(document, into, ())
     if mistakes:

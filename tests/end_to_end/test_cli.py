@@ -54,7 +54,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "wording"),
     [
-        (["run"], "which experiment?"),
+        (["run"], "no experiment given"),
         (["run", "tuor"], "there is no experiment 'tuor'"),
         (["run", "tour", "keyed-reads"], "expected one experiment, got 2"),
         (["run", "tour", "engin=sqlite"], "'engin' is not a coordinate"),

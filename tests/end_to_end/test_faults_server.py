@@ -67,7 +67,7 @@ def test_a_server_killed_in_mid_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     notes = [record["text"] for record in records(run, "note")]
-    assert "the server postgresql was gone and was started again" in notes
+    assert "postgresql exited unexpectedly and was restarted" in notes
     assert len(records(run, "set-end")) == 3
     results = json.loads(file.read_text())["results"]
     timed = {(r["path"]["engine"], r["path"]["language"]): r for r in results if r["metric"] == "time"}

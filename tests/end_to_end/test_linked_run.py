@@ -63,7 +63,10 @@ def test_an_interruption_stops_the_link_too(tmp_path: Path) -> None:
 
 def test_a_link_is_a_time_and_goes_over_tcp(tmp_path: Path) -> None:
     message, hint = error_form(rowpath("list", "paths", "link=fast").stderr)
-    assert (message, hint) == ("link 'fast' is no round trip", "link=none or, for one millisecond, link=1ms")
+    assert (message, hint) == (
+        "invalid link 'fast': expected a round-trip time such as 1ms",
+        "link=none or, for one millisecond, link=1ms",
+    )
     listed = rowpath("list", "paths", "link=2ms", "engine=postgresql", "language=c", "driver=libpq").stdout.splitlines()
     assert listed
     assert all("transport=tcp" in line and "link=2ms" in line for line in listed)

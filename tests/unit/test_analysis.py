@@ -158,7 +158,7 @@ def test_a_run_killed_early_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
     records = factory.records(factory.Run(sets=2))
     for kept in (1, 5, 18, 25, 60, 200, len(records) // 2):
         analysis = analyse(factory.write(tmp_path / str(kept), records[:kept]))
-        assert any("did not reach its end" in sentence for sentence in analysis.verdict)
+        assert any("was interrupted" in sentence for sentence in analysis.verdict)
 
 
 def test_an_unfinished_set_leaves_the_ratios_alone(tmp_path: Path) -> None:

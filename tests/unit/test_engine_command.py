@@ -101,10 +101,10 @@ def test_a_fetch_without_consent_fetches_nothing(one: Fetched, monkeypatch: pyte
         ("up sqlite", "sqlite has no server"),
         ("up null", "null has no server"),
         ("up oracle", "oracle has no server that Rowpath could start"),
-        ("up postgresql driver=libpq", "'driver' says nothing about a server"),
-        ("up postgresql durability=some", "durability=some cannot be had here"),
-        ("up postgresql storage=innodb", "storage=innodb cannot be had here"),
-        ("up postgresql durability=full,none", "durability=full,none cannot be had here"),
+        ("up postgresql driver=libpq", "'driver' is not a server option"),
+        ("up postgresql durability=some", "durability 'some' is not available"),
+        ("up postgresql storage=innodb", "storage 'innodb' is not available"),
+        ("up postgresql durability=full,none", "durability 'full,none' is not available"),
         ("up postgresql --load nothing", "there is no workload 'nothing'"),
         ("fetch nothing", "'nothing' is not fetched on request"),
         ("down postgresql", "postgresql is not up"),
@@ -123,7 +123,7 @@ def test_wrong_words_are_errors_of_usage(
 def test_nothing_is_up(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["engine", "status"]) == 0
     assert main(["engine", "down", "--all"]) == 0
-    assert capsys.readouterr().out == "nothing is up\nnothing is up\n"
+    assert capsys.readouterr().out == "no engine is running\nno engine is running\n"
 
 
 OPTIONS: dict[str, Any] = {

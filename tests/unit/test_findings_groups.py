@@ -81,7 +81,7 @@ def test_a_path_that_stalls_again_and_again_is_told_once(tmp_path: Path) -> None
             record["longest_stall_ns"] = (2 if record["group"] == "writers" else 3) * S
 
     (finding,) = found(tmp_path, bend)["client-stalled"]
-    assert finding.text == "readers of embedded stood still for 3.00 s in 'together'"
+    assert finding.text == "no operation of readers completed for 3.00 s in stage 'together' (embedded)"
     assert "so did readers 3.00 s in 'with a backup', writers 2.00 s in 'together' and writers 2.00" in finding.evidence
 
 
@@ -100,7 +100,7 @@ def test_faster_with_others(tmp_path: Path, share: float, alone: bool, told: boo
 
     findings = found(tmp_path, bend).get("faster-with-others", [])
     assert [each.text for each in findings] == (
-        ["readers of server are faster beside others: 2.00× in 'with a backup'"] if told else []
+        ["readers run faster on server when other client groups are active: 2.00× in 'with a backup'"] if told else []
     )
     if told:
         assert "500/s there, 250/s in 'together'" in findings[0].evidence
@@ -219,7 +219,7 @@ def test_late_generators_are_told_once_of_each_path(tmp_path: Path) -> None:
             record.update({"pacing": "fixed", "asked_per_s": 500.0} | loop)
 
     (finding,) = found(tmp_path, bend)["generator-late"]
-    assert finding.text == "the clients of writers of embedded themselves began late in 'together'"
+    assert finding.text == "the load generator itself was late (client group 'writers', embedded, stage 'together')"
     assert finding.evidence.endswith("over a tenth of them in 3 more cases too")
 
 

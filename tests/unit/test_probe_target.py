@@ -54,7 +54,7 @@ def test_a_password_may_be_plain(password: str, written: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"{SECRET}@h", "no URL"),
+        (f"{SECRET}@h", "not a URL"),
         ("postgre://u:hunter2@h/db", "did you mean 'postgres"),
         ("postgresql:u:hunter2@h/db", "comes //"),
         ("postgresql://u:hunter2@h:99999/db", "cannot be read"),

@@ -209,7 +209,7 @@ def _both(path: RetrievalPath, each: Retrieval) -> str:
     if path.client_cpu_ns is None or path.server_cpu_ns is None:
         return ""
     sides = path.client_cpu_ns + path.server_cpu_ns
-    return ": they work at the same time" if sides * each.rows > 1.02 * path.cost_ns else ""
+    return " (overlapping)" if sides * each.rows > 1.02 * path.cost_ns else ""
 
 
 def _distance(path: RetrievalPath, each: Retrieval) -> str:

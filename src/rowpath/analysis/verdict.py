@@ -97,7 +97,7 @@ def _fastest(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
         else:
             lead = f"{title}: {rows[0].name} is fastest at {text.duration(rows[0].cost_ns)} an operation"
         if after:
-            lead += f"; {after[0].name} takes {_row_figure(after[0])} of it"
+            lead += f"; {after[0].name} takes {_row_figure(after[0])} as long"
         if len(after) > 1:
             lead += f", and {after[-1].name}, the slowest of {len(rows)}, {_row_figure(after[-1])}"
         yield f"{lead}{provisional}."
@@ -130,7 +130,7 @@ def _embedded(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
 def _saving(interval: Interval) -> str:
     """What the ratio server / embedded says, as the beginning of a sentence."""
     if interval.sets < SETS_FOR_CLAIMS or (interval.low <= 0 <= interval.high):
-        return "whether embedding saves time is not certain: "
+        return "no significant difference between embedded and server: "
     if interval.low > 0:
         return f"embedding saves {text.share(-math.expm1(-interval.mean))} of the time: "
     return "embedding saves no time: "
@@ -179,8 +179,8 @@ def _floor(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
                 server = cell.path.coordinates.get("deployment") == "server"
                 told.setdefault(
                     "server" if server else "other",
-                    f"{cell.path.name} stands at {figure(against.interval)} of its floor, "
-                    f"the {against.name} ({text.duration(against.cost_ns)})",
+                    f"{cell.path.name} runs at {figure(against.interval)} its floor "
+                    f"({against.name}, {text.duration(against.cost_ns)})",
                 )
         if "server" in told:
             yield f"{_title(ranking, cells[0])}: {told['server']}."
@@ -204,7 +204,7 @@ def _where_time_goes(evidence: Evidence, leading: list[Ranking]) -> Iterator[str
             yield f"{title} {text.share(client)} is CPU of its own process, {text.share(max(0.0, 1 - client))} waiting."
         elif client + server > 1.02:
             both = f"client CPU covers {text.share(client)} and server CPU {text.share(server)}"
-            yield f"{title} {both}: they work at the same time."
+            yield f"{title} {both} (overlapping)."
         else:
             waiting = text.share(max(0.0, 1 - client - server))
             yield f"{title} {text.share(client)} is client CPU, {text.share(server)} server CPU, {waiting} waiting."
@@ -244,6 +244,6 @@ def _open_questions(evidence: Evidence) -> Iterator[str]:
         yield f"Not ranked: {'; '.join(listed[:6])}{more}."
     if evidence.journal.dropped:
         count = len(evidence.journal.dropped)
-        yield f"{count} {'path' if count == 1 else 'paths'} did not run here; what they would have shown is unknown."
+        yield f'{count} {"path was" if count == 1 else "paths were"} skipped (see "Not run").'
     if evidence.journal.outcome != "complete":
-        yield "The run did not reach its end: what is shown is what it had measured until then."
+        yield "The run was interrupted; results are partial."

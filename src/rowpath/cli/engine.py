@@ -113,9 +113,7 @@ def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> Request:
         raise UsageError(f"{name} has no server that Rowpath could start", f"rowpath engine up {others}")
     for key in wanted:
         if key not in ("storage", "durability", "engine_version"):
-            raise UsageError(
-                f"'{key}' says nothing about a server", "storage=VALUE durability=VALUE engine_version=VALUE"
-            )
+            raise UsageError(f"'{key}' is not a server option", "storage=VALUE durability=VALUE engine_version=VALUE")
     storages = engine.storages if isinstance(engine, Stored) else ()
     storage = _one("storage", wanted, storages) if storages or "storage" in wanted else ""
     durabilities = engine.durabilities_of(storage) if isinstance(engine, Stored) else engine.durabilities
@@ -138,7 +136,7 @@ def _one(key: str, wanted: Filters, offered: tuple[str, ...]) -> str:
     values = wanted.get(key, offered[:1])
     if len(values) != 1 or values[0] not in offered:
         raise UsageError(
-            f"{key}={','.join(values)} cannot be had here", f"one of: {', '.join(offered) or 'none, leave it out'}"
+            f"{key} '{','.join(values)}' is not available", f"one of: {', '.join(offered) or 'none, leave it out'}"
         )
     return values[0]
 
@@ -202,7 +200,7 @@ def down_all() -> Iterator[str]:
     for name in names:
         yield from down(name)
     if not names:
-        yield "nothing is up"
+        yield "no engine is running"
 
 
 def status() -> Iterator[str]:
@@ -222,7 +220,7 @@ def status() -> Iterator[str]:
         yield f"  {state.directory}"
         yield from (f"  {line}" for line in state.connect)
     if not kept:
-        yield "nothing is up"
+        yield "no engine is running"
 
 
 def _what(state: engine_state.State) -> str:

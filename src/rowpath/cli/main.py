@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
         outcome = execution.resume(options.resume, quiet=options.quiet, timeout_s=options.timeout, color=options.color)
     else:
         if not options.experiment:
-            raise UsageError("which experiment?", "rowpath list experiments, then: rowpath run NAME")
+            raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
         plan = planning.plan_for(
             options.experiment,
             filters,
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
             planning.print_plan(plan, _console(options.color))
             return 0
         if options.all and not options.quiet:
-            print(f"{len(plan.paths)} paths, about {estimate_s(plan) / 60:.0f} minutes", file=sys.stderr)
+            print(f"{len(plan.paths)} paths, estimated time {estimate_s(plan) / 60:.0f} min", file=sys.stderr)
         exports = _open_exports(options)
         outcome = execution.run_plan(
             plan,
@@ -325,7 +325,9 @@ def parse_filters(words: list[str]) -> dict[str, tuple[str, ...]]:
     for word in words:
         key, equals, values = word.partition("=")
         if not equals or not values:
-            raise UsageError(f"'{word}' is not COORDINATE=VALUE", "for example: engine=sqlite,postgresql language=c")
+            raise UsageError(
+                f"expected COORDINATE=VALUE, got '{word}'", "for example: engine=sqlite,postgresql language=c"
+            )
         filters[key] = tuple(values.split(","))
     return filters
 

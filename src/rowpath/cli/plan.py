@@ -98,21 +98,21 @@ def print_plan(plan: Plan, console: Console) -> None:
     for dropped in plan.dropped:
         remedy = f"; enable it with: {dropped.remedy}" if dropped.remedy else ""
         # One line each, however narrow the terminal: the command is there to be copied.
-        console.print(f"  not: {dropped.path.id}: {dropped.reason}{remedy}", highlight=False, soft_wrap=True)
+        console.print(f"  skipped {dropped.path.id}: {dropped.reason}{remedy}", highlight=False, soft_wrap=True)
     unserved: dict[tuple[str, str], list[str]] = {}
     for path_id, phase, reason in plan.unserved:
         if path_id in names:
             unserved.setdefault((names[path_id], reason.removeprefix(f"{phase}: ")), []).append(phase)
     for (name, reason), phases in unserved.items():
-        console.print(f"  not: {name} in {', '.join(phases)}: {reason}", highlight=False)
+        console.print(f"  skipped {name} in {', '.join(phases)}: {reason}", highlight=False)
     for line in announced(plan):
         console.print(f"  {line}", highlight=False, soft_wrap=True)
     for name, stages, reason in stages_left_out(plan):
-        console.print(f"  not: {name} in {stages}: {reason}", highlight=False)
+        console.print(f"  skipped {name} in {stages}: {reason}", highlight=False)
     if data := disk_estimate.estimate(plan).text():
         console.print(data, highlight=False)
     minutes = estimate_s(plan) / 60
-    console.print(f"about {minutes:.1f} minutes, when everything is built already", highlight=False)
+    console.print(f"estimated time: {minutes:.1f} min, not counting builds", highlight=False)
 
 
 def everything() -> Experiment:

@@ -205,7 +205,9 @@ class Schedule:
             group = tuple(planned for planned in self.plan.paths if planned.path.id in wide)
             if not group:
                 break
-            self.progress.note(f"set {set_number + 1}: the interval is still too wide for {len(wide)} paths")
+            self.progress.note(
+                f"set {set_number + 1}: repeating {len(wide)} paths whose confidence interval is still too wide"
+            )
             self._set(set_number, extra, group)
 
     def _set(self, set_number: int, group_number: int, group: tuple[PlannedPath, ...]) -> None:
@@ -263,7 +265,7 @@ class Schedule:
         """Start a server again that is gone; whether it was."""
         if key not in self.engine_instances or key[1] != "server" or self.engine_instances[key].check():
             return False
-        text = f"the server {key[0]} was gone and was started again"
+        text = f"{key[0]} exited unexpectedly and was restarted"
         self.journal.write("note", text=text)
         self.progress.note(text)
         self._restart(key)

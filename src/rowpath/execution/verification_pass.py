@@ -174,7 +174,7 @@ class VerificationPass:
                 status="wrong",
                 kind="verify",
                 code="not-asked",
-                text=f"the server was not asked for each answer: {text}",
+                text=f"results may come from a client-side cache: {text}",
             )
             bad[work.name] = "wrong"
             return
@@ -319,7 +319,7 @@ def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, rece
     """
     least = payload_bytes if path.get("deployment") == "server" or path.get("engine") == "file" else reply.operations
     if reply.bytes % max(1, reply.operations):
-        return f"{reply.bytes:,} bytes in {reply.operations} operations: not each had as many"
+        return f"operations returned different byte counts ({reply.bytes:,} bytes over {reply.operations} operations)"
     if received is not None and reply.bytes != received:
         return f"{reply.bytes:,} bytes in {reply.operations} operations, for which the server sent {received:,}"
     if reply.bytes < least:

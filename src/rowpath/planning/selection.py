@@ -67,7 +67,10 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
             raise UsageError(f"'{key}' is not a coordinate of a path", suggest(key, coordinate_names()))
     for value in wanted.get("link", ()):
         if not LINK.fullmatch(value):
-            raise UsageError(f"link '{value}' is no round trip", "link=none or, for one millisecond, link=1ms")
+            raise UsageError(
+                f"invalid link '{value}': expected a round-trip time such as 1ms",
+                "link=none or, for one millisecond, link=1ms",
+            )
     known = {
         "engine": tuple(ENGINES),
         "language": tuple(dict.fromkeys(adapter.language for adapter in every_adapter())),

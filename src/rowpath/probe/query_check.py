@@ -168,4 +168,4 @@ def _after_string(sql: str, place: int, opening: str, engine: str) -> int:
 
 
 def _refused(why: str) -> UsageError:
-    return UsageError(f"this is not plainly a query: {why}", ADVICE)
+    return UsageError(f"only a single SELECT can be probed: {why}", ADVICE)

@@ -99,7 +99,7 @@ def read_target(
     scheme = scheme.lower()
     known = scheme in SCHEMES or rest.startswith("//")
     if not colon or not known or not re.fullmatch(r"[a-z][a-z0-9+.-]{0,19}", scheme):
-        raise UsageError("what was given is no URL", FORM)
+        raise UsageError("not a URL", FORM)
     if scheme == "jdbc":
         return _driver_target(driver_urls.read_jdbc(text.strip()), "jdbc", "--jar", jar, environment)
     if scheme == "odbc":

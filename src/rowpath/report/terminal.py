@@ -55,7 +55,7 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
     for mark in shown.marks:
         console.print(Text(mark, style="dim"))
     if left_out:
-        console.print(Text(f"No room here for: {', '.join(left_out)}.", style="dim"))
+        console.print(Text(f"Hidden columns (widen the terminal): {', '.join(left_out)}.", style="dim"))
     if shown.marks or left_out:
         console.print()
     if shown.dropped:

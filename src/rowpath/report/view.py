@@ -261,7 +261,7 @@ def _time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
 def _ranking(ranking: Ranking, key: str, lookup: Lookup) -> RankingView:
     remarks = [fmt.clean(note) for note in ranking.notes]
     if ranking.floor_ns is not None:
-        remarks.append(f"Floor: no client could spend less than {fmt.duration(ranking.floor_ns)} on an operation.")
+        remarks.append(f"Floor: {fmt.duration(ranking.floor_ns)} per operation, the lower bound for any client.")
     return RankingView(
         regime=ranking.regime,
         comparison=fmt.clean(ranking.comparison),
@@ -276,11 +276,14 @@ def _marks(analysis: Analysis) -> tuple[str, ...]:
     means = any(means_differ(row) for row in rows)
     several = any(row.rank > 1 for row in rows)
     marks = (
-        ("differs: from the path above it, with 95 % certainty for the whole table.", several),
-        ("= tied: not shown to be more than 2 % apart.", tied),
+        ("differs: significantly different from the path above (family-wise 95 %, Holm).", several),
+        ("= tied: difference not shown to exceed 2 %.", tied),
         ("(p) provisional: too few sets for a claim.", any(row.provisional for row in rows)),
-        ("(a) compared through anchors: not in one set with the fastest.", any(row.through_anchor for row in rows)),
-        ("by means: the same ratio by means over undisturbed blocks, where it exceeds the medians' by 3 %.", means),
+        (
+            "(a) indirect comparison, through an anchor path measured in both sets.",
+            any(row.through_anchor for row in rows),
+        ),
+        ("mean ratio: shown where it exceeds the median ratio by more than 3 %.", means),
     )
     return tuple(text for text, needed in marks if needed)
 

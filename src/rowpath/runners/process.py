@@ -232,7 +232,7 @@ class Runner:
             self.kill()
             return RunnerFailure("protocol", "the runner closed its reply stream; it was stopped")
         self._read_errors()
-        last = f"; its last words: {self.noise[-1]}" if self.noise else ""
+        last = f"; last output: {self.noise[-1]}" if self.noise else ""
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         return RunnerFailure("crashed", f"the runner {how}{last}")
 

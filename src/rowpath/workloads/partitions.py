@@ -73,7 +73,7 @@ def bounds(keys: Sequence[int] | NDArray[np.int64], n: int, bits: int) -> list[R
     width.
     """
     if n > len(keys):
-        raise UsageError(f"{len(keys)} rows cannot be parted among {n} clients", "clients = 2, or more rows (--scale)")
+        raise UsageError(f"cannot split {len(keys)} rows among {n} clients", "clients = 2, or more rows (--scale)")
     inner = [int(keys[part * len(keys) // n - 1]) for part in range(1, n)]
     edges = [min(0, int(keys[0]) - 1), *inner, 2 ** (bits - 1) - 1]
     return list(itertools.pairwise(edges))

@@ -68,7 +68,8 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "client-stalled",
             "warning",
-            f"{longest.client_group} of {longest.name} stood still for {_stood(longest)} in '{longest.stage}'",
+            f"no operation of {longest.client_group} completed for {_stood(longest)} "
+            f"in stage '{longest.stage}' ({longest.name})",
             f"no operation of theirs ended within it; 99 % take {text.duration(longest.service.p99_ns)} at the most"
             + (f"; so did {words(also)}" if also else "")
             + (f", and {rest} more" if rest > 0 else ""),
@@ -107,7 +108,7 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "faster-with-others",
             "note",
-            f"{less.client_group} of {less.name} are faster beside others: "
+            f"{less.client_group} run faster on {less.name} when other client groups are active: "
             f"{text.ratio(most.rate_per_s / less.rate_per_s)} in '{most.stage}'",
             f"{text.rate(most.rate_per_s)} there, {text.rate(less.rate_per_s)} in '{less.stage}'; "
             f"half of their operations take {text.duration(most.service.p50_ns)} and "
@@ -250,9 +251,10 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "generator-late",
             "warning",
-            f"the clients of {worst.client_group} of {worst.name} themselves began late in '{worst.stage}'",
+            f"the load generator itself was late (client group '{worst.client_group}', {worst.name}, "
+            f"stage '{worst.stage}')",
             f"1 % of the operations that nothing delayed began {text.duration(late_ns)} late or later; "
-            f"half of all latencies are {text.duration(usual_ns)} at the most"
+            f"median latency {text.duration(usual_ns)}"
             + (f"; over a tenth of them in {len(others)} more cases too" if others else ""),
             "the clients' core is another's too, or it wakes up slowly",
             evidence.rerun("placement=split") if shared else "rowpath doctor",

@@ -28,7 +28,7 @@ def _effects(report: MixedLoadReport) -> Iterator[str]:
     for (name, stage), effects in found.items():
         several = sum(other == name for other, _stage in found) > 1
         listed = [
-            f"{each.client_group} do {text.rate(each.inside_per_s)} instead of {text.rate(each.outside_per_s)}, "
+            f"{each.client_group} go from {text.rate(each.outside_per_s)} to {text.rate(each.inside_per_s)}, "
             f"{ratio_text(each.ratio, each.low, each.high, each.sets)}"
             for each in effects
         ]
@@ -44,10 +44,10 @@ def _ratios(report: MixedLoadReport) -> Iterator[str]:
     for (server, embedded), ratios in found.items():
         sure = sorted((each for each in ratios if _surely(each)), key=lambda each: -abs(math.log(each.ratio)))
         if all(each.low is None for each in ratios):
-            yield f"{server} and {embedded}: one set has no interval, so no difference of their rates is sure."
+            yield f"{server} vs {embedded}: only one set, so no confidence interval and no claim."
             continue
         if not sure:
-            yield f"{server} and {embedded}: no group's rate surely differs in any stage."
+            yield f"{server} vs {embedded}: no significant difference in throughput in any stage."
             continue
         listed = [
             f"{each.client_group} in '{each.stage}' {ratio_text(each.ratio, each.low, each.high, each.sets)}"
@@ -79,8 +79,8 @@ def _latencies(report: MixedLoadReport) -> Iterator[str]:
         more = f"; {rest} more paths take longer" if rest > 0 else ""
         rate = text.rate(asked_per_s)
         yield (
-            f"99 % of what {group} asked for at {rate} was answered within {words(listed[:LONGEST])} of when it was "
-            f"due, in the slowest stage of each that reached the rate{more}."
+            f"At {rate} the p99 latency of {group} (from scheduled start, slowest stages) was "
+            f"{words(listed[:LONGEST])}{more}."
         )
 
 

@@ -80,7 +80,11 @@ def announced(plan: Plan) -> Iterator[str]:
         if any(planned.path.get("engine") == move.engine for planned in plan.paths):
             here = availability(move)
             remedy = f"; enable it with: {here.remedy}" if here.remedy else ""
-            yield f"move: {here.what}" if here.ok else f"not: the move {here.what}: {here.reason}{remedy}"
+            yield (
+                f"directory copy: {here.what}"
+                if here.ok
+                else f"skipped directory copy {here.what}: {here.reason}{remedy}"
+            )
 
 
 def availability(move: DirectoryCopyTable) -> Availability:
