@@ -189,7 +189,9 @@ def test_each_operation_is_a_transaction() -> None:
     shared_counters = SharedCounters([("group", 1, 5)])
     with contextlib.closing(shared_counters):
         place = shared_counters.places["group"]
-        own = Assignment(shared_counters.file, "write", "closed", 0.0, 0, 5, 0, 0, place.control, place.slots, 0, 0, 1, 5)
+        own = Assignment(
+            shared_counters.file, "write", "closed", 0.0, 0, 5, 0, 0, place.control, place.slots, 0, 0, 1, 5
+        )
         work = clients.gather([(prepared, own._replace(acknowledged=place.acknowledged))])
         shared_counters.begin("group", 1)
         [done] = work()

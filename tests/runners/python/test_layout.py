@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.languages import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, load_manifest
 
 SOURCE = Path(__file__).parents[3] / "runners" / "python"
 FAMILY = re.compile(r"\bfamilies\.(\w+)")
