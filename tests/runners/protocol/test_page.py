@@ -1,4 +1,4 @@
-"""PROTOCOL.md's map of the runners names files that exist."""
+"""PROTOCOL.md explains every field, and its map of the runners names files that exist."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+
+from rowpath.runners import protocol
 
 RUNNERS = Path(__file__).parents[3] / "runners"
 SECTION = "## Where to find what in each runner"
@@ -20,3 +22,13 @@ def test_the_map_names_files_that_exist(column: int) -> None:
     named = [f"{name}{suffix}" for row in rows[2:] for name in re.findall(r"`(.+?)`", row[column])]
     assert len(named) > 15
     assert set(named) <= {file.name for top in ("core", "families") for file in (folder / top).rglob("*")}
+
+
+def test_every_field_of_every_message_is_explained() -> None:
+    page = (RUNNERS / "PROTOCOL.md").read_text(encoding="utf-8")
+    words = {word for code in re.findall(r"`([^`\n]+)`", page) for word in re.findall(r"\w+", code)}
+    types = [*protocol.REPLIES, *protocol.REPLIES.values(), protocol.PhaseSpec, protocol.ColumnSpec]
+    types += [protocol.GroupSpec, protocol.GroupTotal, protocol.GroupClient, protocol.ClientSample, protocol.ErrorBody]
+    fields = {field for message in types for field in message.__struct_fields__}
+    assert len(fields) > 80
+    assert fields <= words
