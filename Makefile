@@ -2,7 +2,7 @@
 PYTHON = .venv/bin/python
 export PYTHONPATH = src
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
-PYTHON_SOURCES = $(wildcard src tests bench runners/python)
+PYTHON_SOURCES = $(wildcard src tests bench runners/python runners/example)
 SIDE_BY_SIDE = $(PYTHON) -m pytest -n 2 --dist loadgroup
 MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 C_SOURCES = $(shell find runners/c -name '*.[ch]')

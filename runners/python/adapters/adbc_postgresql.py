@@ -5,9 +5,11 @@ from urllib.parse import quote, urlencode
 
 import adbc_driver_postgresql
 from adbc_driver_postgresql import dbapi
-from rowpath_runner.adbc import AdbcAdapter
-from rowpath_runner.columnar_arrow import from_text
-from rowpath_runner.postgresql import SHOWN, libpq_keywords, numbered
+
+from families.adbc.adapter import AdbcAdapter
+from families.arrow.batches import from_text
+from families.postgresql.connection import libpq_keywords, numbered
+from families.postgresql.facts import server_facts
 
 
 class Adapter(AdbcAdapter):
@@ -28,7 +30,7 @@ class Adapter(AdbcAdapter):
         return Decimal if column.type == "decimal" else None
 
     def server_pid(self):
-        return self.one("SELECT pg_backend_pid()")[0]
+        return self.one("SELECT pg_backend_pid()")
 
     def cancel(self):
         self.connection.adbc_cancel()
@@ -37,12 +39,8 @@ class Adapter(AdbcAdapter):
         self.run(f"SET statement_timeout = {milliseconds}")
 
     def facts(self):
-        settings = {name: self.one(f"SELECT current_setting('{name}')")[0] for name in SHOWN}
-        encrypted = self.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[0]
-        return {
+        encrypted = self.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+        return server_facts(self.one, {"autocommit": "on", "tls": "on" if encrypted else "off"}) | {
             "driver_version": adbc_driver_postgresql.__version__,
-            "engine_version": settings["server_version"],
-            "build": self.one("SELECT version()")[0],
             "libraries": {"arrow": self.connection.adbc_get_info()["driver_arrow_version"]},
-            "settings": settings | {"autocommit": "on", "tls": "on" if encrypted else "off"},
         }

@@ -3,13 +3,14 @@
 import adbc_driver_sqlite
 import pyarrow as pa
 from adbc_driver_sqlite import dbapi
-from rowpath_runner.adapter import FROM_TEXT
-from rowpath_runner.adbc import AdbcAdapter
-from rowpath_runner.columnar_arrow import from_text
+
+from families.adbc.adapter import AdbcAdapter
+from families.arrow.batches import from_text
+from families.sqlite.facts import engine_facts
+from families.text.values import FROM_TEXT
 
 # SQLite has no such types: the values are kept, and arrive, as text.
 KEPT_AS_TEXT = ("decimal", "date", "time", "timestamp")
-SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 
 class Adapter(AdbcAdapter):
@@ -35,19 +36,7 @@ class Adapter(AdbcAdapter):
         return table
 
     def facts(self):
-        def pragma(name):
-            return self.one(f"PRAGMA {name}")[0]
-
-        return {
+        return engine_facts(self.one, {"autocommit": "on"}) | {
             "driver_version": adbc_driver_sqlite.__version__,
-            "engine_version": self.one("SELECT sqlite_version()")[0],
-            "build": self.one("SELECT sqlite_source_id()")[0],
             "libraries": {"arrow": self.connection.adbc_get_info()["driver_arrow_version"]},
-            "settings": {
-                "autocommit": "on",
-                "journal_mode": pragma("journal_mode"),
-                "synchronous": SYNCHRONOUS[pragma("synchronous")],
-                "cache_size": pragma("cache_size"),
-                "threads": pragma("threads"),
-            },
         }

@@ -5,9 +5,11 @@ from functools import partial
 from time import perf_counter_ns
 
 import asyncpg
-from rowpath_runner.adapter import literal, with_literals
-from rowpath_runner.postgresql import SHOWN, address, numbered, tls
-from rowpath_runner.tasks import AsyncAdapter
+
+from core.client_tasks import AsyncAdapter
+from families.postgresql.connection import address, numbered, tls
+from families.postgresql.facts import server_facts
+from families.sql.literals import literal, with_literals
 
 SSL = {"off": {"ssl": False}, "on": {"ssl": "require"}, "default": {}}
 
@@ -33,7 +35,7 @@ class Adapter(AsyncAdapter):
 
     async def log_in(self):
         options = self.options
-        # With none kept each execution prepares anew, also of what `prepare` gave.
+        # With none kept each execution prepares again, also a statement that `prepare` gave.
         keeps = options.get("statement") == "prepared" or options.get("profile") == "shipped"
         connection = await asyncpg.connect(
             **address(options),
@@ -54,7 +56,8 @@ class Adapter(AsyncAdapter):
         connection = self.connection
         query = numbered(phase.sql) if phase.parameter_columns else phase.sql  # a ? may be an operator
         if phase.kind == "connect":
-            return self.work(lambda opened: opened.fetch(query), connect=self.log_in, close=asyncpg.Connection.close)
+            close = asyncpg.Connection.close
+            return self.operation(lambda opened: opened.fetch(query), connect=self.log_in, close=close)
         execute = connection.fetch if phase.columns else connection.execute
         statement, prepare_ns = self.options.get("statement"), 0
         result, _, size = self.options.get("result", "whole").partition(":")
@@ -62,8 +65,8 @@ class Adapter(AsyncAdapter):
         if parameters is not None and statement == "text":
             texts = [with_literals(phase.sql, row, literal) for row in parameters]
             if in_server:
-                return self.work(lambda text: connection.cursor(text, prefetch=int(size)), texts, each=True)
-            return self.work(execute, texts)
+                return self.operation(lambda text: connection.cursor(text, prefetch=int(size)), texts, each=True)
+            return self.operation(execute, texts)
         if statement == "prepared" and self.options.get("profile") != "shipped" and (parameters or phase.columns):
             started = perf_counter_ns()
             prepared = self.wait(connection.prepare(query))
@@ -75,8 +78,8 @@ class Adapter(AsyncAdapter):
             execute, cursor = partial(execute, query), partial(connection.cursor, query)
         if in_server:
             cursor = partial(cursor, prefetch=int(size))
-            return self.work(lambda row: cursor(*row), parameters, each=True, prepare_ns=prepare_ns)
-        return self.work(lambda row: execute(*row), parameters, prepare_ns=prepare_ns)
+            return self.operation(lambda row: cursor(*row), parameters, each=True, prepare_ns=prepare_ns)
+        return self.operation(lambda row: execute(*row), parameters, prepare_ns=prepare_ns)
 
     def transaction(self, phase):
         in_server = phase.columns and self.options.get("result", "").startswith("cursor")
@@ -89,10 +92,10 @@ class Adapter(AsyncAdapter):
         connection = self.connection
         if way == "executemany":  # it is one transaction by itself
             query = numbered(phase.sql)
-            return self.work(lambda rows: connection.executemany(query, rows))
+            return self.operation(lambda rows: connection.executemany(query, rows))
         columns = [column.name.lower() for column in phase.parameter_columns]  # asyncpg quotes names
         copy_in = partial(connection.copy_records_to_table, phase.table.lower(), columns=columns)
-        return self.work(lambda rows: copy_in(records=rows))
+        return self.operation(lambda rows: copy_in(records=rows))
 
     def run(self, statement):
         async def executed():
@@ -109,20 +112,15 @@ class Adapter(AsyncAdapter):
 
     def facts(self):
         connection = self.connection
-        settings = {name: self.wait(connection.fetchval(f"SHOW {name}")) for name in SHOWN}
         secured = connection._transport.get_extra_info("ssl_object")
-        settings |= {
+        settings = {
             "autocommit": "off" if connection.is_in_transaction() else "on",
             "tls": "off" if secured is None else "on",
             "client_encoding": connection.get_settings().client_encoding,
             "event_loop": type(self.event_loop).__name__,
         }
-        return {
-            "driver_version": asyncpg.__version__,
-            "engine_version": settings["server_version"],
-            "build": self.wait(connection.fetchval("SELECT version()")),
-            "settings": settings,
-        }
+        server = server_facts(lambda sql: self.wait(connection.fetchval(sql)), settings)
+        return {"driver_version": asyncpg.__version__, **server}
 
     def code(self, error):
         return getattr(error, "sqlstate", None) or type(error).__name__

@@ -5,12 +5,16 @@ import importlib.metadata
 import os
 from urllib.parse import quote, urlencode
 
-from rowpath_runner import mysql, postgresql
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.adapter import Unsupported, literal, with_literals
-from rowpath_runner.columnar import ColumnarWork, natural_uuid
-from rowpath_runner.columnar_arrow import Arrow, arrow_rows
-from rowpath_runner.loop import Work
+from core.adapter import Adapter as Base
+from core.adapter import Unsupported
+from core.operation import Operation
+from families.arrow.batches import Arrow, arrow_rows
+from families.columnar.sampler import ColumnarOperation, natural_uuid
+from families.mysql import connection as mysql
+from families.mysql import values as mysql_values
+from families.postgresql import connection as postgresql
+from families.postgresql.facts import server_facts
+from families.sql.literals import literal, with_literals
 
 CANNOT = ("not implemented", "Couldn't convert", "error deserializing")  # its words for a value or type it cannot take
 DECIMAL_SCALE = 10  # what it gives every decimal, whatever the column's own
@@ -19,7 +23,7 @@ SSLMODE = {"off": {"sslmode": "disable"}, "on": {"sslmode": "require"}, "default
 
 
 class Failed(Exception):
-    """What connectorx said: it has no errors of its own, and panics are no Exception."""
+    """An error's text: connectorx has no errors of its own, and its panics are no Exception."""
 
 
 class Adapter(Base):
@@ -77,7 +81,7 @@ class Adapter(Base):
         for column in phase.columns:
             self.check(column)
         partitions = self.partitions(phase)
-        as_literal = literal if self.postgresql else mysql.literal
+        as_literal = literal if self.postgresql else mysql_values.literal
         queries = (
             [phase.sql] if parameters is None else [with_literals(phase.sql, row, as_literal) for row in parameters]
         )
@@ -86,17 +90,17 @@ class Adapter(Base):
             return [self.read(sql, **partitions)]
 
         if self.options.get("fetch", "columnar") == "columnar":
-            return ColumnarWork(Arrow(phase.columns), tables, queries)
+            return ColumnarOperation(Arrow(phase.columns), tables, queries)
         converters = [natural_uuid if column.type == "uuid" else None for column in phase.columns]
-        return Work(lambda sql: arrow_rows(tables(sql)[0]), queries, converters)
+        return Operation(lambda sql: arrow_rows(tables(sql)[0]), queries, converters)
 
     def partitions(self, phase):
-        """More than one thread: the whole table in so many ranges of its integer key."""
+        """More than one thread: the whole table in that many ranges of its integer key."""
         if self.threads == 1:
             return {}
         kinds = {column.name: column.type for column in phase.columns}
         if not phase.scan or len(phase.key_columns) != 1 or kinds.get(phase.key_columns[0]) != "integer":
-            raise Unsupported("connectorx parts a whole table by its integer key alone: use threads=1")
+            raise Unsupported("connectorx splits only whole tables, by their integer key: use threads=1")
         return {"partition_on": phase.key_columns[0], "partition_num": self.threads}
 
     def check(self, column):
@@ -115,25 +119,21 @@ class Adapter(Base):
     def run(self, statement):
         """A SET comes before every query from now on, for each has a connection of its own."""
         if not statement.lstrip().upper().startswith("SET "):
-            raise Unsupported("connectorx executes queries alone")
+            raise Unsupported("connectorx executes only queries")
         self.before.append(statement)
 
-    def asked(self, expression):
-        """The value of an expression about the server."""
-        return self.read(f"SELECT {expression}").column(0)[0].as_py()
+    def one(self, sql):
+        """The value of the first row and column of a query."""
+        return self.read(sql).column(0)[0].as_py()
 
     def facts(self):
-        build = number = self.asked("version()")
         # Seen on the wire: it never begins a transaction.
         settings = {"protocol": self.protocol, "threads": self.threads, "autocommit": "on"}
+        settings["rayon_threads"] = os.environ["RAYON_NUM_THREADS"]
         if self.postgresql:
-            settings |= {name: self.asked(f"current_setting('{name}')") for name in postgresql.SHOWN}
-            number = settings["server_version"]
-            encrypted = self.asked("ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
-            settings["tls"] = "on" if encrypted else "off"
-        return {
-            "driver_version": importlib.metadata.version("connectorx"),
-            "engine_version": number,
-            "build": build,
-            "settings": settings | {"rayon_threads": os.environ["RAYON_NUM_THREADS"]},
-        }
+            encrypted = self.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+            server = server_facts(self.one, settings | {"tls": "on" if encrypted else "off"})
+        else:
+            version = self.one("SELECT version()")
+            server = {"engine_version": version, "build": version, "settings": settings}
+        return {"driver_version": importlib.metadata.version("connectorx"), **server}

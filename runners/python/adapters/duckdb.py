@@ -5,13 +5,16 @@ from decimal import Decimal
 from uuid import UUID
 
 import duckdb
-from rowpath_runner import describe_duckdb
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.adapter import Unsupported, with_literals
-from rowpath_runner.blocks import block_size, in_blocks
-from rowpath_runner.columnar import ColumnarWork
-from rowpath_runner.columnar_arrow import Arrow, arrow_schema, arrow_table
-from rowpath_runner.loop import Work
+
+from core.adapter import Unsupported
+from core.operation import Operation
+from families.arrow.batches import Arrow
+from families.arrow.schema import arrow_schema, arrow_table
+from families.columnar.sampler import ColumnarOperation
+from families.duckdb import describe
+from families.sql.adapter import SqlAdapter
+from families.sql.blocks import block_size, in_blocks
+from families.sql.literals import with_literals
 
 SETTINGS = ("threads", "async_threads", "fsync_mode", "TimeZone", "memory_limit", "checkpoint_threshold")
 
@@ -46,7 +49,7 @@ def literal(value):
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
-class Adapter(Base):
+class Adapter(SqlAdapter):
     errors = (duckdb.Error,)
     bulk_ways = ("arrow", "appender", "executemany")
 
@@ -81,14 +84,14 @@ class Adapter(Base):
         arguments = arguments or [(sql, row) for row in parameters or [None]]
         if phase.kind == "connect":
             close = duckdb.DuckDBPyConnection.close
-            return Work(lambda opened: opened.execute(sql).fetchall(), connect=self.opened, close=close)
+            return Operation(lambda opened: opened.execute(sql).fetchall(), connect=self.opened, close=close)
         if not phase.columns and self.read_only:
             raise Unsupported("a file that several processes have open can only be read")
         if not phase.columns:
-            return Work(lambda argument: connection.execute(*argument), arguments)
+            return Operation(lambda argument: connection.execute(*argument), arguments)
         fetch = self.options.get("fetch", "row")
         if fetch == "columnar":
-            return ColumnarWork(Arrow(phase.columns), self.batches(), arguments)
+            return ColumnarOperation(Arrow(phase.columns), self.batches(), arguments)
         if any(c.type in FETCHED_AS_TEXT for c in phase.columns):
             names = [f"c{number}" for number in range(len(phase.columns))]  # the query's own may occur twice
             taken = ", ".join(
@@ -98,9 +101,9 @@ class Adapter(Base):
             arguments = [(f"SELECT {taken} FROM ({text}\n) AS q ({', '.join(names)})", row) for text, row in arguments]
         converters = [FETCHED_AS_TEXT.get(c.type) for c in phase.columns]
         if fetch == "row":
-            return Work(lambda argument: connection.execute(*argument).fetchall(), arguments, converters)
+            return Operation(lambda argument: connection.execute(*argument).fetchall(), arguments, converters)
         execute = in_blocks(lambda argument: connection.execute(*argument), block_size(self.options))
-        return Work(execute, arguments, converters)
+        return Operation(execute, arguments, converters)
 
     def batches(self):
         """A function from (SQL, parameters) to the result's Arrow table, or its record batches as they are made."""
@@ -134,13 +137,13 @@ class Adapter(Base):
                 raise
             connection.commit()
 
-        return Work({"arrow": through_arrow, "appender": through_appender, "executemany": one_by_one}[way])
+        return Operation({"arrow": through_arrow, "appender": through_appender, "executemany": one_by_one}[way])
 
     def cancel(self):
         self.connection.interrupt()
 
     def describe(self, sql):
-        return describe_duckdb.columns(self.connection, sql)
+        return describe.columns(self.connection, sql)
 
     def run(self, statement):
         self.connection.execute(statement)

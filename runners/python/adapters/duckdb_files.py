@@ -3,8 +3,8 @@
 import copy
 
 from adapters.duckdb import Adapter as Database
-from rowpath_runner.adapter import Unsupported
-from rowpath_runner.tables import FileAdapter, access_of, aggregates, layout, no_escapes
+from core.adapter import Unsupported
+from families.files.adapter import FileAdapter, access_of, aggregates, layout, no_escapes
 
 INTEGERS = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
 TYPES = {

@@ -4,9 +4,9 @@ import importlib
 import re
 from functools import partial
 
-from rowpath_runner.adapter import FROM_TEXT
-from rowpath_runner.loop import Work
-from rowpath_runner.tables import FileAdapter, access_of, aggregates, layout, record_start
+from core.operation import Operation
+from families.files.adapter import FileAdapter, access_of, aggregates, layout, record_start
+from families.text.values import FROM_TEXT
 
 ESCAPED = re.compile(r"\\(.)")
 CHARACTERS = {"n": "\n", "r": "\r"}
@@ -77,10 +77,10 @@ class Adapter(FileAdapter):
             for function, name, _ in aggregates(phase):
                 index = columns.index(name) if name else 0
                 folds.append((index, converters[index], JOIN[function]))
-            return Work(partial(aggregate, path, self.delimiter, folds))
+            return Operation(partial(aggregate, path, self.delimiter, folds))
         read = partial(segment if access == "segment" else scan, path, self.delimiter)
-        return Work(read, parameters, [FROM_TEXT.get(c.type) for c in phase.columns])
+        return Operation(read, parameters, [FROM_TEXT.get(c.type) for c in phase.columns])
 
     def describe(self, sql):
-        describe_arrow = importlib.import_module("rowpath_runner.describe_arrow")  # scanning needs no pyarrow
-        return describe_arrow.of_delimited(self.folder, sql, self.options.get("delimiter", "|"))
+        describe = importlib.import_module("families.arrow_files.describe")  # scanning needs no pyarrow
+        return describe.of_delimited(self.folder, sql, self.options.get("delimiter", "|"))

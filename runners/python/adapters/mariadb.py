@@ -1,7 +1,9 @@
 """MariaDB and MySQL through MariaDB Connector/Python: C, over libmariadb."""
 
-from rowpath_runner.adapter import Unsupported
-from rowpath_runner.mysql import NATURAL, MysqlAdapter, address, as_text, driver_module
+from core.adapter import Unsupported
+from families.mysql.adapter import MysqlAdapter
+from families.mysql.connection import address, driver_module
+from families.mysql.values import NATURAL, as_text
 
 mariadb = driver_module("mariadb", "apt-get install libmariadb3")
 READ_ONLY = 1  # mariadb.constants.CURSOR.READ_ONLY: a cursor in the server
@@ -15,7 +17,7 @@ class Adapter(MysqlAdapter):
     @property
     def binding(self):
         if self.options.get("format") == "binary":
-            return "server: prepared and executed in one message, anew each time"
+            return "server: prepared and executed in one message, each time again"
         return "client: the driver puts the values into the SQL (server, when bytes or a date is among them)"
 
     def log_in(self):

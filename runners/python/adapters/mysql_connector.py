@@ -3,8 +3,11 @@
 from uuid import UUID
 
 import mysql.connector
-from rowpath_runner.adapter import Unsupported
-from rowpath_runner.mysql import NATURAL, MysqlAdapter, address, as_text, driver_module
+
+from core.adapter import Unsupported
+from families.mysql.adapter import MysqlAdapter
+from families.mysql.connection import address, driver_module
+from families.mysql.values import NATURAL, as_text
 
 
 class Adapter(MysqlAdapter):

@@ -1,6 +1,7 @@
 """MariaDB and MySQL through mysqlclient: C, over libmariadb; values become part of the SQL in the client."""
 
-from rowpath_runner.mysql import MysqlAdapter, address, driver_module
+from families.mysql.adapter import MysqlAdapter
+from families.mysql.connection import address, driver_module
 
 MySQLdb = driver_module("MySQLdb", "apt-get install libmariadb3")
 release = driver_module("MySQLdb.release", "apt-get install libmariadb3")

@@ -2,8 +2,8 @@
 
 from time import perf_counter_ns, sleep
 
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.loop import Work
+from core.adapter import Adapter as Base
+from core.operation import Operation
 
 
 class Adapter(Base):
@@ -12,8 +12,8 @@ class Adapter(Base):
         stall_ns = int(self.options.get("stall_ns", 0))
         stall_every = int(self.options.get("stall_every", 0))
         if stall_ns and stall_every:
-            return Work(stalling(burn_ns, stall_ns / 1e9, stall_every))
-        return Work(burning(burn_ns) if burn_ns else nothing)
+            return Operation(stalling(burn_ns, stall_ns / 1e9, stall_every))
+        return Operation(burning(burn_ns) if burn_ns else nothing)
 
 
 def nothing(argument):

@@ -3,9 +3,11 @@
 from datetime import datetime
 
 import oracledb
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.adapter import Unsupported, split_placeholders
-from rowpath_runner.loop import Work
+
+from core.adapter import Adapter as Base
+from core.adapter import Unsupported
+from core.operation import Operation
+from families.sql.placeholders import numbered
 
 oracledb.defaults.fetch_lobs = False  # CLOB and BLOB as text and bytes
 NATURAL = {"date": datetime.date, "char": str.rstrip}
@@ -23,7 +25,7 @@ class Adapter(Base):
     def log_in(self):
         options = self.options
         if options.get("transport") == "unix":
-            raise Unsupported("Oracle's servers listen on TCP alone")
+            raise Unsupported("Oracle's servers listen on TCP only")
         connection = oracledb.connect(
             user=options["user"],
             password=options.get("password"),
@@ -38,9 +40,9 @@ class Adapter(Base):
 
     def prepare(self, phase, parameters):
         converters = [NATURAL.get(column.type) for column in phase.columns]
-        query = numbered(phase.sql)
+        query = numbered(phase.sql, ":")
         if phase.kind == "connect":
-            return Work(
+            return Operation(
                 lambda opened: opened.cursor().execute(query),
                 converters=converters,
                 connect=self.log_in,
@@ -50,7 +52,7 @@ class Adapter(Base):
         cursor.arraysize = int(self.options.get("result", "fetch-size:100").partition(":")[2])
         execute = cursor.execute
         # A query's execute gives back its cursor.
-        return Work(lambda row: execute(query, row), parameters, converters)
+        return Operation(lambda row: execute(query, row), parameters, converters)
 
     def transaction(self, phase):
         if not phase.transaction and not self.shipped:
@@ -69,14 +71,14 @@ class Adapter(Base):
         self.connection.autocommit = not self.shipped
 
     def bulk(self, phase, way):
-        cursor, query = self.connection.cursor(), numbered(phase.sql)
+        cursor, query = self.connection.cursor(), numbered(phase.sql, ":")
 
         def executemany(rows):
             cursor.executemany(query, rows)
             if self.shipped:
                 self.connection.commit()
 
-        return Work(executemany)
+        return Operation(executemany)
 
     def run(self, statement):
         with self.connection.cursor() as cursor:
@@ -109,9 +111,3 @@ class Adapter(Base):
     def code(self, error):
         first = error.args[0] if error.args else None
         return getattr(first, "full_code", "") or type(error).__name__
-
-
-def numbered(sql):
-    """The SQL with `:1`, `:2`, … for its placeholders."""
-    first, *rest = split_placeholders(sql)
-    return first + "".join(f":{number}{part}" for number, part in enumerate(rest, 1))

@@ -2,8 +2,8 @@
 
 import socket
 
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.loop import Work
+from core.adapter import Adapter as Base
+from core.operation import Operation
 
 
 class Adapter(Base):
@@ -23,7 +23,7 @@ class Adapter(Base):
             if not receive(1):
                 raise ConnectionError("the ping server hung up")
 
-        return Work(ping)
+        return Operation(ping)
 
     def close(self):
         self.socket.close()

@@ -2,15 +2,10 @@
 
 import importlib
 import os
-from uuid import UUID
 
-from rowpath_runner.columnar import ColumnarWork
-from rowpath_runner.loop import Work
-from rowpath_runner.tables import FileAdapter, access_of, aggregates, no_escapes, segment_bytes
-
-
-def uuid(value):
-    return UUID(bytes=value) if isinstance(value, bytes) else UUID(value)
+from core.operation import Operation
+from families.columnar.sampler import ColumnarOperation, natural_uuid
+from families.files.adapter import FileAdapter, access_of, aggregates, no_escapes, segment_bytes
 
 
 class Adapter(FileAdapter):
@@ -22,7 +17,7 @@ class Adapter(FileAdapter):
         self.errors = (self.polars.exceptions.PolarsError,)
 
     def prepare(self, phase, parameters):
-        access, columnar = access_of(phase), importlib.import_module("rowpath_runner.columnar_polars")
+        access, columnar = access_of(phase), importlib.import_module("families.polars.frames")
         frame = self.frame(phase)
         names = [column.name for column in phase.columns]
         if access == "aggregate":
@@ -32,16 +27,16 @@ class Adapter(FileAdapter):
             return frame(part).select(names).collect()
 
         if self.options.get("fetch") == "columnar":
-            return ColumnarWork(columnar.Frames(phase.columns), lambda part: [read(part)], parameters)
-        converters = [uuid if column.type == "uuid" else None for column in phase.columns]
-        return Work(lambda part: read(part).iter_rows(), parameters, converters)
+            return ColumnarOperation(columnar.Frames(phase.columns), lambda part: [read(part)], parameters)
+        converters = [natural_uuid if column.type == "uuid" else None for column in phase.columns]
+        return Operation(lambda part: read(part).iter_rows(), parameters, converters)
 
     def frame(self, phase):
         """A function that gives the file, or the part of it that is its argument, as a lazy frame."""
         file = self.file(phase)
         if self.engine == "file":
             no_escapes(file, phase)
-            text = importlib.import_module("rowpath_runner.polars_text")
+            text = importlib.import_module("families.polars.delimited")
             return lambda part: text.scanned(segment_bytes(file, *part) if part else file, phase, self.delimiter)
         scanned = self.polars.scan_parquet if self.engine == "parquet" else self.polars.scan_ipc
         return lambda part: scanned(file).slice(part[0], part[1] - part[0]) if part else scanned(file)

@@ -8,39 +8,17 @@ from psycopg import sql as compose
 from psycopg.adapt import Loader
 from psycopg.pq import Format
 from psycopg.types.string import TextBinaryLoader, TextLoader
-from rowpath_runner import describe_postgresql
-from rowpath_runner.adapter import formatted, interval, with_literals
-from rowpath_runner.blocks import block_size, in_blocks
-from rowpath_runner.loop import Work
-from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, copy_command, libpq_keywords, numbered
+
+from core.operation import Operation
+from families.libpq.adapter import LibpqAdapter, begun
+from families.postgresql.connection import libpq_keywords
+from families.psycopg import copy, describe
+from families.sql.blocks import block_size, in_blocks
+from families.sql.literals import with_literals
+from families.sql.placeholders import formatted
+from families.text.values import interval
 
 INVALID_OID = 0  # of a type that the driver does not know
-# PostgreSQL's types as binary COPY must be told them; character types and JSON have the same bytes as text.
-TYPES = {
-    "decimal": "numeric",
-    "float32": "float4",
-    "float64": "float8",
-    "boolean": "bool",
-    "binary": "bytea",
-    "date": "date",
-    "time": "time",
-    "timestamp": "timestamp",
-    "timestamptz": "timestamptz",
-    "uuid": "uuid",
-    "array": "int4[]",
-}
-INTEGERS = {16: "int2", 32: "int4", 64: "int8"}
-
-
-def type_name(column):
-    return INTEGERS[column.bits] if column.type == "integer" else TYPES.get(column.type, "text")
-
-
-def result_types(connection, sql):
-    """The OIDs of a query's columns; it is prepared and not executed."""
-    connection.pgconn.prepare(b"", sql.encode())
-    described = connection.pgconn.describe_prepared(b"")
-    return [described.ftype(index) for index in range(described.nfields)]
 
 
 class IntervalText(Loader):
@@ -86,7 +64,7 @@ class Adapter(LibpqAdapter):
         connection, binary = self.connection, self.binary
         statement = self.options.get("statement")
         if phase.kind == "connect":
-            return Work(
+            return Operation(
                 lambda opened: opened.execute(phase.sql, binary=binary),
                 connect=self.log_in,
                 close=psycopg.Connection.close,
@@ -99,21 +77,21 @@ class Adapter(LibpqAdapter):
 
             arguments = [with_literals(phase.sql, row, literal) for row in parameters]
         if self.options.get("fetch") == "copy" and phase.columns:
-            return Work(self.through_copy(phase), arguments or [phase.sql])
+            return Operation(copy.rows_out(connection, phase, binary), arguments or [phase.sql])
         bound = parameters is not None and statement != "text"
         query = formatted(phase.sql) if bound else phase.sql
         # Shipped: the driver prepares by itself once a statement was executed five times.
         keep = None if self.shipped else statement == "prepared"
         result, _, size = self.options.get("result", "whole").partition(":")
         if result == "cursor" and phase.columns:
-            return Work(self.through_cursor(query, bound, int(size)), arguments)
+            return Operation(self.through_cursor(query, bound, int(size)), arguments)
         execute = connection.cursor(binary=binary).execute
         if bound:
-            work = Work(lambda row: execute(query, row, prepare=keep), arguments)
+            work = Operation(lambda row: execute(query, row, prepare=keep), arguments)
         elif parameters is not None:
-            work = Work(lambda text: execute(text, prepare=False), arguments)
+            work = Operation(lambda text: execute(text, prepare=False), arguments)
         else:
-            work = Work(lambda _: execute(query, prepare=keep))
+            work = Operation(lambda _: execute(query, prepare=keep))
         size = block_size(self.options)
         if size and phase.columns:
             work.execute = in_blocks(work.execute, size)
@@ -135,20 +113,6 @@ class Adapter(LibpqAdapter):
 
         return begun(rows)  # BEGIN and DECLARE
 
-    def through_copy(self, phase):
-        """The rows of COPY (query) TO STDOUT, parsed by psycopg as the types that the query has."""
-        cursor = self.connection.cursor()
-        form = "binary" if self.binary else "text"
-        types = result_types(self.connection, numbered(phase.sql) if phase.parameter_columns else phase.sql)
-
-        def rows(query):
-            with cursor.copy(f"COPY ({query}\n) TO STDOUT (FORMAT {form})") as copy:
-                copy.set_types(types)
-                yield
-                yield from copy.rows()
-
-        return begun(rows)
-
     def bulk(self, phase, way):
         connection = self.connection
         cursor = connection.cursor()
@@ -159,22 +123,12 @@ class Adapter(LibpqAdapter):
                 with connection.transaction():
                     cursor.executemany(query, rows)
 
-            return Work(executemany)
-        types = [type_name(column) for column in phase.parameter_columns] if self.binary else None
-        command = copy_command(phase, "binary" if types else "text")
-        transaction = connection.transaction if self.shipped else nullcontext  # a COPY alone is one
-
-        def copy_in(rows):
-            with transaction(), cursor.copy(command) as copy:
-                if types:
-                    copy.set_types(types)
-                for row in rows:
-                    copy.write_row(row)
-
-        return Work(copy_in)
+            return Operation(executemany)
+        transaction = connection.transaction if self.shipped else nullcontext  # a COPY by itself is one
+        return Operation(copy.rows_in(connection, phase, self.binary, transaction))
 
     def describe(self, sql):
-        return describe_postgresql.columns(self.connection, sql)
+        return describe.columns(self.connection, sql)
 
     def run(self, statement):
         self.connection.execute(statement)
@@ -185,23 +139,11 @@ class Adapter(LibpqAdapter):
         self.connection.cancel_safe()
 
     def facts(self):
-        connection, info = self.connection, self.connection.info
-        settings = {name: connection.execute(f"SHOW {name}").fetchone()[0] for name in SHOWN}
-        settings |= {
-            "autocommit": "on" if connection.autocommit else "off",
-            "tls": "on" if connection.pgconn.ssl_in_use else "off",
-            "prepare_threshold": connection.prepare_threshold,
-            "client_encoding": info.encoding,
-        }
-        build = connection.execute("SELECT version()").fetchone()[0]
-        if self.shipped:
-            connection.commit()
-        return {
+        connection = self.connection
+        settings = {"prepare_threshold": connection.prepare_threshold, "client_encoding": connection.info.encoding}
+        return self.facts_of_server(connection.pgconn.ssl_in_use, settings) | {
             "driver_version": psycopg.__version__,
-            "engine_version": settings["server_version"],
-            "build": build,
             "libraries": {"libpq": str(psycopg.pq.version()), "implementation": psycopg.pq.__impl__},
-            "settings": settings,
         }
 
     def code(self, error):

@@ -5,10 +5,13 @@ from io import StringIO
 
 import psycopg2
 from psycopg2 import extensions, extras
-from rowpath_runner.adapter import formatted, interval
-from rowpath_runner.blocks import block_size, in_blocks
-from rowpath_runner.loop import Work
-from rowpath_runner.postgresql import SHOWN, LibpqAdapter, begun, column_names, copy_command, libpq_keywords
+
+from core.operation import Operation
+from families.libpq.adapter import LibpqAdapter, begun, column_names, copy_command
+from families.postgresql.connection import libpq_keywords
+from families.sql.blocks import block_size, in_blocks
+from families.sql.placeholders import formatted
+from families.text.values import interval
 
 INTERVAL_OID = 1186
 # (months, days, nanoseconds): psycopg2's own timedelta has no months.
@@ -45,21 +48,23 @@ class Adapter(LibpqAdapter):
     def prepare(self, phase, parameters):
         query = formatted(phase.sql) if parameters is not None else phase.sql
         if phase.kind == "connect":
-            return Work(lambda opened: self.executed(opened.cursor(), query), connect=self.log_in, close=self.hang_up)
+            return Operation(
+                lambda opened: self.executed(opened.cursor(), query), connect=self.log_in, close=self.hang_up
+            )
         result, _, size = self.options.get("result", "whole").partition(":")
         if result == "cursor" and phase.columns:
-            return Work(self.through_cursor(query, int(size)), parameters)
+            return Operation(self.through_cursor(query, int(size)), parameters)
         cursor = self.connection.cursor()
         execute = cursor.execute
         if not phase.columns:
-            return Work(lambda row: execute(query, row or None), parameters)
+            return Operation(lambda row: execute(query, row or None), parameters)
 
         def rows(row):
             execute(query, row or None)  # with none at all a % is no placeholder
             return cursor
 
         size = block_size(self.options)
-        return Work(in_blocks(rows, size) if size else rows, parameters)
+        return Operation(in_blocks(rows, size) if size else rows, parameters)
 
     def through_cursor(self, query, size):
         """One transaction per operation, its rows `size` a round trip through a cursor in the server."""
@@ -88,7 +93,7 @@ class Adapter(LibpqAdapter):
                 with connection:
                     cursor.executemany(query, rows)
 
-            return Work(executemany)
+            return Operation(executemany)
         if way == "multi-row":
             query = f"INSERT INTO {phase.table} ({column_names(phase)}) VALUES %s"
 
@@ -96,15 +101,15 @@ class Adapter(LibpqAdapter):
                 with connection:
                     extras.execute_values(cursor, query, rows)
 
-            return Work(multi_row)
+            return Operation(multi_row)
         command = copy_command(phase)
 
         def copy_in(rows):
             text = "".join(["\t".join(map(copy_field, row)) + "\n" for row in rows])
-            with connection if self.shipped else nullcontext():  # a COPY alone is a transaction
+            with connection if self.shipped else nullcontext():  # a COPY by itself is a transaction
                 cursor.copy_expert(command, StringIO(text))
 
-        return Work(copy_in)
+        return Operation(copy_in)
 
     @staticmethod
     def executed(cursor, query):
@@ -125,28 +130,10 @@ class Adapter(LibpqAdapter):
         self.connection.cancel()
 
     def facts(self):
-        connection, info = self.connection, self.connection.info
-
-        def asked(query):
-            with connection.cursor() as cursor:
-                cursor.execute(query)
-                return cursor.fetchone()[0]
-
-        settings = {name: asked(f"SHOW {name}") for name in SHOWN}
-        settings |= {
-            "autocommit": "on" if connection.autocommit else "off",
-            "tls": "on" if info.ssl_in_use else "off",
-            "client_encoding": connection.encoding,
-        }
-        build = asked("SELECT version()")
-        if self.shipped:
-            connection.commit()
-        return {
+        connection = self.connection
+        return self.facts_of_server(connection.info.ssl_in_use, {"client_encoding": connection.encoding}) | {
             "driver_version": psycopg2.__version__.split()[0],
-            "engine_version": settings["server_version"],
-            "build": build,
             "libraries": {"libpq": str(extensions.libpq_version())},
-            "settings": settings,
         }
 
     def code(self, error):

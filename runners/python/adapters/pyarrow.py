@@ -4,11 +4,13 @@ from functools import partial
 
 import pyarrow
 import pyarrow.parquet
-from rowpath_runner import arrow_text, describe_arrow
-from rowpath_runner.columnar import ColumnarWork
-from rowpath_runner.columnar_arrow import Arrow, arrow_aggregate, arrow_rows
-from rowpath_runner.loop import Work
-from rowpath_runner.tables import FileAdapter, access_of, aggregated_columns, aggregates, no_escapes
+
+from core.operation import Operation
+from families.arrow.batches import Arrow, arrow_aggregate, arrow_rows
+from families.arrow_files import describe
+from families.columnar.sampler import ColumnarOperation
+from families.files.adapter import FileAdapter, access_of, aggregated_columns, aggregates, no_escapes
+from families.pyarrow.delimited import Text
 
 
 class Parquet:
@@ -99,7 +101,7 @@ class Adapter(FileAdapter):
         columns = aggregated_columns(phase) if access == "aggregate" else phase.columns
         if self.engine == "file":
             no_escapes(file, phase)
-            reader = arrow_text.Text(file, phase, columns, self.delimiter, self.threads > 1)
+            reader = Text(file, phase, columns, self.delimiter, self.threads > 1)
         else:
             reader = READERS[self.engine](file, columns, self.threads > 1)
         result, _, size = self.options.get("result", "whole").partition(":")
@@ -107,18 +109,18 @@ class Adapter(FileAdapter):
         if access == "aggregate":
             read = partial(aggregated, read, aggregates(phase))
         if self.options.get("fetch") == "columnar":
-            return ColumnarWork(Arrow(phase.columns), read, parameters)
+            return ColumnarOperation(Arrow(phase.columns), read, parameters)
 
         def rows(part):
             for batch in read(part):
                 yield from arrow_rows(batch)
 
-        return Work(rows, parameters)
+        return Operation(rows, parameters)
 
     def describe(self, sql):
         if self.engine == "file":
-            return describe_arrow.of_delimited(self.folder, sql, self.delimiter)
-        return describe_arrow.of_file(self.folder, sql, self.engine)
+            return describe.of_delimited(self.folder, sql, self.delimiter)
+        return describe.of_file(self.folder, sql, self.engine)
 
     def facts(self):
         return {

@@ -2,8 +2,10 @@
 
 import pymysql
 from pymysql.cursors import Cursor, SSCursor
-from rowpath_runner import describe_mysql
-from rowpath_runner.mysql import MysqlAdapter, address
+
+from families.mysql.adapter import MysqlAdapter
+from families.mysql.connection import address
+from families.pymysql import describe
 
 
 class Adapter(MysqlAdapter):
@@ -23,7 +25,7 @@ class Adapter(MysqlAdapter):
         return self.connection.cursor(SSCursor if streamed else Cursor)
 
     def describe(self, sql):
-        return describe_mysql.columns(self.connection, sql)
+        return describe.columns(self.connection, sql)
 
     def driver_facts(self):
         return {"driver_version": pymysql.__version__}

@@ -7,15 +7,17 @@ from functools import partial
 from urllib.parse import quote
 from uuid import UUID
 
-from rowpath_runner import describe_sqlite
-from rowpath_runner.adapter import FROM_TEXT, Unsupported, literal, with_literals
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.blocks import block_size, in_blocks
-from rowpath_runner.loop import Work
+from core.adapter import Unsupported
+from core.operation import Operation
+from families.sql.adapter import SqlAdapter
+from families.sql.blocks import block_size, in_blocks
+from families.sql.literals import literal, with_literals
+from families.sqlite.facts import engine_facts
+from families.sqlite3 import describe
+from families.text.values import FROM_TEXT
 
 # SQLite has no such types: the values are kept, and arrive, as text.
 KEPT_AS_TEXT = ("decimal", "date", "time", "timestamp", "timestamptz", "uuid")
-SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 for natural, as_text in ((Decimal, lambda v: format(v, "f")), (UUID, str), (time, str), (date, str)):
     sqlite3.register_adapter(natural, as_text)
@@ -29,7 +31,7 @@ def literal_here(value):
     return f"X'{value.hex()}'" if isinstance(value, bytes) else literal(value)
 
 
-class Adapter(Base):
+class Adapter(SqlAdapter):
     errors = (sqlite3.Error, sqlite3.Warning)
     bulk_ways = ("executemany",)
 
@@ -37,7 +39,7 @@ class Adapter(Base):
         self.connection = self.opened()
 
     def opened(self):
-        # The module keeps statements by their text: with none kept, each execution prepares anew.
+        # The module keeps statements by their text: with none kept, each execution prepares again.
         kept = 128 if self.options.get("statement") == "prepared" else 0
         self.shipped = self.options.get("profile") == "shipped"
         level = "" if self.shipped else None  # shipped: the module begins a transaction before a write
@@ -57,18 +59,18 @@ class Adapter(Base):
         execute = connection.cursor().execute
         converters = [FROM_TEXT[c.type] if c.type in KEPT_AS_TEXT else None for c in phase.columns]
         if phase.kind == "connect":
-            return Work(
+            return Operation(
                 lambda opened: opened.execute(sql),
                 converters=converters,
                 connect=self.opened,
                 close=sqlite3.Connection.close,
             )
         if parameters is None:
-            work = Work(lambda _: execute(sql), converters=converters)
+            work = Operation(lambda _: execute(sql), converters=converters)
         elif self.options.get("statement") == "text":
-            work = Work(execute, [with_literals(sql, row, literal_here) for row in parameters], converters)
+            work = Operation(execute, [with_literals(sql, row, literal_here) for row in parameters], converters)
         else:
-            work = Work(partial(execute, sql), parameters, converters)
+            work = Operation(partial(execute, sql), parameters, converters)
         size = block_size(self.options)
         if size and phase.columns:
             work.execute = in_blocks(work.execute, size)
@@ -88,16 +90,16 @@ class Adapter(Base):
                     connection.execute("BEGIN")
                 connection.executemany(phase.sql, rows)
 
-        return Work(executemany)
+        return Operation(executemany)
 
     def cancel(self):
         self.connection.interrupt()
 
     def set_timeout(self, milliseconds):
-        raise Unsupported("SQLite has no statement timeout; busy_timeout limits the wait for a lock alone")
+        raise Unsupported("SQLite has no statement timeout; busy_timeout only limits the wait for a lock")
 
     def describe(self, sql):
-        return describe_sqlite.columns(self.options["path"], sql)
+        return describe.columns(self.options["path"], sql)
 
     def run(self, statement):
         self.connection.execute(statement).fetchall()
@@ -105,22 +107,13 @@ class Adapter(Base):
             self.connection.commit()
 
     def facts(self):
-        def pragma(name):
-            return self.connection.execute(f"PRAGMA {name}").fetchone()[0]
+        def one(sql):
+            return self.connection.execute(sql).fetchone()[0]
 
         options = [row[0] for row in self.connection.execute("PRAGMA compile_options")]
-        return {
+        return engine_facts(one, {"autocommit": "on" if self.connection.isolation_level is None else "off"}) | {
             "driver_version": f"sqlite3 of Python, SQLite {sqlite3.sqlite_version}",
-            "engine_version": self.connection.execute("SELECT sqlite_version()").fetchone()[0],
-            "build": self.connection.execute("SELECT sqlite_source_id()").fetchone()[0],
             "libraries": {"compiler": next((o for o in options if o.startswith("COMPILER=")), "")},
-            "settings": {
-                "autocommit": "on" if self.connection.isolation_level is None else "off",
-                "journal_mode": pragma("journal_mode"),
-                "synchronous": SYNCHRONOUS[pragma("synchronous")],
-                "cache_size": pragma("cache_size"),
-                "threads": pragma("threads"),
-            },
         }
 
     def close(self):

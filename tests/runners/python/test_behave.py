@@ -63,13 +63,13 @@ def test_sqlite(start: Callable[..., Talk], sqlite_file: Path) -> None:
     assert caught.value.kind == "sql"
     ended = tried(talk, "cancel", "SELECT 1")
     assert (ended.honoured, ended.usable, ended.text) == (False, True, "the query ended by itself")
-    with pytest.raises(RunnerFailure, match="no behaviour 'sing'"):
+    with pytest.raises(RunnerFailure, match="unknown behaviour 'sing'"):
         tried(talk, "sing", "SELECT 1")
 
 
 DEAF = """
 import threading, time
-from rowpath_runner.adapter import Adapter as Base
+from core.adapter import Adapter as Base
 
 class Adapter(Base):
     def cancel(self):

@@ -24,9 +24,9 @@ from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 
 sys.path.append(str(Path(__file__).parents[3] / "runners" / "python"))
-from rowpath_runner.adapter import Adapter as RunnerAdapter
-from rowpath_runner.clients import Clients
-from rowpath_runner.loop import PreparedPhase
+from core.adapter import Adapter as RunnerAdapter
+from core.clients import Clients
+from core.operation import Operation
 
 KEYED = workload_file.load_workload("keyed")
 TRUTH = Expected(KEYED)
@@ -151,14 +151,14 @@ class Slow(RunnerAdapter):
 
     noted: list[tuple[int, int]] = []
 
-    def prepare(self, phase: Any, parameters: Any) -> PreparedPhase:
+    def prepare(self, phase: Any, parameters: Any) -> Operation:
         def execute(row: tuple[int]) -> None:
             time.sleep(0.005)
             self.noted.append((threading.get_ident(), row[0]))
             if row[0] == 39:
                 raise ValueError("the last")
 
-        return PreparedPhase(execute, parameters)
+        return Operation(execute, parameters)
 
 
 class Spec:
@@ -188,8 +188,8 @@ def test_threads_wait_together_and_work_at_once() -> None:
 class Collecting(RunnerAdapter):
     """Each operation of a true argument collects garbage."""
 
-    def prepare(self, phase: Any, parameters: Any) -> PreparedPhase:
-        return PreparedPhase(lambda row: gc.collect() if row[0] else None, parameters)
+    def prepare(self, phase: Any, parameters: Any) -> Operation:
+        return Operation(lambda row: gc.collect() if row[0] else None, parameters)
 
 
 def test_collections_are_counted() -> None:

@@ -20,10 +20,10 @@ from tests.runners.protocol import group_cases as cases
 from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
 
 sys.path.append(str(Path(__file__).parents[3] / "runners" / "python"))
-from rowpath_runner.adapter import Adapter as RunnerAdapter
-from rowpath_runner.clients import Clients
-from rowpath_runner.group_loop import Done, Place
-from rowpath_runner.loop import PreparedPhase
+from core.adapter import Adapter as RunnerAdapter
+from core.clients import Clients
+from core.group_client import Assignment, Done
+from core.operation import Operation
 
 # Threads are held to every case; tasks, processes and other drivers to what they do in a way of their own.
 SUBJECTS: dict[str, tuple[str, dict[str, str], tuple[cases.Case, ...]]] = {
@@ -161,8 +161,8 @@ class Noting(RunnerAdapter):
         super().__init__(options)
         self.noted: list[Any] = []
 
-    def prepare(self, phase: Any, parameters: Any) -> PreparedPhase:
-        return PreparedPhase(self.store, parameters)
+    def prepare(self, phase: Any, parameters: Any) -> Operation:
+        return Operation(self.store, parameters)
 
     def store(self, row: tuple[int]) -> None:
         self.noted.append(row[0])
@@ -189,7 +189,9 @@ def test_each_operation_is_a_transaction() -> None:
     shared_counters = SharedCounters([("group", 1, 5)])
     with contextlib.closing(shared_counters):
         place = shared_counters.places["group"]
-        own = Place(shared_counters.file, "write", "closed", 0.0, 0, 5, 0, 0, place.control, place.slots, 0, 0, 1, 5)
+        own = Assignment(
+            shared_counters.file, "write", "closed", 0.0, 0, 5, 0, 0, place.control, place.slots, 0, 0, 1, 5
+        )
         work = clients.gather([(prepared, own._replace(acknowledged=place.acknowledged))])
         shared_counters.begin("group", 1)
         [done] = work()

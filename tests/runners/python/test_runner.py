@@ -26,9 +26,13 @@ from tests.unit.codec_vectors import VECTORS, natural
 
 SOURCE = Path(__file__).parents[3] / "runners" / "python"
 sys.path.append(str(SOURCE))
-from rowpath_runner import codec as runner_codec  # noqa: E402
-from rowpath_runner.adapter import FROM_TEXT, split_placeholders, with_literals  # noqa: E402
-from rowpath_runner.loop import Loop, PreparedPhase  # noqa: E402
+from core import codec as runner_codec  # noqa: E402
+from core.digest import row_hash  # noqa: E402
+from core.operation import Operation  # noqa: E402
+from core.sampler import Sampler  # noqa: E402
+from families.sql.literals import with_literals  # noqa: E402
+from families.sql.placeholders import split_placeholders  # noqa: E402
+from families.text.values import FROM_TEXT  # noqa: E402
 
 NULL_OPERATION_LIMIT_NS = 350
 
@@ -39,11 +43,11 @@ def test_its_codec_keeps_the_shared_vectors(vector: dict[str, Any]) -> None:
     value = natural(vector["value"], vector["type"])
     encoded = runner_codec.encode_value(value, column)
     assert encoded.hex() == vector["bytes"]
-    assert f"{runner_codec.row_hash(encoded):016x}" == vector["hash"]
+    assert f"{row_hash(encoded):016x}" == vector["hash"]
     assert runner_codec.encode_row(runner_codec.decode_row(encoded, [column]), [column]) == encoded
     if vector["value"] in ("inf", "-inf") and not vector["type"].startswith("float"):
         return  # the drivers hosted here refuse infinite dates
-    touched = Loop("query", [column], PreparedPhase(lambda _: [(value,)])).verify(0, 1, 1)["touch"]
+    touched = Sampler("query", [column], Operation(lambda _: [(value,)])).verify(0, 1, 1)["touch"]
     right = {vector["touch"], vector.get("touch_padded")} if not str(value).endswith(" ") else None
     assert right is None or touched in right
 
@@ -83,12 +87,12 @@ def test_the_loop_counts_failures_apart() -> None:
             raise ValueError("broken")
         return [(argument,)]
 
-    loop = Loop("query", [column], PreparedPhase(execute, [0, 1, 2, 3]))
-    operations, failed, failure, rows, total, *_rest = loop.by_count(1, 0, 8)
+    sampler = Sampler("query", [column], Operation(execute, [0, 1, 2, 3]))
+    operations, failed, failure, rows, total, *_rest = sampler.by_count(1, 0, 8)
     assert done == [1, 2, 3, 0, 1, 2, 3, 0]
     assert (operations, failed, rows, total) == (6, 2, 6, 8)
     assert str(failure) == "broken"
-    always = Loop("query", [column], PreparedPhase(execute, [2]))
+    always = Sampler("query", [column], Operation(execute, [2]))
     assert always.by_count(0, 0, 1000)[:2] == (0, 100)
     assert always.by_time(0, 10**12, 0)[:2] == (0, 100)
 
@@ -102,8 +106,8 @@ def test_a_transaction_is_around_each_operation() -> None:
         if argument == "bad":
             raise OSError("bad")
 
-    loop = Loop("execute", [], PreparedPhase(execute, ["good", "bad"]), transaction=around)
-    loop.by_count(0, 0, 2)
+    sampler = Sampler("execute", [], Operation(execute, ["good", "bad"]), transaction=around)
+    sampler.by_count(0, 0, 2)
     assert told == ["begin", "good", "commit", "begin", "bad", "rollback"]
 
 
@@ -111,8 +115,8 @@ def test_taking_a_rows_values_costs_little() -> None:
     table = workload_file.load_workload("scan").tables["hits"]
     columns = [runner_codec.Column(msgspec.to_builtins(column)) for column in table.columns]
     rows = list(generators.rows(table))
-    loop = Loop("query", columns, PreparedPhase(lambda _: rows))
-    assert min(loop.by_count(0, 0, 1)[5] for _ in range(50)) / len(rows) < 400  # 105 to 150 on a quiet machine
+    sampler = Sampler("query", columns, Operation(lambda _: rows))
+    assert min(sampler.by_count(0, 0, 1)[5] for _ in range(50)) / len(rows) < 400  # 105 to 150 on a quiet machine
 
 
 def test_the_null_operation(start: Callable[..., Talk]) -> None:
@@ -149,14 +153,14 @@ def test_known_burn_and_stall(start: Callable[..., Talk]) -> None:
 
 TOY = """
 import os, sys
-from rowpath_runner.adapter import Adapter as Base
-from rowpath_runner.loop import PreparedPhase
+from core.adapter import Adapter as Base
+from core.operation import Operation
 
 class Adapter(Base):
     def prepare(self, phase, parameters):
         print("a chatty driver")
         os.write(1, b"a chattier one\\n")
-        return PreparedPhase(lambda argument: [(1,)])
+        return Operation(lambda argument: [(1,)])
 """
 
 

@@ -103,7 +103,7 @@ class ColumnarFolder(Folder):
                 "batch_rows": BATCH_ROWS,
             }
             done = processes.run(
-                [runner.arguments[0], "-m", "rowpath_runner.write_columns"],
+                [runner.arguments[0], "-m", "tools.write_columns"],
                 text=json.dumps(asked),
                 timeout_s=WRITING_TIMEOUT_S,
                 environment=runner.environment,

@@ -185,7 +185,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     source = ("--source", str(source_file(adapter))) if is_external(adapter) else ()
     program = str(_program(_environment(adapter, version)))
     return Command(
-        arguments=(program, "-m", "rowpath_runner", *source, "--adapter", adapter.driver),
+        arguments=(program, "-m", "core", *source, "--adapter", adapter.driver),
         environment={
             "PYTHONPATH": str(_source()),
             "PYTHONSAFEPATH": "1",

@@ -1,0 +1,162 @@
+"""Asynchronous drivers: the measured loop as a coroutine, and several clients as tasks on one event loop."""
+
+import asyncio
+from time import perf_counter_ns, thread_time_ns
+
+from core.adapter import Adapter
+from core.clients import Clients
+from core.operation import Operation
+from core.sampler import Outcome, Sampler, Turn
+
+
+class AsyncAdapter(Adapter):
+    """An adapter whose `connection` is used by `await`; its `transaction` returns coroutine functions."""
+
+    concurrency = "tasks"
+
+    def __init__(self, options, event_loop=None):
+        super().__init__(options)
+        self._owns = event_loop is None
+        self.event_loop = event_loop or asyncio.new_event_loop()
+
+    def another(self):
+        """One more client's adapter on the same event loop."""
+        other = type(self)(self.options, self.event_loop)
+        other.connect()
+        return other
+
+    def wait(self, awaitable):
+        """Run the event loop until this is done; returns its result."""
+        return self.event_loop.run_until_complete(awaitable)
+
+    def operation(self, execute, arguments=None, **given):
+        """An `AsyncOperation` on this adapter's event loop."""
+        return AsyncOperation(self.wait, execute, arguments, **given)
+
+    def close(self):
+        """Close the connection, and the event loop with the adapter that made it."""
+        self.wait(self.connection.close())
+        if self._owns:
+            self.event_loop.close()
+
+
+class AsyncOperation(Operation):
+    """Its functions are awaited; `each`: `execute` gives an asynchronous iterator, and is not awaited."""
+
+    def __init__(self, wait, execute, arguments=None, each=False, **given):
+        super().__init__(execute, arguments, **given)
+        self.wait = wait
+        self.each = each
+
+    def sampler(self, kind, columns, stamps=False, transaction=None):
+        """The sampler of this operation."""
+        return AsyncSampler(kind, columns, self, stamps, transaction)
+
+    def batches(self, batches):
+        """An operation that does this one for every argument of a batch."""
+        execute = self.execute
+
+        async def execute_each(batch):
+            for argument in batch:
+                await execute(argument)
+
+        return AsyncOperation(self.wait, execute_each, batches, prepare_ns=self.prepare_ns)
+
+
+class AsyncSampler(Sampler):
+    """The loop as coroutine functions `begin_by_time` and `begin_by_count`, and as a `Sampler` that waits for them."""
+
+    def __init__(self, kind, columns, operation, stamps=False, transaction=None):
+        each, iterate = ("async ", "aiter") if operation.each else ("", "iter")
+        fetch = "" if operation.each else "await "
+        self.syntax = {"define": "async def", "wait": "await ", "fetch": fetch, "each": each, "iter": iterate}
+        super().__init__(kind, columns, operation, stamps, transaction)
+        self.begin_by_time, self.begin_by_count = by_time, by_count = self.by_time, self.by_count
+        self.by_time = lambda *given: operation.wait(by_time(*given))
+        self.by_count = lambda *given: operation.wait(by_count(*given))
+
+    def waited(self, outcome):
+        return self.operation.wait(outcome)
+
+    def _rows(self, position):
+        return self.operation.wait(self._collected(position))
+
+    async def _collected(self, position):
+        operation, rows = self.operation, []
+        begin, commit, rollback = self.transaction or (None, None, None)
+        connection = await operation.connect() if operation.connect else None
+        if begin:
+            await begin()
+        try:
+            found = operation.execute(
+                connection if operation.connect else operation.arguments[position % len(operation.arguments)]
+            )
+            if operation.each:
+                rows = [row async for row in found]
+            else:
+                rows = await found
+        except BaseException:
+            if rollback:
+                await rollback()
+            raise
+        if commit:
+            await commit()
+        if operation.connect:
+            await operation.close(connection)
+        return rows if self.columns else []
+
+
+class ClientTasks(Clients):
+    """Several clients, each a task; all on the main thread's event loop."""
+
+    def _another(self):
+        return self.adapters[0].another()
+
+    def close(self):
+        """Close every connection, the one with the event loop last."""
+        for adapter in reversed(self.adapters):
+            adapter.close()
+
+    def gather(self, parts):
+        clients = self._clients(parts)
+        return lambda: self.adapters[0].wait(self._work(clients))
+
+    async def _work(self, clients):
+        done = iter(await asyncio.gather(*(client.work_as_task() for client in clients if client)))
+        return [client and next(done) for client in clients]
+
+    def _one_by_one(self, do):
+        return [do(adapter) for adapter in self.adapters]
+
+    def _at_once(self, samplers, shares, start):
+        if len(samplers) == 1:
+            return [samplers[0].sample(shares[0])]
+        cpu = thread_time_ns()
+        turns = self.adapters[0].wait(self._all(samplers, shares, start))
+        now = thread_time_ns()
+        start.shared_cpu_ns, start.shared_window_cpu_ns = now - start.cpu_ns, now - cpu
+        return turns
+
+    async def _all(self, samplers, shares, start):
+        barrier = asyncio.Barrier(len(samplers))
+
+        async def turn(sampler, share):
+            led = 0
+            try:
+                if share.lead_in_ns:
+                    led = sum((await sampler.begin_by_time(share.position, share.lead_in_ns, 0))[:2])
+                await barrier.wait()
+            except BaseException:
+                await barrier.abort()
+                raise
+            if not start.ns:
+                start.note()
+            first, block = share.position + led, ()
+            if share.limit is None:
+                block = await sampler.begin_by_time(first, share.duration_ns, 0)
+            elif share.limit:
+                block = await sampler.begin_by_count(first, 0, share.limit)
+            # The thread is everyone's: what one task takes of it is not known.
+            return Turn(first, led, Outcome(*block)._replace(cpu_ns=0), 0, perf_counter_ns())
+
+        return await asyncio.gather(*map(turn, samplers, shares))

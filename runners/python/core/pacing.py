@@ -1,0 +1,80 @@
+"""When operations of an open loop are due, and how a client waits for that."""
+
+import asyncio
+import ctypes
+import select
+from contextlib import contextmanager
+from math import log1p
+from time import perf_counter_ns, sleep
+
+NS = 1_000_000_000
+MASK64 = (1 << 64) - 1
+PR_SET_TIMERSLACK = 29
+
+
+def fixed(client, clients, rate_per_s, _seed, zero_ns):
+    """Equal distances: the instants, as CLOCK_MONOTONIC, of one of the group's clients."""
+    step_ns = NS / rate_per_s
+    number = client
+    while True:
+        yield zero_ns + int(number * step_ns)
+        number += clients
+
+
+def poisson(client, clients, rate_per_s, seed, zero_ns):
+    """Exponentially distributed distances, drawn from SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
+    state = seed + client
+    mean_ns = NS * clients / rate_per_s
+    passed_ns = 0.0
+    while True:
+        state = state + 0x9E3779B97F4A7C15 & MASK64
+        mixed = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & MASK64
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & MASK64
+        passed_ns -= log1p(-((mixed ^ mixed >> 31) >> 11) / (1 << 53)) * mean_ns
+        yield zero_ns + int(passed_ns)
+
+
+SCHEDULES = {"fixed": fixed, "poisson": poisson}
+
+# Both for threads and for tasks; `let_others` gives the interpreter to the process's other clients, without a timer.
+WAITING = """
+{define} until(instant_ns, spin_ns, control):
+    while (left_ns := instant_ns - spin_ns - clock()) > 0:
+        {wait}sleep(min(left_ns / 1e9, 0.01))
+        if 0 < control[1] <= instant_ns:
+            return False
+    while clock() < instant_ns:
+        {wait}let_others(0)
+    return True
+
+{define} begun(control):
+    while not control[0]:
+        if 0 < control[1] <= clock():
+            return 0
+        {wait}sleep(0.001)
+    return control[0] if {wait}until(control[0], 0, control) else 0
+"""
+
+
+def waiting(define, wait):
+    """`until(instant_ns, spin_ns, control)`: False when the end is set to that or before; `begun(control)`: the zero.
+
+    Coroutine functions where `define` says so; of one client only, because a poll object serves one thread at a time.
+    The zero is 0 of a group that ends before it has begun.
+    """
+    scope = {"clock": perf_counter_ns, "sleep": sleep, "let_others": select.poll().poll}
+    if wait:
+        scope["sleep"] = scope["let_others"] = asyncio.sleep
+    exec(WAITING.format(define=define, wait=wait), scope)
+    return {name: scope[name] for name in ("until", "begun")}
+
+
+@contextmanager
+def punctual():
+    """The kernel wakes this thread as exactly as it can; otherwise up to 50 µs late."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        prctl(PR_SET_TIMERSLACK, 0, 0, 0, 0)  # back to the thread's own

@@ -1,0 +1,259 @@
+"""A sample's loop: one function is generated per phase, so that nothing is decided inside the clock.
+
+The timed loop stands twice, for speed: here, and in group_client.py, where each operation is written down before the
+next begins. A sample pays for none of that.
+
+Generated for a query of a timestamp that arrives as text and a nullable integer, the operation is:
+
+    for v0, v1 in execute(arguments[index]):
+        v0 = convert0(v0)
+        total += v0.second + (1 if v1 is None else v1)
+        rows += 1
+"""
+
+from time import perf_counter_ns, thread_time_ns
+from typing import NamedTuple
+
+from core.digest import digesting
+from core.out_of_range import as_unsupported
+from core.touch import touch_expression, touch_text
+
+FAILURES_LIMIT = 100
+
+
+class Outcome(NamedTuple):
+    """What a block did: sums over its operations; `low_ns` and `high_ns` are of single ones."""
+
+    operations: int = 0
+    failed: int = 0
+    failure: Exception | None = None
+    rows: int = 0
+    total: int = 0
+    ns: int = 0
+    cpu_ns: int = 0
+    low_ns: int = 0
+    high_ns: int = 0
+    execute_ns: int = 0
+    first_row_ns: int = 0
+    connect_ns: int = 0
+
+
+class Turn(NamedTuple):
+    """What one client did in a sample: its lead-in's operations, its block and when that ended."""
+
+    first: int
+    led: int
+    outcome: Outcome
+    window_cpu_ns: int
+    ended_ns: int
+
+
+BLOCK = """
+{define} block(position, duration, limit, {bound}):
+    last = len(arguments) - 1
+    index = position % (last + 1)
+    operations = failed = rows = total = executing = fetching = connecting = high = 0
+    low = 1 << 62
+    failure = None
+    cpu = thread_clock()
+    started = now = clock()
+    end = now + duration
+    while True:
+        try:
+{operation}
+            operations += 1
+        except Exception as error:
+            failed += 1
+            failure = failure or error
+{mend}            if failed == {failures}:
+                {give_up}
+        index = index + 1 if index != last else 0
+        then = clock()
+        took = then - now
+        now = then
+        if took < low:
+            low = took
+        if took > high:
+            high = took
+        if {done}:
+            break
+    cpu = thread_clock() - cpu
+    return operations, failed, failure, rows, total, now - started, cpu, low, high, executing, fetching, connecting
+"""
+
+# A rollback that fails too says nothing new.
+ROLLBACK = """\
+            try:
+                {wait}rollback()
+            except Exception:
+                pass
+"""
+
+EXECUTE = """\
+{wait}execute(arguments[index])
+"""
+
+ROWS = """\
+{each}for {row} in {fetch}execute(arguments[index]):
+    {take}
+"""
+
+# The first row is taken apart, so that its stamp costs nothing on the others.
+STAMPED_ROWS = """\
+cursor = {iter}({fetch}execute(arguments[index]))
+executed = clock()
+executing += executed - now
+{each}for {row} in cursor:
+    fetching += clock() - now
+    {take}
+    break
+else:
+    fetching += executed - now
+{each}for {row} in cursor:
+    {take}
+"""
+
+CONNECT = """\
+connection = {wait}connect()
+connecting += clock() - now
+{each}for {row} in {fetch}execute(connection):
+    {take}
+{wait}close(connection)
+"""
+
+
+class Sampler:
+    """The loop of one phase: `by_time(position, duration_ns, 0)`, `by_count(position, 0, operations)`.
+
+    Both return the values of an `Outcome`, in its order.
+    """
+
+    syntax = {"define": "def", "wait": "", "fetch": "", "each": "", "iter": "iter"}
+
+    def __init__(self, kind, columns, operation, stamps=False, transaction=None):
+        self.columns = columns
+        self.operation = operation
+        self.transaction = transaction
+        self.converters = operation.converters or [None] * len(columns)
+        scope = {"clock": perf_counter_ns, "thread_clock": thread_time_ns, "execute": operation.execute}
+        scope.update(arguments=operation.arguments, connect=operation.connect, close=operation.close)
+        scope.update((f"convert{i}", convert) for i, convert in enumerate(self.converters) if convert)
+        if transaction:
+            scope.update(zip(("begin", "commit", "rollback"), transaction, strict=True))
+        self._scope = scope
+        rows = STAMPED_ROWS if stamps else ROWS
+        template = CONNECT if kind == "connect" else rows if columns else EXECUTE
+        self.by_time = self._block(template, done="now >= end", give_up="end = 0")
+        self.by_count = self._block(
+            template, done="operations + failed == limit", give_up="limit = operations + failed"
+        )
+        self._convert = self._of_one_row("row", "\n    ".join(self._conversions()), f"({self._row()})")
+        self._touched = self._of_one_row("row", "total = rows = 0\n    " + "\n    ".join(self._touch()), "total")
+
+    def sample(self, share, meet=None):
+        """One client's sample: its lead-in, `meet` (the start with the other clients), and its block."""
+        cpu, led = thread_time_ns(), 0
+        if share.lead_in_ns:
+            led = sum(self.by_time(share.position, share.lead_in_ns, 0)[:2])
+        first = share.position + led
+        if meet:
+            meet()
+        if share.limit is None:
+            block = self.by_time(first, share.duration_ns, 0)
+        else:
+            block = self.by_count(first, 0, share.limit) if share.limit else ()
+        return Turn(first, led, Outcome(*block), thread_time_ns() - cpu, perf_counter_ns())
+
+    def at_work(self, source, how, **names):
+        """The function `source` (a template as BLOCK is), made around this loop's operation without stamps.
+
+        `how` fills in the template; `names` are what it uses beside the operation's own.
+        """
+        return self._compiled(source, ROWS if self.columns else EXECUTE, self._scope | names, **how)
+
+    def waited(self, outcome):
+        """What a function of `at_work` comes to: itself, here."""
+        return outcome
+
+    def _block(self, template, **how):
+        return self._compiled(BLOCK, template, self._scope, **how)
+
+    def _compiled(self, source, template, scope, **how):
+        take = "\n    ".join([*self._conversions(), *self._touch()])
+        operation = template.format(row=self._row(), take=take, **self.syntax)
+        wait, mend = self.syntax["wait"], ""
+        if self.transaction:
+            operation, mend = f"{wait}begin()\n{operation}{wait}commit()\n", ROLLBACK.format(wait=wait)
+        indented = "".join(" " * 12 + line + "\n" for line in operation.splitlines()).rstrip("\n")
+        bound = ", ".join(f"{name}={name}" for name in scope)  # as defaults they are locals of the function
+        source = source.format(
+            operation=indented, mend=mend, bound=bound, failures=FAILURES_LIMIT, **how, **self.syntax
+        )
+        scope = dict(scope)
+        exec(source, scope)
+        return scope["block"]
+
+    def _row(self):
+        return "".join(f"v{i}, " for i in range(len(self.columns)))
+
+    def _conversions(self):
+        for i, column in enumerate(self.columns):
+            if self.converters[i]:
+                yield f"{f'if v{i} is not None: ' if column.nullable else ''}v{i} = convert{i}(v{i})"
+
+    def _touch(self):
+        yield "total += " + (" + ".join(touch_expression(c, f"v{i}") for i, c in enumerate(self.columns)) or "0")
+        yield "rows += 1"
+
+    def _of_one_row(self, row, body, result):
+        """A function of one row, made of the same statements as the loop."""
+        unpack = f"{self._row()} = {row}" if self.columns else "pass"
+        scope = {f"convert{i}": convert for i, convert in enumerate(self.converters) if convert}
+        exec(f"def function({row}):\n    {unpack}\n    {body or 'pass'}\n    return {result}", scope)
+        return scope["function"]
+
+    def verify(self, first, count, max_rows, keep=""):
+        """Digest and touch of operations [first, first + count): the same execute, the same conversions, untimed."""
+        columns = self.columns
+        rows = total = 0
+        delivered = [""] * len(columns)
+        with as_unsupported(columns), digesting(columns, max_rows, keep) as digest:
+            for position in range(first, first + count):
+                for row in self._rows(position):
+                    natural = self._convert(row)
+                    for i, value in enumerate(row):
+                        if value is not None and not delivered[i]:
+                            delivered[i] = type(value).__name__
+                    digest.add(natural)
+                    rows += 1
+                    total += self._touched(natural)
+        return {
+            "digest": digest.text(),
+            "rows": rows,
+            "touch": touch_text(total),
+            "operations": count,
+            "delivered": [name or "null" for name in delivered],
+            "converted": [c.name for c, convert in zip(columns, self.converters, strict=True) if convert],
+        }
+
+    def _rows(self, position):
+        """The rows of one operation, one by one, begun and ended as in the clock."""
+        operation = self.operation
+        begin, commit, rollback = self.transaction or (None, None, None)
+        connection = operation.connect() if operation.connect else None
+        if begin:
+            begin()
+        try:
+            found = operation.execute(
+                connection if operation.connect else operation.arguments[position % len(operation.arguments)]
+            )
+            if self.columns:
+                yield from found
+        except BaseException:
+            if rollback:
+                rollback()
+            raise
+        if commit:
+            commit()
+        if operation.connect:
+            operation.close(connection)

@@ -1,0 +1,91 @@
+"""What Arrow says of a file's columns: of Parquet and Arrow files by their schema, of delimited files by inference.
+
+Source: pyarrow's documentation, "Data Types" and "Reading CSV files" (column type inference).
+"""
+
+import io
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from core.describe import decimal, described, unsupported
+
+MOST_BYTES = 256 << 20  # of a delimited file that are looked at
+SIMPLE = (
+    (pa.types.is_boolean, "boolean", {}),
+    (pa.types.is_int8, "integer", {"bits": 16}),
+    (pa.types.is_uint8, "integer", {"bits": 16}),
+    (pa.types.is_int16, "integer", {"bits": 16}),
+    (pa.types.is_uint16, "integer", {"bits": 32}),
+    (pa.types.is_int32, "integer", {"bits": 32}),
+    (pa.types.is_uint32, "integer", {"bits": 64}),
+    (pa.types.is_int64, "integer", {"bits": 64}),
+    (pa.types.is_float32, "float32", {}),
+    (pa.types.is_float64, "float64", {}),
+    (pa.types.is_string, "text", {}),
+    (pa.types.is_large_string, "text", {}),
+    (pa.types.is_string_view, "text", {}),
+    (pa.types.is_binary, "binary", {}),
+    (pa.types.is_large_binary, "binary", {}),
+    (pa.types.is_binary_view, "binary", {}),
+    (pa.types.is_date32, "date", {}),
+    (pa.types.is_time, "time", {}),
+    (pa.types.is_interval, "interval", {}),
+    (pa.types.is_null, "text", {}),
+)
+EXTENSIONS = {"arrow.uuid": "uuid", "arrow.json": "json"}
+LISTED = {"int16": 16, "int32": 32, "int64": 64}
+
+
+def of_file(folder, table, form):
+    """The columns of `TABLE.parquet` or `TABLE.arrow`."""
+    file = folder / f"{table}.{form}"
+    if form == "parquet":
+        schema = pyarrow.parquet.read_schema(file)
+    else:
+        with pa.memory_map(str(file)) as mapped:
+            schema = pa.ipc.open_file(mapped).schema
+    return [column(field) for field in schema]
+
+
+def of_delimited(folder, table, delimiter):
+    """The columns of `TABLE.tbl`, which has no header: f0, f1, … of the narrowest types that every value fits."""
+    file = folder / f"{table}.tbl"
+    with file.open("rb") as opened:
+        data = opened.read(MOST_BYTES)
+        if opened.read(1):
+            data = data[: data.rfind(b"\n") + 1]
+    if not data:
+        return []
+    looked_at = "in the whole file" if len(data) == file.stat().st_size else f"in its first {len(data)} bytes"
+    schema = pyarrow.csv.read_csv(
+        io.BytesIO(data),
+        pyarrow.csv.ReadOptions(autogenerate_column_names=True),
+        # A line with an escaped delimiter seems to have too many values: it is not looked at.
+        pyarrow.csv.ParseOptions(delimiter=delimiter, quote_char=False, invalid_row_handler=lambda _: "skip"),
+        pyarrow.csv.ConvertOptions(null_values=["\\N"], true_values=["t"], false_values=["f"]),
+    ).schema
+    return [column(field, f" {looked_at}") for field in schema]
+
+
+def column(field, beside=""):
+    """One column by its field; `beside` is added to the type's name."""
+    name, kind, nullable = field.name, field.type, field.nullable
+    engine_type = f"{kind}{beside}"
+    if isinstance(kind, pa.BaseExtensionType) and kind.extension_name in EXTENSIONS:
+        return described(name, EXTENSIONS[kind.extension_name], engine_type, nullable)
+    for fits, codec_type, size in SIMPLE:
+        if fits(kind):
+            return described(name, codec_type, engine_type, nullable, **size)
+    if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):  # an enumeration
+        return described(name, "text", engine_type, nullable)
+    if pa.types.is_uint64(kind):  # beyond 64 bits with a sign
+        return decimal(name, engine_type, 20, 0, nullable)
+    if pa.types.is_decimal(kind):
+        return decimal(name, engine_type, kind.precision, kind.scale, nullable)
+    if pa.types.is_timestamp(kind):
+        return described(name, "timestamp" if kind.tz is None else "timestamptz", engine_type, nullable)
+    if pa.types.is_list(kind) and str(kind.value_type) in LISTED:
+        return described(name, "array", engine_type, nullable, bits=LISTED[str(kind.value_type)])
+    return unsupported(name, engine_type, "readers hand it over in different forms")

@@ -1,0 +1,40 @@
+"""Where a PostgreSQL server is, how to log in, and its placeholders."""
+
+from core.adapter import Unsupported
+from families.sql import placeholders
+
+SSLMODE = {"off": {"sslmode": "disable", "gssencmode": "disable"}, "on": {"sslmode": "require"}, "default": {}}
+
+
+def tls(options):
+    """`off`, `on` or `default`; Unsupported where it cannot be."""
+    wanted = options.get("tls", "off")
+    if wanted == "on" and options.get("transport") == "unix":
+        raise Unsupported("PostgreSQL has no TLS on a unix socket: use transport=tcp")
+    return wanted
+
+
+def address(options):
+    """Where the server is and who logs in, by the names that most drivers use."""
+    return {
+        "host": options["socket_dir"] if options.get("transport") == "unix" else options["host"],
+        "port": options["port"],
+        "user": options["user"],
+        "password": options.get("password"),
+    }
+
+
+def libpq_keywords(options):
+    """libpq's connection keywords."""
+    return {
+        **address(options),
+        **SSLMODE[tls(options)],
+        "dbname": options["database"],
+        "client_encoding": "UTF8",
+        "options": "-c TimeZone=UTC -c IntervalStyle=iso_8601",
+    }
+
+
+def numbered(sql):
+    """The SQL with `$1`, `$2`, … for its placeholders."""
+    return placeholders.numbered(sql, "$")

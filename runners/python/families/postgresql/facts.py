@@ -1,0 +1,9 @@
+"""What a PostgreSQL server says of itself."""
+
+SHOWN = ("server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation")
+
+
+def server_facts(one, settings):
+    """The server's part of the reply to `facts`; `one(sql)` is a query's value, `settings` are the driver's own."""
+    shown = {name: one(f"SELECT current_setting('{name}')") for name in SHOWN}
+    return {"engine_version": shown["server_version"], "build": one("SELECT version()"), "settings": shown | settings}

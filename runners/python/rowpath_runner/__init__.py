@@ -1,3 +1,0 @@
-"""Rowpath's runner for Python: hosts adapters, owns the loop and the clock. See runners/PROTOCOL.md."""
-
-VERSION = "0.1.0"
