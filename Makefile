@@ -5,7 +5,6 @@ SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
 PYTHON_SOURCES = $(wildcard src tests bench runners/python runners/example)
 SIDE_BY_SIDE = $(PYTHON) -m pytest -n 2 --dist loadgroup
 MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
-C_SOURCES = $(shell find runners/c -name '*.[ch]')
 
 .PHONY: run test test-fast test-all test-changed check bench setup lock clean help
 
@@ -30,8 +29,7 @@ check: setup ## formatters, linters, types, compilers' warnings
 	$(PYTHON) -m ruff format --check $(PYTHON_SOURCES)
 	$(PYTHON) -m ruff check $(PYTHON_SOURCES)
 	$(PYTHON) -m mypy
-	.venv/bin/clang-format --dry-run -Werror $(C_SOURCES)
-	scripts/check-c.sh
+	sh runners/c/check.sh
 	sh runners/java/check.sh
 	sh runners/csharp/check.sh
 	.venv/bin/shellcheck $(SHELL_SCRIPTS)

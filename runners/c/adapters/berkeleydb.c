@@ -2,27 +2,24 @@
    transactional environment, every change synced as it commits; with none they are plain: no transactions, no log, and
    no sync. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <db.h>
 
-#define RECORD_HANDLE DB *
-#define RECORD_ERROR_TEXT db_strerror
-#include "record_tables.h"
+#include "records.h"
 
 #define CACHE_BYTES (64u << 20)
 #define BLOCK_STEP_BYTES 1024 /* a bulk buffer is a multiple of it, and no smaller than a page */
 #define LEAST_BLOCK_BYTES 16384
 #define ENTRY_BYTES 16 /* of what a bulk buffer holds beside key and record */
 
-typedef struct record_connection {
+typedef struct bdb_connection {
+    record_connection record;
     DB_ENV *environment;
     DB_TXN *transaction; /* between BEGIN and COMMIT */
     bool transactional;
     uint32_t block_records; /* 0: record by record */
-    record_table *tables;
-} record_connection;
-
-#include "record_adapter.h"
+} bdb_connection;
 
 static const char *file_of(const record_table *table, char file[RECORD_NAME_BYTES + 4]) {
     snprintf(file, RECORD_NAME_BYTES + 4, "%s.db", table->name);
@@ -30,33 +27,37 @@ static const char *file_of(const record_table *table, char file[RECORD_NAME_BYTE
 }
 
 static void close_table(record_table *table) {
-    if (table->open) table->handle->close(table->handle, 0);
+    DB *database = table->handle;
+    if (table->open) database->close(database, 0);
     table->open = false;
 }
 
 /* `type` DB_UNKNOWN: as the file is. */
-static bool open_table(record_connection *connection, record_table *table, DBTYPE type, uint32_t flags) {
+static bool open_as(bdb_connection *connection, record_table *table, DBTYPE type, uint32_t flags) {
     char file[RECORD_NAME_BYTES + 4];
+    DB *database;
     if (connection->transactional) flags |= DB_AUTO_COMMIT;
-    int result = db_create(&table->handle, connection->environment, 0);
+    int result = db_create(&database, connection->environment, 0);
     if (result != 0) return record_fail(table->name, result);
+    table->handle = database;
     table->open = true;
-    result = table->handle->open(table->handle, NULL, file_of(table, file), NULL, type, flags, 0600);
+    result = database->open(database, NULL, file_of(table, file), NULL, type, flags, 0600);
     if (result == 0) return true;
     close_table(table);
     return record_fail(table->name, result);
 }
 
-static bool ready(record_connection *connection, record_table *table) {
-    return table->open || open_table(connection, table, DB_UNKNOWN, 0);
+static bool open_table(void *connection, record_table *table) {
+    return open_as(connection, table, DB_UNKNOWN, 0);
 }
 
-static bool create_table(record_connection *connection, record_table *table, bool keyed) {
+static bool create_table(void *connection, record_table *table, bool keyed) {
     close_table(table);
-    return open_table(connection, table, keyed ? DB_BTREE : DB_HEAP, DB_CREATE | DB_EXCL);
+    return open_as(connection, table, keyed ? DB_BTREE : DB_HEAP, DB_CREATE | DB_EXCL);
 }
 
-static bool drop_table(record_connection *connection, record_table *table) {
+static bool drop_table(void *opened, record_table *table) {
+    bdb_connection *connection = opened;
     char file[RECORD_NAME_BYTES + 4];
     DB_ENV *environment = connection->environment;
     close_table(table);
@@ -65,7 +66,7 @@ static bool drop_table(record_connection *connection, record_table *table) {
     return result == 0 || record_fail(table->name, result);
 }
 
-static bool end_transaction(record_connection *connection, bool commit) {
+static bool end_transaction(bdb_connection *connection, bool commit) {
     DB_TXN *transaction = connection->transaction;
     if (transaction == NULL) return rp_fail(RP_SQL_ERROR, "none", "no transaction has begun");
     connection->transaction = NULL;
@@ -74,14 +75,15 @@ static bool end_transaction(record_connection *connection, bool commit) {
 }
 
 /* Everything reaches the disk; what the log had for a recovery is not needed any more. */
-static bool settle(record_connection *connection) {
+static bool settle(bdb_connection *connection) {
     DB_ENV *environment = connection->environment;
     int result = connection->transactional ? environment->txn_checkpoint(environment, 0, 0, DB_FORCE)
                                            : environment->memp_sync(environment, NULL);
     return result == 0 || record_fail("SYNC", result);
 }
 
-static bool run_word(record_connection *connection, record_word word, const char *text) {
+static bool run_word(void *opened, record_word word, const char *text) {
+    bdb_connection *connection = opened;
     DB_ENV *environment = connection->environment;
     if (word == RECORD_SYNC) return settle(connection);
     if (!connection->transactional) return rp_fail(RP_UNSUPPORTED, "", "%s: there are no transactions", text);
@@ -91,14 +93,11 @@ static bool run_word(record_connection *connection, record_word word, const char
 }
 
 static void bdb_close(void *opened) {
-    record_connection *connection = opened;
+    bdb_connection *connection = opened;
     if (connection->transaction != NULL) end_transaction(connection, false);
-    while (connection->tables != NULL) {
-        record_table *table = connection->tables;
-        connection->tables = table->next;
+    for (record_table *table = connection->record.tables; table != NULL; table = table->next)
         close_table(table);
-        free(table);
-    }
+    record_free_tables(&connection->record);
     connection->environment->close(connection->environment, 0);
     free(connection);
 }
@@ -110,7 +109,7 @@ static int no_sync(int descriptor) {
 
 static void *bdb_open(const rp_options *options, int64_t *server_pid) {
     (void)server_pid;
-    record_connection *connection = calloc(1, sizeof *connection);
+    bdb_connection *connection = calloc(1, sizeof *connection);
     connection->transactional = !rp_option_is(options, "durability", "none");
     const char *path = rp_option(options, "path", ""), *fetch = rp_option(options, "fetch", "row");
     if (strncmp(fetch, "block:", 6) == 0) connection->block_records = (uint32_t)strtoul(fetch + 6, NULL, 10);
@@ -140,7 +139,7 @@ static void size_block(record_operation *operation, size_t bytes) {
 }
 
 static void *bdb_prepare(void *opened, rp_phase *phase) {
-    record_connection *connection = opened;
+    bdb_connection *connection = opened;
     if (!connection->transactional && (phase->kind == RP_LOAD || phase->transaction)) {
         rp_fail(RP_UNSUPPORTED, "", "with durability=none the files are plain: there are no transactions");
         return NULL;
@@ -151,6 +150,10 @@ static void *bdb_prepare(void *opened, rp_phase *phase) {
         size_block(operation, connection->block_records * each);
     }
     return operation;
+}
+
+static DB_TXN *transaction_of(const record_operation *operation) {
+    return ((bdb_connection *)operation->connection)->transaction;
 }
 
 static void take_block(const record_operation *operation, const DBT *block, const rp_phase *phase, rp_sink *sink) {
@@ -172,7 +175,7 @@ static bool scan(record_operation *operation, const rp_phase *phase, rp_sink *si
     bool blocks = operation->block != NULL;
     uint32_t next = blocks ? DB_NEXT | DB_MULTIPLE_KEY : DB_NEXT;
     if (blocks) record = (DBT){.data = operation->block, .ulen = operation->block_bytes, .flags = DB_DBT_USERMEM};
-    int result = database->cursor(database, operation->connection->transaction, &cursor, 0);
+    int result = database->cursor(database, transaction_of(operation), &cursor, 0);
     if (result != 0) return record_fail(phase->table, result);
     rp_executed(sink);
     while (!sink->broken) {
@@ -198,7 +201,7 @@ static bool read_key(record_operation *operation, const rp_phase *phase, const r
     record_layout *layout = &operation->layout;
     if (!record_put_key(layout, values, false)) return false;
     DBT key = {.data = layout->key, .size = (uint32_t)layout->key_bytes}, record = {0};
-    int result = database->get(database, operation->connection->transaction, &key, &record, 0);
+    int result = database->get(database, transaction_of(operation), &key, &record, 0);
     rp_executed(sink);
     if (result == 0) record_take(layout, phase, record.data, record.size, sink);
     return result == 0 || result == DB_NOTFOUND || record_fail(phase->table, result);
@@ -214,8 +217,7 @@ static bool insert(record_operation *operation, const rp_phase *phase, const rp_
     DBT key = {.data = layout->key, .size = (uint32_t)layout->key_bytes};
     if (!keyed) key = (DBT){.data = &place, .ulen = sizeof place, .flags = DB_DBT_USERMEM};
     DBT record = {.data = layout->record, .size = (uint32_t)length};
-    int result =
-        database->put(database, operation->connection->transaction, &key, &record, keyed ? DB_NOOVERWRITE : DB_APPEND);
+    int result = database->put(database, transaction_of(operation), &key, &record, keyed ? DB_NOOVERWRITE : DB_APPEND);
     return result == 0 || record_fail(phase->table, result);
 }
 
@@ -224,8 +226,12 @@ static bool serve(record_operation *operation, const rp_phase *phase, const rp_v
     return phase->access == RP_READ ? read_key(operation, phase, values, sink) : insert(operation, phase, values);
 }
 
+static bool bdb_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
+    return record_execute(statement, phase, row, sink, serve);
+}
+
 static void bdb_facts(void *opened, rp_facts *facts) {
-    record_connection *connection = opened;
+    bdb_connection *connection = opened;
     DB_ENV *environment = connection->environment;
     uint32_t flags = 0, gigabytes, bytes;
     int caches, major, minor, patch;
@@ -244,5 +250,20 @@ static void bdb_facts(void *opened, rp_facts *facts) {
     rp_setting(facts, "cache_bytes", text);
 }
 
-const rp_adapter rp_adapter_here =
-    RECORD_ADAPTER("berkeleydb", "Berkeley DB", bdb_open, bdb_close, bdb_prepare, bdb_facts);
+static const char *error_text(int result) {
+    return db_strerror(result);
+}
+
+const record_engine record_engine_here = {error_text, open_table, create_table, drop_table, run_word};
+
+const rp_adapter rp_adapter_here = {
+    .driver = "berkeleydb",
+    .open = bdb_open,
+    .close = bdb_close,
+    .prepare = bdb_prepare,
+    .execute = bdb_execute,
+    .release = record_close_operation,
+    .run = record_run,
+    .facts = bdb_facts,
+    .no_timeout = "Berkeley DB runs no statements: each call is over when it returns",
+};

@@ -1,13 +1,11 @@
 /* The drain of MariaDB and MySQL: a query as text, its result received to the end. An end cannot be told from what
    looks like one without walking through the packets, so the first operation walks, and learns how many bytes the
-   result has; every further one takes exactly so many, and other bytes at the end are an error.
-   Source: MariaDB's documentation, "Client/Server Protocol", 0-packet and Result Set Packets. */
+   result has; every further one takes exactly so many, and other bytes at the end are an error. */
+#include <stdlib.h>
+
 #include "drain.h"
 #include "mysql_connection.h"
-
-#define COM_QUERY_BYTE 3
-#define WHOLE_PACKET 0xffffff /* a packet so long is gone on with in the next */
-#define HEAD_BYTES 7          /* of a packet: length, number, and what tells its kind */
+#include "mysql_packets.h"
 
 typedef struct my_drain {
     my_connection *mysql;
@@ -42,20 +40,12 @@ static void *my_drain_open(const rp_options *options, int64_t *server_pid) {
     return NULL;
 }
 
-static void *my_prepare(void *opened, rp_phase *phase) {
-    size_t length = strlen(phase->sql) + 1;
-    if (!drain_can(phase)) return NULL;
-    if (length >= WHOLE_PACKET) {
-        rp_fail(RP_UNSUPPORTED, "", "a query of %zu bytes does not go into one packet", length);
-        return NULL;
-    }
+static void *my_drain_prepare(void *opened, rp_phase *phase) {
+    size_t length;
+    char *data = drain_can(phase) ? my_query_packet(phase->sql, &length) : NULL;
+    if (data == NULL) return NULL;
     my_request *request = calloc(1, sizeof *request);
-    request->connection = opened;
-    request->length = 4 + length;
-    request->data = malloc(request->length);
-    if (request->data == NULL) abort();
-    memcpy(request->data, (char[]){(char)length, (char)(length >> 8), (char)(length >> 16), 0, COM_QUERY_BYTE}, 5);
-    memcpy(request->data + 5, phase->sql, length - 1);
+    *request = (my_request){.connection = opened, .data = data, .length = length};
     return request;
 }
 
@@ -65,75 +55,15 @@ static void my_drain_release(void *statement) {
     free(request);
 }
 
-/* The way through the packets of a result. */
-typedef struct walk {
-    enum { COUNT, DEFINITIONS, FIRST, ROWS, DONE } at;
-    uint64_t definitions; /* left */
-    bool goes_on;         /* the packet before was a whole one */
-    bool failed;
-    uint8_t head[HEAD_BYTES];
-    size_t have;
-    uint32_t length; /* of the packet's body */
-    uint64_t skip;   /* of that body */
-} walk;
-
-static void judge(walk *walk) {
-    uint8_t kind = walk->length > 0 ? walk->head[4] : 1;
-    bool continued = walk->goes_on;
-    walk->goes_on = walk->length == WHOLE_PACKET;
-    if (continued) return;
-    if (kind == 0xff) { /* an error: no row and no definition begins so */
-        walk->failed = true;
-        walk->at = DONE;
-    } else if (walk->at == COUNT) {
-        walk->definitions = kind == 0xfc ? walk->head[5] | (uint64_t)walk->head[6] << 8 : kind;
-        walk->at = kind == 0 ? DONE : DEFINITIONS;
-    } else if (walk->at == DEFINITIONS) {
-        if (--walk->definitions == 0) walk->at = FIRST;
-    } else {
-        /* Five bytes end the definitions where the two sides have not agreed to leave that out. */
-        bool definitions_end = walk->at == FIRST && kind == 0xfe && walk->length == 5;
-        walk->at = kind == 0xfe && !definitions_end && walk->length < WHOLE_PACKET ? DONE : ROWS;
-    }
-}
-
-static void step(walk *walk, const char *at, const char *end) {
-    while (at < end) {
-        if (walk->skip > 0) {
-            uint64_t room = (uint64_t)(end - at), skipped = walk->skip < room ? walk->skip : room;
-            walk->skip -= skipped;
-            at += skipped;
-            continue;
-        }
-        walk->head[walk->have++] = (uint8_t)*at++;
-        if (walk->have < 4) continue;
-        walk->length = walk->head[0] | (uint32_t)walk->head[1] << 8 | (uint32_t)walk->head[2] << 16;
-        size_t told = walk->length < HEAD_BYTES - 4 ? walk->length : HEAD_BYTES - 4;
-        if (walk->have < 4 + told) continue;
-        judge(walk);
-        walk->skip = walk->length - told;
-        walk->have = 0;
-    }
-}
-
-/* An error's packet is the last that came: a mark, two bytes of number, # and five of state, the text. */
-static bool refused(const drain *drain, const walk *walk) {
-    const uint8_t *packet = (const uint8_t *)drain->end - walk->length;
-    char code[32];
-    if (walk->length < 9 || walk->length > DRAIN_TAIL_BYTES) return rp_fail(RP_SQL_ERROR, "", "the server refused");
-    snprintf(code, sizeof code, "%u (%.5s)", packet[1] | (unsigned)packet[2] << 8, (const char *)packet + 4);
-    return rp_fail(RP_SQL_ERROR, code, "%.*s", (int)walk->length - 9, (const char *)packet + 9);
-}
-
 static bool learn(my_request *request, drain *drain) {
-    walk walk = {0};
-    while (walk.at != DONE || walk.skip > 0) {
+    my_packets packets = {0};
+    while (packets.at != MY_DONE || packets.skip > 0) {
         if (!drain_receive(drain)) return false;
-        step(&walk, drain->from, drain->end);
+        my_step(&packets, drain->from, drain->end);
     }
-    if (walk.failed) return refused(drain, &walk);
+    if (packets.failed) return my_refused(&packets, drain->end, DRAIN_TAIL_BYTES);
     request->learned = drain->bytes;
-    request->end_bytes = 4 + walk.length;
+    request->end_bytes = 4 + packets.length;
     memcpy(request->end, drain->end - request->end_bytes, sizeof request->end);
     return true;
 }
@@ -170,7 +100,7 @@ static bool receive_learned(my_request *request, drain *drain) {
     return (drain->bytes == request->learned && ends_alike(request, drain)) || forget(request, drain);
 }
 
-static bool my_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
+static bool my_drain_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
     my_request *request = statement;
     drain *drain = &request->connection->drain;
     (void)phase, (void)row;
@@ -187,7 +117,7 @@ static bool my_drain_run(void *opened, const char *sql) {
     return my_run(((my_drain *)opened)->mysql, sql);
 }
 
-static void my_facts(void *opened, rp_facts *facts) {
+static void my_drain_facts(void *opened, rp_facts *facts) {
     MYSQL *mysql = ((my_drain *)opened)->mysql->mysql;
     rp_driver_version(facts, "recv(2)");
     rp_library(facts, "libmariadb", mysql_get_client_info()); /* that logs in */
@@ -201,9 +131,9 @@ const rp_adapter rp_adapter_here = {
     .binary_literal = {"X'", "'"},
     .open = my_drain_open,
     .close = my_drain_close,
-    .prepare = my_prepare,
-    .execute = my_execute,
+    .prepare = my_drain_prepare,
+    .execute = my_drain_execute,
     .release = my_drain_release,
     .run = my_drain_run,
-    .facts = my_facts,
+    .facts = my_drain_facts,
 };

@@ -1,5 +1,5 @@
 /* A delimited text file, read whole or a segment of it in each operation, or added up. */
-#include "file_aggregate.h"
+#include "delimited.h"
 
 typedef struct file_connection {
     char *directory;
@@ -7,10 +7,10 @@ typedef struct file_connection {
 } file_connection;
 
 typedef struct file_scan {
-    file_lines lines;
+    delimited_lines lines;
     rp_column *columns;
     int column_count;
-    file_aggregate *aggregate; /* NULL: the rows themselves */
+    delimited_aggregate *aggregate; /* NULL: the rows themselves */
 } file_scan;
 
 static void *file_open(const rp_options *options, int64_t *server_pid) {
@@ -29,8 +29,8 @@ static void file_close(void *opened) {
 
 static void file_release(void *statement) {
     file_scan *scan = statement;
-    release_lines(&scan->lines);
-    release_aggregate(scan->aggregate);
+    delimited_release(&scan->lines);
+    delimited_release_aggregate(scan->aggregate);
     free(scan);
 }
 
@@ -42,10 +42,10 @@ static void *file_prepare(void *opened, rp_phase *phase) {
         return NULL;
     }
     file_scan *scan = calloc(1, sizeof *scan);
-    make_lines(&scan->lines, connection->directory, phase->table, connection->delimiter);
+    delimited_make(&scan->lines, connection->directory, phase->table, connection->delimiter);
     scan->columns = phase->columns;
     scan->column_count = phase->column_count;
-    if (aggregate) scan->aggregate = aggregate_of(phase);
+    if (aggregate) scan->aggregate = delimited_aggregate_of(phase);
     if (!aggregate || scan->aggregate != NULL) return scan;
     file_release(scan);
     return NULL;
@@ -53,21 +53,21 @@ static void *file_prepare(void *opened, rp_phase *phase) {
 
 static inline void take_line(void *taker, const char *at, const char *end, rp_sink *sink) {
     file_scan *scan = taker;
-    bool escapes = has_escapes(at, end);
+    bool escapes = delimited_has_escapes(at, end);
     int last = scan->column_count - 1;
     for (int i = 0; i <= last; i++) {
         rp_column *column = &scan->columns[i];
-        const char *stop = value_end(&scan->lines, at, end, escapes);
+        const char *stop = delimited_value_end(&scan->lines, at, end, escapes);
         if ((stop == end) != (i == last)) {
             rp_misfit(sink, column, "the line has another number of values");
             return;
         }
         if (!escapes)
             rp_text_as(sink, column, at, (size_t)(stop - at));
-        else if (is_null(at, stop))
+        else if (delimited_is_null(at, stop))
             rp_null(sink, column);
         else {
-            size_t length = without_escapes(&scan->lines, at, stop);
+            size_t length = delimited_without_escapes(&scan->lines, at, stop);
             rp_text_as(sink, column, scan->lines.plain, length);
         }
         at = stop + 1;
@@ -79,13 +79,10 @@ static bool file_execute(void *statement, const rp_phase *phase, uint64_t row, r
     file_scan *scan = statement;
     if (phase->access == RP_SEGMENT) {
         const rp_value *part = rp_parameters(phase, row);
-        return take_lines(&scan->lines, part[0].integer, part[1].integer, take_line, scan, sink);
+        return delimited_take_lines(&scan->lines, part[0].integer, part[1].integer, take_line, scan, sink);
     }
-    if (scan->aggregate == NULL) return take_lines(&scan->lines, 0, INT64_MAX, take_line, scan, sink);
-    begin_aggregate(scan->aggregate, &scan->lines);
-    if (!take_lines(&scan->lines, 0, INT64_MAX, add_line, scan->aggregate, sink)) return false;
-    deliver_aggregate(scan->aggregate, phase, sink);
-    return true;
+    if (scan->aggregate == NULL) return delimited_take_lines(&scan->lines, 0, INT64_MAX, take_line, scan, sink);
+    return delimited_add_up(scan->aggregate, &scan->lines, phase, sink);
 }
 
 static void file_facts(void *connection, rp_facts *facts) {

@@ -1,6 +1,7 @@
-/* COBOL's own files through COBOL subprograms (cobol/), called from C: the runtime is in this process, the subprograms
-   are linked in, and each call hands a record over in the LINKAGE SECTION. A scan opens and closes its file inside the
-   operation; a file whose records are read or written by key stays open. */
+/* COBOL's own files through COBOL subprograms (families/cobol/), called from C: a program written for three workloads,
+   not a template for an adapter. The runtime is in this process, the subprograms are linked in, and each call hands a
+   record over in the LINKAGE SECTION. A scan opens and closes its file inside the operation; a file whose records are
+   read or written by key stays open. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +9,12 @@
 
 #include <libcob.h>
 
-#include "rowpath.h"
+#include "adapter.h"
 
 #define NAME_BYTES 1024
 #define MOST_COLUMNS 7
 
-/* The records as cobol/hit.cpy and cobol/mydata2.cob have them. */
+/* The records as hit.cpy and mydata2.cob have them. */
 typedef struct __attribute__((packed)) hit {
     char reqtype[10], reqfile[80], browser[10];
     int64_t reqts;
@@ -31,7 +32,7 @@ typedef union record {
     keyed keyed;
 } record;
 
-/* What the COBOL compiler makes of their PROGRAM-ID; verbs: cobol/open.cpy and the subprograms themselves. */
+/* What the COBOL compiler makes of their PROGRAM-ID; verbs: open.cpy and the subprograms themselves. */
 typedef int subprogram(const char *verb, const char *named, record *handed, char outcome[2]);
 extern subprogram hits__indexed, hits__sequential, mydata2;
 
@@ -111,7 +112,7 @@ static const program hits_by_number = {"hits", HIT_COLUMNS, hits__indexed, 'O', 
 static const program hits_in_order = {"hits", HIT_COLUMNS, hits__sequential, 'O', take_hit, put_hit};
 static const program by_key = {"mydata2", {"KEY1", "DATA1"}, mydata2, 'U', take_keyed, put_keyed};
 
-static bool fail(const cobol_operation *operation, const char status[2]) {
+static bool cobol_fail(const cobol_operation *operation, const char status[2]) {
     static const char *const texts[] = {"22", "there is a record with this key already",
                                         "30", "a permanent error",
                                         "35", "there is no such file",
@@ -132,7 +133,7 @@ static inline bool call(cobol_operation *operation, char verb, char status[2]) {
 
 static bool must(cobol_operation *operation, char verb) {
     char status[2];
-    return call(operation, verb, status) || fail(operation, status);
+    return call(operation, verb, status) || cobol_fail(operation, status);
 }
 
 static bool close_open(cobol_connection *connection) {
@@ -249,7 +250,7 @@ static bool scan(cobol_operation *operation, const rp_phase *phase, rp_sink *sin
     rp_executed(sink);
     while (!sink->broken && call(operation, 'N', status))
         program->take(&operation->handed, phase, sink);
-    bool good = sink->broken || status[0] == '1' || fail(operation, status); /* 10: behind the last record */
+    bool good = sink->broken || status[0] == '1' || cobol_fail(operation, status); /* 10: behind the last record */
     return must(operation, 'C') && good;
 }
 
@@ -266,7 +267,7 @@ static bool cobol_execute(void *statement, const rp_phase *phase, uint64_t row, 
     bool good = call(operation, reading ? 'R' : 'W', status);
     rp_executed(sink);
     if (good && reading) program->take(&operation->handed, phase, sink);
-    return good || (reading && memcmp(status, "23", 2) == 0) || fail(operation, status); /* 23: no such record */
+    return good || (reading && memcmp(status, "23", 2) == 0) || cobol_fail(operation, status); /* 23: no such record */
 }
 
 static void cobol_facts(void *opened, rp_facts *facts) {

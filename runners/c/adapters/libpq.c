@@ -2,8 +2,10 @@
    whole, row by row, in chunks, by a server's cursor, or as a COPY. Text values of other types are converted inside the
    clock; binary ones are decoded. Bulk ways: COPY … FROM STDIN, or one INSERT with as many rows of placeholders as the
    protocol allows. */
-#include "libpq_bulk.h"
-#include "libpq_copy_out.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "libpq.h"
 
 static void pq_close(void *opened) {
     pq_connection *connection = opened;
@@ -35,7 +37,7 @@ static void *pq_open(const rp_options *options, int64_t *server_pid) {
     connection->copies_out = rp_option_is(options, "fetch", "copy");
     connection->chunk_rows = strcmp(result, "single-row") == 0 ? 1 : rows_of_result(result, "chunked:");
     connection->cursor_rows = rows_of_result(result, "cursor:");
-    snprintf(connection->fetch, sizeof connection->fetch, "FETCH FORWARD %d FROM " CURSOR, connection->cursor_rows);
+    snprintf(connection->fetch, sizeof connection->fetch, "FETCH FORWARD %d FROM " PQ_CURSOR, connection->cursor_rows);
     snprintf(connection->bulk, sizeof connection->bulk, "%s", rp_option(options, "bulk", "copy"));
     if (exists(connection, result)) connection->pg = pq_connect(options, server_pid);
     if (connection->pg != NULL) return connection;
@@ -46,13 +48,9 @@ static void *pq_open(const rp_options *options, int64_t *server_pid) {
 static void *pq_prepare(void *opened, rp_phase *phase) {
     pq_connection *connection = opened;
     bool rows = phase->kind == RP_QUERY && phase->column_count > 0;
-    if (rows && connection->copies_out) return copy_out_of(connection, phase);
-    if (rows && connection->cursor_rows > 0) return cursor_of(connection, phase);
-    if (!phase->bulk) return statement_of(connection, phase, phase->sql, 1);
-    if (strncmp(connection->bulk, "copy", 4) == 0) return copy_of(connection, phase);
-    if (strcmp(connection->bulk, "multi-row") == 0) return multi_row_of(connection, phase);
-    rp_fail(RP_UNSUPPORTED, "", "libpq has no bulk way '%s'", connection->bulk);
-    return NULL;
+    if (rows && connection->copies_out) return pq_copy_out_of(connection, phase);
+    if (rows && connection->cursor_rows > 0) return pq_cursor_of(connection, phase);
+    return phase->bulk ? pq_bulk_of(connection, phase) : pq_statement_of(connection, phase, phase->sql, 1);
 }
 
 static bool send_streamed(const pq_operation *operation, const char *text) {
@@ -67,10 +65,10 @@ static bool send_streamed(const pq_operation *operation, const char *text) {
     else
         sent = PQsendQueryParams(pg, operation->sql, count, operation->types, operation->values, operation->lengths,
                                  operation->formats, binary);
-    if (!sent) return fail(pg, NULL);
-    if (rows == 1) return PQsetSingleRowMode(pg) || fail(pg, NULL);
+    if (!sent) return pq_fail(pg, NULL);
+    if (rows == 1) return PQsetSingleRowMode(pg) || pq_fail(pg, NULL);
 #ifdef LIBPQ_HAS_CHUNK_MODE
-    return PQsetChunkedRowsMode(pg, rows) || fail(pg, NULL);
+    return PQsetChunkedRowsMode(pg, rows) || pq_fail(pg, NULL);
 #else
     return rp_fail(RP_UNSUPPORTED, "", "this libpq delivers no chunks (it is older than 17)");
 #endif
@@ -81,20 +79,20 @@ static bool pq_execute(void *statement, const rp_phase *phase, uint64_t row, rp_
     PGconn *pg = operation->connection->pg;
     const char *text = phase->texts != NULL ? phase->texts[row] : NULL;
     PGresult *result;
-    if (operation->copies_out) return execute_copy(operation, phase, text, sink);
-    if (operation->mode != RP_LITERAL) bind(operation, phase, row);
-    if (operation->has_cursor) return execute_cursor(operation, phase, text, sink);
+    if (operation->copies_out) return pq_execute_copy(operation, phase, text, sink);
+    if (operation->mode != RP_LITERAL) pq_bind(operation, phase, row);
+    if (operation->has_cursor) return pq_execute_cursor(operation, phase, text, sink);
     if (operation->connection->chunk_rows == 0) {
-        result = execute_whole(operation, text);
+        result = pq_execute_whole(operation, text);
         rp_executed(sink);
-        bool good = take(operation, phase, result, sink);
+        bool good = pq_take(operation, phase, result, sink);
         PQclear(result);
         return good;
     }
     bool good = send_streamed(operation, text);
     rp_executed(sink);
     while ((result = PQgetResult(pg)) != NULL) {
-        good = good && take(operation, phase, result, sink);
+        good = good && pq_take(operation, phase, result, sink);
         PQclear(result);
     }
     return good;
@@ -108,7 +106,7 @@ static void *pq_canceller(void *opened) {
 #else
     PGcancel *canceller = PQgetCancel(connection->pg);
 #endif
-    if (canceller == NULL) fail(connection->pg, NULL);
+    if (canceller == NULL) pq_fail(connection->pg, NULL);
     return canceller;
 }
 
@@ -132,33 +130,14 @@ static bool pq_set_timeout(void *opened, int64_t ms) {
 
 static void pq_facts(void *opened, rp_facts *facts) {
     pq_connection *connection = opened;
-    PGconn *pg = connection->pg;
-    char version[32];
-    snprintf(version, sizeof version, "%d.%d", PQlibVersion() / 10000, PQlibVersion() % 10000);
-    rp_driver_version(facts, version);
-    rp_library(facts, "libpq", version);
-    rp_engine_version(facts, PQparameterStatus(pg, "server_version"));
-    rp_setting(facts, "autocommit", PQtransactionStatus(pg) == PQTRANS_IDLE ? "on" : "off");
-    rp_setting(facts, "tls", PQsslInUse(pg) ? "on" : "off");
-    if (PQsslInUse(pg)) {
-        rp_setting(facts, "tls_protocol", PQsslAttribute(pg, "protocol"));
-        rp_setting(facts, "tls_cipher", PQsslAttribute(pg, "cipher"));
-    }
-    rp_setting(facts, "host", PQhost(pg));
-    PGresult *settings = PQexec(
-        pg, "SELECT name, setting FROM pg_settings WHERE name IN ('TimeZone', 'DateStyle', 'IntervalStyle', 'fsync',"
-            " 'synchronous_commit', 'full_page_writes', 'transaction_isolation', 'shared_buffers', 'jit',"
-            " 'max_parallel_workers_per_gather', 'data_checksums', 'client_encoding', 'application_name', "
-            "'statement_timeout')"
-            " UNION ALL SELECT 'build', version()");
-    for (int i = 0; i < PQntuples(settings); i++) {
-        const char *name = PQgetvalue(settings, i, 0), *value = PQgetvalue(settings, i, 1);
-        if (strcmp(name, "build") == 0)
-            rp_build(facts, value);
-        else
-            rp_setting(facts, name, value);
-    }
-    PQclear(settings);
+    pq_connection_facts(connection->pg, facts);
+    pq_facts_from_query(
+        connection->pg,
+        "SELECT name, setting FROM pg_settings WHERE name IN ('TimeZone', 'DateStyle', 'IntervalStyle', 'fsync',"
+        " 'synchronous_commit', 'full_page_writes', 'transaction_isolation', 'shared_buffers', 'jit',"
+        " 'max_parallel_workers_per_gather', 'data_checksums', 'client_encoding', 'application_name', "
+        "'statement_timeout') UNION ALL SELECT 'build', version()",
+        facts);
 }
 
 const rp_adapter rp_adapter_here = {

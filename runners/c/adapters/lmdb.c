@@ -1,32 +1,29 @@
 /* LMDB: one memory map, a named database in it per table; records by key, tables without a key by a number that is
    appended. Reading goes through a read transaction: one that is kept and renewed for each operation, or a new one. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <lmdb.h>
 
-#define RECORD_HANDLE MDB_dbi
-#define RECORD_ERROR_TEXT mdb_strerror
-#include "record_tables.h"
+#include "records.h"
 
 #define MAP_BYTES ((size_t)4 << 30) /* of address space: the file is as large as its pages in use */
 #define MOST_TABLES 64
 
-typedef struct record_connection {
+typedef struct lmdb_connection {
+    record_connection record;
     MDB_env *environment;
     MDB_txn *transaction; /* between BEGIN and COMMIT */
     MDB_txn *kept;        /* for reading, at rest between operations; NULL: each operation begins its own */
     bool renews;
-    record_table *tables;
-} record_connection;
-
-#include "record_adapter.h"
+} lmdb_connection;
 
 /* Opens the named database in a transaction of its own: a handle is good once that has committed. */
-static int open_table(record_connection *connection, record_table *table, unsigned flags) {
+static int open_as(lmdb_connection *connection, record_table *table, unsigned flags) {
     MDB_txn *transaction;
     int result = mdb_txn_begin(connection->environment, NULL, flags & MDB_CREATE ? 0 : MDB_RDONLY, &transaction);
     if (result != 0) return result;
-    result = mdb_dbi_open(transaction, table->name, flags, &table->handle);
+    result = mdb_dbi_open(transaction, table->name, flags, &table->number);
     if (result == 0) {
         result = mdb_txn_commit(transaction);
         table->open = result == 0;
@@ -36,25 +33,25 @@ static int open_table(record_connection *connection, record_table *table, unsign
     return result;
 }
 
-static bool ready(record_connection *connection, record_table *table) {
-    if (table->open) return true;
-    int result = open_table(connection, table, 0);
+static bool open_table(void *connection, record_table *table) {
+    int result = open_as(connection, table, 0);
     return result == 0 || record_fail(table->name, result);
 }
 
-static bool create_table(record_connection *connection, record_table *table, bool keyed) {
-    if (table->open || open_table(connection, table, 0) == 0)
+static bool create_table(void *connection, record_table *table, bool keyed) {
+    if (table->open || open_as(connection, table, 0) == 0)
         return rp_fail(RP_SQL_ERROR, "exists", "%s: the table is there already", table->name);
-    int result = open_table(connection, table, MDB_CREATE | (keyed ? 0 : MDB_INTEGERKEY));
+    int result = open_as(connection, table, MDB_CREATE | (keyed ? 0 : MDB_INTEGERKEY));
     return result == 0 || record_fail(table->name, result);
 }
 
-static bool drop_table(record_connection *connection, record_table *table) {
+static bool drop_table(void *opened, record_table *table) {
+    lmdb_connection *connection = opened;
     MDB_txn *transaction;
-    if (!ready(connection, table)) return false;
+    if (!table->open && !open_table(connection, table)) return false;
     int result = mdb_txn_begin(connection->environment, NULL, 0, &transaction);
     if (result != 0) return record_fail(table->name, result);
-    result = mdb_drop(transaction, table->handle, 1);
+    result = mdb_drop(transaction, table->number, 1);
     table->open = false;
     if (result == 0)
         result = mdb_txn_commit(transaction);
@@ -63,7 +60,7 @@ static bool drop_table(record_connection *connection, record_table *table) {
     return result == 0 || record_fail(table->name, result);
 }
 
-static bool end_transaction(record_connection *connection, bool commit) {
+static bool end_transaction(lmdb_connection *connection, bool commit) {
     MDB_txn *transaction = connection->transaction;
     if (transaction == NULL) return rp_fail(RP_SQL_ERROR, "none", "no transaction has begun");
     connection->transaction = NULL;
@@ -75,7 +72,8 @@ static bool end_transaction(record_connection *connection, bool commit) {
     return result == 0 || record_fail("COMMIT", result);
 }
 
-static bool run_word(record_connection *connection, record_word word, const char *text) {
+static bool run_word(void *opened, record_word word, const char *text) {
+    lmdb_connection *connection = opened;
     if (word == RECORD_COMMIT || word == RECORD_ROLLBACK) return end_transaction(connection, word == RECORD_COMMIT);
     int result = word == RECORD_SYNC ? mdb_env_sync(connection->environment, 1)
                                      : mdb_txn_begin(connection->environment, NULL, 0, &connection->transaction);
@@ -83,21 +81,17 @@ static bool run_word(record_connection *connection, record_word word, const char
 }
 
 static void lmdb_close(void *opened) {
-    record_connection *connection = opened;
+    lmdb_connection *connection = opened;
     if (connection->transaction != NULL) mdb_txn_abort(connection->transaction);
     if (connection->kept != NULL) mdb_txn_abort(connection->kept);
-    while (connection->tables != NULL) {
-        record_table *table = connection->tables;
-        connection->tables = table->next;
-        free(table);
-    }
+    record_free_tables(&connection->record);
     mdb_env_close(connection->environment);
     free(connection);
 }
 
 static void *lmdb_open(const rp_options *options, int64_t *server_pid) {
     (void)server_pid;
-    record_connection *connection = calloc(1, sizeof *connection);
+    lmdb_connection *connection = calloc(1, sizeof *connection);
     const char *path = rp_option(options, "path", "");
     connection->renews = !rp_option_is(options, "read_transaction", "new");
     unsigned flags = rp_option_is(options, "durability", "none") ? MDB_NOSYNC : 0;
@@ -121,7 +115,7 @@ static void *lmdb_open(const rp_options *options, int64_t *server_pid) {
 static int scan(const record_operation *operation, MDB_txn *transaction, const rp_phase *phase, rp_sink *sink) {
     MDB_cursor *cursor;
     MDB_val key, record;
-    int result = mdb_cursor_open(transaction, operation->table->handle, &cursor);
+    int result = mdb_cursor_open(transaction, operation->table->number, &cursor);
     if (result != 0) return result;
     rp_executed(sink);
     while (!sink->broken && (result = mdb_cursor_get(cursor, &key, &record, MDB_NEXT)) == 0)
@@ -133,7 +127,7 @@ static int scan(const record_operation *operation, MDB_txn *transaction, const r
 static int read_key(const record_operation *operation, MDB_txn *transaction, const rp_phase *phase, rp_sink *sink) {
     const record_layout *layout = &operation->layout;
     MDB_val key = {layout->key_bytes, layout->key}, record;
-    int result = mdb_get(transaction, operation->table->handle, &key, &record);
+    int result = mdb_get(transaction, operation->table->number, &key, &record);
     rp_executed(sink);
     if (result == 0) record_take(layout, phase, record.mv_data, record.mv_size, sink);
     return result;
@@ -141,7 +135,7 @@ static int read_key(const record_operation *operation, MDB_txn *transaction, con
 
 /* What is read lies in the map and is good until the read transaction ends. */
 static bool read_records(record_operation *operation, const rp_phase *phase, const rp_value *values, rp_sink *sink) {
-    record_connection *connection = operation->connection;
+    lmdb_connection *connection = operation->connection;
     MDB_txn *transaction = connection->transaction != NULL ? connection->transaction : connection->kept;
     if (phase->access == RP_READ && !record_put_key(&operation->layout, values, false)) return false;
     int result = 0;
@@ -178,7 +172,7 @@ static int append(MDB_txn *transaction, MDB_dbi database, MDB_val *record) {
 }
 
 static bool insert(record_operation *operation, const rp_phase *phase, const rp_value *values) {
-    record_connection *connection = operation->connection;
+    lmdb_connection *connection = operation->connection;
     record_layout *layout = &operation->layout;
     MDB_txn *transaction = connection->transaction;
     size_t length;
@@ -187,9 +181,9 @@ static bool insert(record_operation *operation, const rp_phase *phase, const rp_
     if (result != 0) return record_fail(phase->table, result);
     MDB_val key = {layout->key_bytes, layout->key}, record = {length, layout->record};
     if (phase->key_column_count > 0)
-        result = mdb_put(transaction, operation->table->handle, &key, &record, MDB_NOOVERWRITE);
+        result = mdb_put(transaction, operation->table->number, &key, &record, MDB_NOOVERWRITE);
     else
-        result = append(transaction, operation->table->handle, &record);
+        result = append(transaction, operation->table->number, &record);
     if (transaction != connection->transaction) {
         if (result == 0)
             result = mdb_txn_commit(transaction);
@@ -203,8 +197,12 @@ static bool serve(record_operation *operation, const rp_phase *phase, const rp_v
     return phase->access == RP_INSERT ? insert(operation, phase, values) : read_records(operation, phase, values, sink);
 }
 
+static bool lmdb_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
+    return record_execute(statement, phase, row, sink, serve);
+}
+
 static void lmdb_facts(void *opened, rp_facts *facts) {
-    record_connection *connection = opened;
+    lmdb_connection *connection = opened;
     MDB_envinfo info;
     MDB_stat pages;
     unsigned flags = 0;
@@ -224,4 +222,20 @@ static void lmdb_facts(void *opened, rp_facts *facts) {
     rp_setting(facts, "page_bytes", text);
 }
 
-const rp_adapter rp_adapter_here = RECORD_ADAPTER("lmdb", "LMDB", lmdb_open, lmdb_close, record_prepare, lmdb_facts);
+static const char *error_text(int result) {
+    return mdb_strerror(result);
+}
+
+const record_engine record_engine_here = {error_text, open_table, create_table, drop_table, run_word};
+
+const rp_adapter rp_adapter_here = {
+    .driver = "lmdb",
+    .open = lmdb_open,
+    .close = lmdb_close,
+    .prepare = record_prepare,
+    .execute = lmdb_execute,
+    .release = record_close_operation,
+    .run = record_run,
+    .facts = lmdb_facts,
+    .no_timeout = "LMDB runs no statements: each call is over when it returns",
+};

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "rowpath.h"
+#include "adapter.h"
 
 typedef struct null_connection {
     uint64_t burn_ns, stall_ns, stall_every, pause_ns, pause_every, system_calls, memory_bytes, disk_bytes, syncs;

@@ -1,6 +1,6 @@
-/* Ping-pong with the ping server (echo.c): one byte there, one byte back. The least that any client of a server pays.
-   writes=2: the request as two small writes on a connection that leaves Nagle's algorithm on, as a careless driver
-   sends it (the finding delayed-acknowledgement). */
+/* Ping-pong with the ping server (tools/echo.c): one byte there, one byte back. The least that any client of a server
+   pays. writes=2: the request as two small writes on a connection that leaves Nagle's algorithm on, as a careless
+   driver sends it (the finding delayed-acknowledgement). */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "rowpath.h"
+#include "adapter.h"
 
 typedef struct ping_connection {
     int socket;

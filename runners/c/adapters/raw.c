@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rowpath.h"
+#include "adapter.h"
 
 #define READ_BYTES (1024 * 1024)
 

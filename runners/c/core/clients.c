@@ -16,7 +16,7 @@ typedef struct crew_member {
 struct rp_crew {
     pthread_mutex_t lock;
     pthread_cond_t called, ended;
-    pthread_barrier_t meet;
+    pthread_barrier_t start_barrier;
     uint64_t call; /* number of the sample under way */
     int busy, count;
     bool dismissed;
@@ -33,7 +33,7 @@ static void *take_turns(void *passed) {
         bool dismissed = crew->dismissed;
         pthread_mutex_unlock(&crew->lock);
         if (dismissed) return NULL;
-        rp_take_turn(member->client, member->turn, &crew->meet);
+        rp_take_turn(member->client, member->turn, &crew->start_barrier);
         pthread_mutex_lock(&crew->lock);
         if (--crew->busy == 0) pthread_cond_signal(&crew->ended);
         pthread_mutex_unlock(&crew->lock);
@@ -60,7 +60,7 @@ static void dismiss(rp_crew *crew) {
     pthread_mutex_unlock(&crew->lock);
     for (int i = 0; i < crew->count; i++)
         pthread_join(crew->members[i].thread, NULL);
-    pthread_barrier_destroy(&crew->meet);
+    pthread_barrier_destroy(&crew->start_barrier);
     pthread_cond_destroy(&crew->ended);
     pthread_cond_destroy(&crew->called);
     pthread_mutex_destroy(&crew->lock);
@@ -73,7 +73,7 @@ static bool recruit(rp_session *session, int count) {
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->called, NULL);
     pthread_cond_init(&crew->ended, NULL);
-    pthread_barrier_init(&crew->meet, NULL, (unsigned)count);
+    pthread_barrier_init(&crew->start_barrier, NULL, (unsigned)count);
     session->crew = crew;
     for (; crew->count < count; crew->count++) {
         crew_member *member = &crew->members[crew->count];

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "rowpath.h"
+#include "adapter.h"
 
 typedef struct rp_bytes {
     uint8_t *data;

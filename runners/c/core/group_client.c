@@ -1,15 +1,16 @@
-/* One client of a group: its operations one after the other, each written down on the board before the next. */
+/* One client of a group: its operations one after the other, each written down in the shared counters before the next.
+ */
 #include <stdlib.h>
 #include <sys/prctl.h>
 
-#include "groups.h"
+#include "client_groups.h"
 
 #define WAIT_AFTER_FAILURE_NS 10000000u
 
 /* What a client knows of its slot, so that it never reads it. */
-typedef struct tally {
+typedef struct slot_totals {
     uint64_t operations, failed, service_ns, latency_ns, failed_ns, arrivals, in_a_row;
-} tally;
+} slot_totals;
 
 typedef struct operation {
     uint64_t row, due_ns, begin_ns, end_ns;
@@ -35,31 +36,31 @@ static void acknowledge(const rp_member *member, uint64_t row, bool good) {
     __atomic_store_n(count, *count + 1, __ATOMIC_RELEASE);
 }
 
-static void note_success(const rp_member *member, tally *all, const operation *done, const rp_sink *sink) {
+static void note_success(const rp_member *member, slot_totals *totals, const operation *done, const rp_sink *sink) {
     rp_slot *slot = member->slot;
     uint64_t service_ns = done->end_ns - done->begin_ns;
     acknowledge(member, done->row, true);
     rp_count(slot->service, service_ns);
-    rp_put(&slot->service_ns, all->service_ns += service_ns);
+    rp_put(&slot->service_ns, totals->service_ns += service_ns);
     if (member->group->pacing != RP_CLOSED) {
         uint64_t latency_ns = done->end_ns - done->due_ns;
         rp_count(slot->latency, latency_ns);
         if (done->idle) rp_count(slot->lateness, done->begin_ns - done->due_ns);
-        rp_put(&slot->latency_ns, all->latency_ns += latency_ns);
+        rp_put(&slot->latency_ns, totals->latency_ns += latency_ns);
     }
     rp_put(&slot->rows, sink->rows);
     rp_put(&slot->ended_ns, done->end_ns);
-    rp_put(&slot->operations, ++all->operations);
-    all->in_a_row = 0;
+    rp_put(&slot->operations, ++totals->operations);
+    totals->in_a_row = 0;
 }
 
-static void note_failure(rp_member *member, tally *all, const operation *done) {
+static void note_failure(rp_member *member, slot_totals *totals, const operation *done) {
     rp_slot *slot = member->slot;
     acknowledge(member, done->row, false);
-    rp_put(&slot->failed_ns, all->failed_ns += done->end_ns - done->begin_ns);
+    rp_put(&slot->failed_ns, totals->failed_ns += done->end_ns - done->begin_ns);
     rp_put(&slot->ended_ns, done->end_ns);
-    rp_put(&slot->failed, ++all->failed);
-    all->in_a_row++;
+    rp_put(&slot->failed, ++totals->failed);
+    totals->in_a_row++;
     rp_note_failures(&member->failures, &member->failure_kinds, &rp_last_error, 1);
 }
 
@@ -90,33 +91,33 @@ static rp_client_state work(rp_member *member, uint64_t begin_ns) {
         .state = group->seed + member->number,
     };
     rp_sink sink = {0};
-    rp_span unused = {0};
-    tally all = {0};
+    rp_sample_counters unused = {0};
+    slot_totals totals = {0};
     uint64_t previous = member->begun_ns = rp_now_ns();
     operation now = {.row = member->first};
     for (uint64_t done = 0; group->operations == 0 || done < group->operations; done++) {
         if (!next(member, &schedule, previous, done, &now)) break;
         const rp_sink before = sink;
-        if (group->pacing != RP_CLOSED) rp_put(&slot->arrivals, ++all.arrivals);
+        if (group->pacing != RP_CLOSED) rp_put(&slot->arrivals, ++totals.arrivals);
         rp_put(&slot->begun_ns, now.begin_ns);
         bool good = rp_operate(member->client, member->phase, now.row, &sink, &unused);
         previous = now.end_ns = rp_now_ns();
         if (good) {
-            note_success(member, &all, &now, &sink);
+            note_success(member, &totals, &now, &sink);
         } else {
             sink = before; /* what a failed operation delivered counts nowhere */
-            note_failure(member, &all, &now);
+            note_failure(member, &totals, &now);
         }
         if (++now.row == member->first + member->own_rows) now.row = member->first;
         rp_put(&slot->row, now.row);
         rp_put(&slot->begun_ns, 0);
         if (good) continue;
-        if (all.in_a_row == RP_MOST_FAILURES) break;
+        if (totals.in_a_row == RP_MOST_FAILURES) break;
         previous = rp_wait_until(previous + WAIT_AFTER_FAILURE_NS, 0, &group->end);
         if (previous == 0) break;
     }
     member->touch = sink.touch;
-    return all.in_a_row == RP_MOST_FAILURES ? RP_GAVE_UP : RP_DONE;
+    return totals.in_a_row == RP_MOST_FAILURES ? RP_GAVE_UP : RP_DONE;
 }
 
 void *rp_member_work(void *passed) {

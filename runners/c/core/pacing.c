@@ -1,7 +1,8 @@
 /* When operations are due, and waiting for it. */
 #include <errno.h>
 
-#include "groups.h"
+#include "adapter.h"
+#include "pacing.h"
 
 #define NS_PER_S 1000000000u
 #define MOST_SLEEP_NS 10000000u /* then a sleeper looks whether the end has come */

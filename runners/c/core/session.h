@@ -1,14 +1,14 @@
-/* What the core's own parts share: the session with one adapter, its phases, and the spans of the loop. */
+/* What the core's own parts share: the session with one adapter, its phases, and what a sample counts. */
 #ifndef RP_SESSION_H
 #define RP_SESSION_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "adapter.h"
 #include "arena.h"
 #include "codec.h"
 #include "json.h"
-#include "rowpath.h"
 
 typedef struct rp_error {
     rp_error_kind kind;
@@ -68,22 +68,22 @@ bool rp_read_parameters(rp_phase *phase, const char *file, uint64_t first, uint6
 /* The byte after the placeholder, literal, quoted name or comment that begins at `at`; `at` + 1 elsewhere. */
 const char *rp_sql_token_end(const char *at);
 
-/* What one stretch of operations came to. */
-typedef struct rp_span {
+/* What a lead-in or a block of operations came to. */
+typedef struct rp_sample_counters {
     uint64_t start_ns, operations, failed, ns, min_ns, max_ns, execute_ns, first_row_ns, connect_ns;
     rp_error failure; /* the first one; an empty text when there is none */
-} rp_span;
+} rp_sample_counters;
 
 #define RP_MOST_FAILURES 100
 typedef _Atomic uint64_t rp_failures; /* of all clients in one sample */
 
 /* One operation on parameter row (kind `load`: group of rows) `row`; false after rp_fail. */
-bool rp_operate(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink *sink, rp_span *span);
+bool rp_operate(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink *sink, rp_sample_counters *counters);
 
 /* Runs operations from the phase's position on until `duration_ns` have passed (at least one) or, when `operations` is
    not 0, exactly that many; stops early when `failures` reaches RP_MOST_FAILURES. */
-void rp_run_span(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_span *span, uint64_t duration_ns,
-                 uint64_t operations, rp_failures *failures);
+void rp_run_operations(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_sample_counters *counters,
+                       uint64_t duration_ns, uint64_t operations, rp_failures *failures);
 
 /* What one client is to do in a sample, and what came of it. */
 typedef struct rp_turn {
@@ -92,14 +92,14 @@ typedef struct rp_turn {
     bool idle; /* fewer operations than clients: nothing is left for this one */
     bool back; /* the block begins where the lead-in began */
     rp_failures *failures;
-    rp_span lead_in, block;
+    rp_sample_counters lead_in, block;
     uint64_t first, rows, touch, bytes, cpu_ns, window_cpu_ns;
 } rp_turn;
 
 uint64_t rp_thread_cpu_ns(void);
 
-/* Lead-in, `meet` (NULL: there is nobody to wait for), block. */
-void rp_take_turn(const rp_client *client, rp_turn *turn, pthread_barrier_t *meet);
+/* Lead-in, `start_barrier` (NULL: there is nobody to wait for), block. */
+void rp_take_turn(const rp_client *client, rp_turn *turn, pthread_barrier_t *start_barrier);
 
 /* As many connections as the option `clients` says, and the threads of several clients; false after rp_fail. */
 bool rp_clients_open(rp_session *session, int64_t *server_pid, uint64_t *connect_ns);
@@ -111,7 +111,7 @@ void rp_clients_take_turns(rp_session *session, rp_turn *turns);
 /* Replies; each handler writes its fields into the open object and returns true, or returns false after rp_fail. */
 bool rp_sample(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
 bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply);
-bool rp_behave(rp_session *session, const rp_json *request, rp_writer *reply);
+bool rp_interrupt(rp_session *session, const rp_json *request, rp_writer *reply);
 bool rp_groups_begin(rp_session *session, const rp_json *request, rp_writer *reply);
 bool rp_groups_end(rp_session *session, const rp_json *request, rp_writer *reply);
 bool rp_describe_query(rp_session *session, const rp_json *request, rp_writer *reply);

@@ -1,9 +1,9 @@
 /* Reading text piece by piece: digits, dates, times of day, zones. Every reader moves the cursor behind what it has
    read, and says whether that was right. */
-#ifndef ROWPATH_TEXT_READER_H
-#define ROWPATH_TEXT_READER_H
+#ifndef RP_TEXT_READER_H
+#define RP_TEXT_READER_H
 
-#include "rowpath.h"
+#include "touch.h"
 
 typedef struct cursor {
     const char *at, *end;

@@ -30,7 +30,9 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import RunnerFailure
 
-MEANS = "a user-space proxy on 127.0.0.1 (runners/c/link.c); ping-pong with the ping server through it and without it"
+MEANS = (
+    "a user-space proxy on 127.0.0.1 (runners/c/tools/link.c); ping-pong with the ping server through it and without it"
+)
 START_TIMEOUT_S = 10.0
 BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
 BULK_BYTES = 32 << 20

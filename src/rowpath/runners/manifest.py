@@ -145,6 +145,22 @@ def source_file(adapter: Adapter, source: str = "") -> Path:
     return folder / (source or adapter.source)
 
 
+def family_folders(adapter: Adapter) -> list[Path]:
+    """The folders of the families that an adapter rests on, ours also for one beside another manifest.
+
+    UsageError for a family that its language does not have.
+    """
+    every = data_dir() / "runners" / adapter.language / "families"
+    folders = [every / name for name in adapter.build.get("families", ())]
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(
+                f"{adapter.language} adapter '{adapter.driver}': unknown family '{folder.name}'",
+                f"one of {', '.join(sorted(each.name for each in every.iterdir()))}",
+            )
+    return folders
+
+
 def external(like: Adapter, driver: str, command: list[str]) -> Adapter:
     """An adapter like another one whose runner is a command of its own."""
     return msgspec.structs.replace(like, driver=driver, build={"command": command})

@@ -1,4 +1,4 @@
-"""The C runner: one executable per adapter over one static core, compiled with the system's C compiler."""
+"""The C runner: one executable per adapter, its families and one static core, compiled with the system's C compiler."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from rowpath.machine import postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.manifest import Adapter, Command, source_file
+from rowpath.runners.manifest import Adapter, Command, family_folders, source_file
 from rowpath.runners.toolchains import c_compiler, cobol, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file
 
 # A newer compiler's new warnings must not stop a user: `make check` is where they are errors.
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
+# A driver's library must not take a function of ours for its own of the same name (libmariadbd has a my_open, too).
+HIDDEN = "-fvisibility=hidden"
 REMEDY = "apt-get install gcc libc6-dev"
 COMPILE_TIMEOUT_S = 300
 _compiler = c_compiler.words
@@ -105,7 +107,10 @@ def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     if adapter.build.get("ecpg"):
         source = _precompiled(source, statement)
     linked += [*adapter.build.get("link", ()), "-lm"]
-    return _built(adapter.driver, [source, *_cobol(adapter)], included, linked)
+    families = family_folders(adapter)
+    included += [*(f"-I{folder}" for folder in families), HIDDEN]
+    units = [unit for folder in families for unit in sorted(folder.glob("*.c"))]
+    return _built(adapter.driver, [source, *units, *_cobol(adapter)], included, linked)
 
 
 def _precompiled(source: Path, statement: str) -> Path:
@@ -144,7 +149,7 @@ def echo_command(
     `tcp` 0: any free port of 127.0.0.1; None: no TCP (then PORT is 0). It burns `burn_ns` of CPU per answer and
     sleeps `stall_ns` before each `stall_every`-th one.
     """
-    program = _built("echo", [_source("echo.c")], [], [], core=False)
+    program = _built("echo", [_source("tools/echo.c")], [], [], core=False)
     arguments = [
         str(program),
         "--burn-ns",
@@ -168,13 +173,13 @@ def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
 
     Every chunk is handed on `delay_ns` after it arrived, in both directions.
     """
-    program = _built("link", [_source("link.c")], [], [], core=False)
+    program = _built("link", [_source("tools/link.c")], [], [], core=False)
     return str(program), "--to", str(to_port), "--delay-ns", str(delay_ns)
 
 
 def sync_count_library() -> Path:
-    """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/sync_count.c."""
-    return _built("sync_count.so", [_source("sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
+    """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/tools/sync_count.c."""
+    return _built("sync_count.so", [_source("tools/sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
 
 
 def codec_trial() -> Path:
@@ -254,7 +259,7 @@ def _built(name: str, sources: list[Path], compiling: list[str], linking: list[s
 
 
 def _core() -> Path:
-    """The core as a static library: everything but the adapters."""
+    """The core as a static library: everything but families and adapters."""
     sources = sorted(_source("core").glob("*.c"))
     target = build_dir("c") / f"libcore-{_key(sorted(_source('core').glob('*.[ch]')), FLAGS)}.a"
     if target.is_file():

@@ -24,8 +24,7 @@ def problem(adapter: Adapter, version: str) -> tuple[str, str] | None:
 
 
 def compiling(adapter: Adapter, version: str) -> list[str]:
-    """What the compiler must be told of the driver."""
-    if "odbc" not in adapter.build:
+    """What names the driver's file to the compiler; nothing where the connection names it."""
+    if "file" not in adapter.build.get("odbc", {}):
         return []
-    named = [f'-DODBC_LIBRARY="{driver_file(adapter, version)}"'] if "file" in adapter.build["odbc"] else []
-    return [*named, f'-DODBC_DRIVER="{adapter.build["odbc"]["header"]}"']
+    return [f'-DODBC_LIBRARY="{driver_file(adapter, version)}"']

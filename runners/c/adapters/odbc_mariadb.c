@@ -1,0 +1,26 @@
+/* MariaDB Connector/ODBC. Option names: https://mariadb.com/kb/en/about-mariadb-connector-odbc/ */
+#include "odbc.h"
+
+static void login(FILE *to, const rp_options *options) {
+    bool local = rp_option_is(options, "transport", "unix");
+    if (local) odbc_put_attribute(to, "SOCKET", rp_option(options, "socket", ""));
+    odbc_put_attribute(to, "SERVER", local ? "localhost" : rp_option(options, "host", "127.0.0.1"));
+    if (!local) odbc_put_attribute(to, "PORT", rp_option(options, "port", "3306"));
+    odbc_put_attribute(to, "DATABASE", rp_option(options, "database", ""));
+    odbc_put_attribute(to, "UID", rp_option(options, "user", ""));
+    odbc_put_attribute(to, "PWD", rp_option(options, "password", ""));
+    odbc_put_attribute(to, "CHARSET", "utf8mb4");
+    odbc_put_attribute(to, "NO_PROMPT", "1");
+}
+
+odbc_driver odbc_driver_here = {
+    .library = ODBC_LIBRARY,
+    .login = login,
+    .wide = true,
+    .text_since = "03.02",
+    .settings = "SHOW VARIABLES WHERE Variable_name IN ('version', 'tx_isolation', 'transaction_isolation', "
+                "'time_zone', 'character_set_client', 'sql_mode',"
+                " 'innodb_flush_log_at_trx_commit', 'sync_binlog', 'query_cache_type', 'max_statement_time')",
+};
+
+const rp_adapter rp_adapter_here = ODBC_ADAPTER("odbc-mariadb", "X'", "'");

@@ -1,0 +1,48 @@
+/* Groups of clients at work at once: what a group is to do, and each client's part of it. */
+#ifndef RP_CLIENT_GROUPS_H
+#define RP_CLIENT_GROUPS_H
+
+#include <semaphore.h>
+
+#include "pacing.h"
+#include "session.h"
+
+typedef struct rp_group {
+    const char *name;
+    const rp_phase *phase;
+    rp_pacing pacing;
+    double rate_per_s;
+    uint64_t seed, operations, pause_ns, spin_ns, first_client, clients;
+    rp_end end;
+    struct rp_member *members; /* one for each client */
+} rp_group;
+
+typedef struct rp_failure_kind {
+    rp_error error; /* the first of them */
+    uint64_t count;
+} rp_failure_kind;
+
+#define RP_MOST_FAILURE_KINDS 64
+
+/* One client of a group: who it is, and what it did. */
+typedef struct rp_member {
+    const rp_group *group;
+    const rp_client *client;
+    rp_phase *phase;
+    rp_slot *slot;
+    uint32_t *acknowledged; /* by parameter row, then as many of the failed ones; NULL: not kept */
+    uint64_t number, first, own_rows;
+    sem_t *waits; /* posted once this client waits for its group's begin */
+    pthread_t thread;
+    uint64_t begun_ns, cpu_ns, touch;
+    rp_failure_kind *failures;
+    int failure_kinds;
+} rp_member;
+
+/* A client's thread: waits for the group's begin, works until its end. */
+void *rp_member_work(void *member);
+
+/* Counts so many failures like this one; those of more than RP_MOST_FAILURE_KINDS kinds and codes are left out. */
+void rp_note_failures(rp_failure_kind **failures, int *kinds, const rp_error *error, uint64_t count);
+
+#endif

@@ -1,0 +1,102 @@
+/* The bulk ways: COPY … FROM STDIN, or one INSERT with as many rows of placeholders as the protocol allows. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "libpq.h"
+
+static bool has_binary_form(const rp_column *column) {
+    return (column->type != RP_INTERVAL && column->type != RP_ARRAY) ||
+           rp_fail(RP_UNSUPPORTED, "", "column %s: bulk=copy-binary has no form of it here", column->name);
+}
+
+static pq_operation *copy_of(pq_connection *connection, const rp_phase *phase) {
+    bool binary = strcmp(connection->bulk, "copy-binary") == 0;
+    for (int i = 0; binary && i < phase->parameter_column_count; i++)
+        if (!has_binary_form(&phase->parameter_columns[i])) return NULL;
+    pq_operation *operation = calloc(1, sizeof *operation);
+    size_t size;
+    FILE *sql = open_memstream(&operation->sql, &size);
+    operation->connection = connection;
+    operation->copies = true;
+    operation->copies_binary = binary;
+    operation->copy.pg = connection->pg;
+    fprintf(sql, "COPY %s (", phase->table);
+    for (int i = 0; i < phase->parameter_column_count; i++)
+        fprintf(sql, "%s%s", i > 0 ? ", " : "", phase->parameter_columns[i].name);
+    fprintf(sql, ") FROM STDIN%s", binary ? " (FORMAT binary)" : "");
+    fclose(sql);
+    return operation;
+}
+
+static pq_operation *rows_of(pq_connection *connection, const rp_phase *phase, uint64_t rows) {
+    char *sql = rp_rows_of_values(phase->sql, rows);
+    pq_operation *operation = sql != NULL ? pq_statement_of(connection, phase, sql, rows) : NULL;
+    free(sql);
+    return operation;
+}
+
+static pq_operation *multi_row_of(pq_connection *connection, const rp_phase *phase) {
+    if (connection->mode == RP_LITERAL) {
+        rp_fail(RP_UNSUPPORTED, "", "bulk=multi-row binds its values");
+        return NULL;
+    }
+    uint64_t all = phase->rows_per_operation;
+    uint64_t most = PQ_MOST_PARAMETERS / (uint64_t)phase->parameter_column_count, rows = all < most ? all : most;
+    pq_operation *operation = rows_of(connection, phase, rows);
+    if (operation == NULL || all % rows == 0) return operation;
+    operation->rest = rows_of(connection, phase, all % rows);
+    if (operation->rest != NULL) return operation;
+    pq_release(operation);
+    return NULL;
+}
+
+pq_operation *pq_bulk_of(pq_connection *connection, const rp_phase *phase) {
+    if (strncmp(connection->bulk, "copy", 4) == 0) return copy_of(connection, phase);
+    if (strcmp(connection->bulk, "multi-row") == 0) return multi_row_of(connection, phase);
+    rp_fail(RP_UNSUPPORTED, "", "libpq has no bulk way '%s'", connection->bulk);
+    return NULL;
+}
+
+/* Everything that is left of a COPY; what failed before it stays the error. */
+static bool end_copy(PGconn *pg, bool good, uint64_t count) {
+    bool sent = PQputCopyEnd(pg, good ? NULL : "the rows could not be sent") == 1;
+    if (good && !sent) good = pq_fail(pg, NULL);
+    for (PGresult *result; (result = PQgetResult(pg)) != NULL; PQclear(result)) {
+        if (!good) continue;
+        good = PQresultStatus(result) == PGRES_COMMAND_OK || pq_fail(pg, result);
+        if (good && strtoull(PQcmdTuples(result), NULL, 10) != count)
+            good = rp_fail(RP_SQL_ERROR, "", "COPY stored %s rows", PQcmdTuples(result));
+    }
+    return good;
+}
+
+static bool copy_in(pq_operation *operation, const rp_phase *phase, uint64_t row, uint64_t count) {
+    PGconn *pg = operation->connection->pg;
+    PGresult *result = PQexec(pg, operation->sql);
+    bool began = PQresultStatus(result) == PGRES_COPY_IN || pq_fail(pg, result);
+    PQclear(result);
+    return began && end_copy(pg, pg_copy_rows(&operation->copy, phase, row, count, operation->copies_binary), count);
+}
+
+static bool insert_rows(pq_operation *operation, const rp_phase *phase, uint64_t row) {
+    pq_bind(operation, phase, row);
+    PGresult *result = pq_execute_whole(operation, NULL);
+    bool good = PQresultStatus(result) == PGRES_COMMAND_OK || pq_fail(operation->connection->pg, result);
+    PQclear(result);
+    return good;
+}
+
+bool pq_bulk(void *statement, const rp_phase *phase, uint64_t row, uint64_t count) {
+    pq_operation *operation = statement;
+    PGconn *pg = operation->connection->pg;
+    if (operation->copies) return copy_in(operation, phase, row, count);
+    if (operation->rows == count) return insert_rows(operation, phase, row);
+    bool good = pq_run(operation->connection, "BEGIN");
+    for (uint64_t last = row + count; good && row < last; row += operation->rows) {
+        if (last - row < operation->rows) operation = operation->rest;
+        good = insert_rows(operation, phase, row);
+    }
+    if (good) return pq_run(operation->connection, "COMMIT");
+    PQclear(PQexec(pg, "ROLLBACK"));
+    return false;
+}

@@ -1,0 +1,32 @@
+/* Packets of MySQL's protocol, as far as a query is sent and the end of its result is found without a library.
+   Source: MariaDB's documentation, "Client/Server Protocol", 0-packet and Result Set Packets. */
+#ifndef RP_MYSQL_PACKETS_H
+#define RP_MYSQL_PACKETS_H
+
+#include "adapter.h"
+
+#define MY_HEAD_BYTES 7 /* of a packet: length, number, and what tells its kind */
+
+/* The way through the packets of a result. */
+typedef struct my_packets {
+    enum { MY_COUNT, MY_DEFINITIONS, MY_FIRST, MY_ROWS, MY_DONE } at;
+    uint64_t definitions; /* left */
+    bool goes_on;         /* the packet before was a whole one */
+    bool failed;
+    uint8_t head[MY_HEAD_BYTES];
+    size_t have;
+    uint32_t length; /* of the packet's body */
+    uint64_t skip;   /* of that body */
+} my_packets;
+
+/* Goes on through the bytes [at, end); `at` MY_DONE and nothing to skip: the result has ended. */
+void my_step(my_packets *packets, const char *at, const char *end);
+
+/* A query as text; to be freed by the caller. NULL after rp_fail: it is too long. */
+char *my_query_packet(const char *sql, size_t *length);
+
+/* The error whose packet is the last that came: a mark, two bytes of number, # and five of state, the text. `readable`
+   bytes before `end` can be read. Always false. */
+bool my_refused(const my_packets *packets, const char *end, size_t readable);
+
+#endif

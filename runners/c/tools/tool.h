@@ -1,0 +1,39 @@
+/* What the programs beside the runners share: giving up, the clock, and a port of 127.0.0.1. */
+#ifndef RP_TOOL_H
+#define RP_TOOL_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+static inline _Noreturn void die(const char *what) {
+    fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, strerror(errno));
+    exit(1);
+}
+
+static inline uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A listener on `port` of 127.0.0.1, 0: any free one; sets the port that it got. */
+static inline int listen_on_loopback(int *port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port)};
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 128) != 0)
+        die("127.0.0.1");
+    if (getsockname(listener, (struct sockaddr *)&address, &length) != 0) die("getsockname");
+    *port = ntohs(address.sin_port);
+    return listener;
+}
+
+#endif
