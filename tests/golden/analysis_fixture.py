@@ -245,6 +245,7 @@ def analysis() -> Analysis:
         ),
         trust=_trust(rng),
         lines_of_code={name: 40 + 7 * position for position, name in enumerate(PATHS)},
+        lines_of_code_closure={name: 400 + 70 * position for position, name in enumerate(PATHS)},
     )
 
 

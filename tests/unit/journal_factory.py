@@ -178,6 +178,7 @@ class _Maker:
                 "coordinates": made.coordinates | ({"label": made.label} if made.label else {}),
                 "comparison": f"{comparison}, {made.confounded}" if made.confounded else comparison,
                 "lines_of_code": 60 + len(made.name),
+                "lines_of_code_closure": 600 + len(made.name),
                 "confounded": made.confounded,
                 "converted": "",
             }

@@ -101,6 +101,7 @@ def test_long_form(usual: Analysis) -> None:
     assert result(usual, "libpq tcp", "round_trips", regime="none").median == 1
     assert result(usual, "pgjdbc tcp", "round_trips", "scan", "none").median == 8
     assert result(usual, "libpq tcp", "lines_of_code", "none", "none").median == 69
+    assert result(usual, "libpq tcp", "lines_of_code_closure", "none", "none").median == 609
     assert result(usual, "psycopg tcp", "client_peak_memory", regime="none").method == "VmHWM after clear_refs"
     assert result(usual, "libpq tcp", "server_cpu").method == "clock_gettime of the process"
 

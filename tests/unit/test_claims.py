@@ -49,7 +49,10 @@ def test_rates_are_the_other_way_round(tmp_path: Path) -> None:
     assert figure.startswith("0.70")
 
 
-@pytest.mark.parametrize("metric", ["client_cpu", "cpu", "client_peak_memory", "prepare", "lines_of_code", "warm_up"])
+@pytest.mark.parametrize(
+    "metric",
+    ["client_cpu", "cpu", "client_peak_memory", "prepare", "lines_of_code", "lines_of_code_closure", "warm_up"],
+)
 def test_every_kind_of_metric_can_be_claimed(tmp_path: Path, metric: str) -> None:
     sides = {"numerator": {"name": "psycopg tcp"}, "denominator": {"name": "libpq unix"}}
     regime = "cold" if metric == "prepare" else "steady"

@@ -70,6 +70,9 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
         probe=probe,
         mixed_load=evidence.mixed_load,
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
+        lines_of_code_closure={
+            path.name: path.lines_of_code_closure for path in journal.paths.values() if path.lines_of_code_closure
+        },
     )
 
 

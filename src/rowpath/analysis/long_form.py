@@ -52,6 +52,7 @@ OWN_MEANS = {
     "warm_up": WARMED,
     "warm_up_time": WARMED,
     "lines_of_code": "counted in the adapter's source",
+    "lines_of_code_closure": "counted in the adapter's source and its families",
     "group_failed": "counted by the runner",
     "backup_effect": "ratio of rates, within a set",
     "backup_time": CONTROLLER,
@@ -230,3 +231,5 @@ def _by_path(evidence: Evidence) -> Iterator[Result]:
             yield _Maker(evidence, where, "cold").estimated("connect", connected[path.path_id])
         if path.lines_of_code:
             yield _Maker(evidence, where, "none").exact("lines_of_code", path.lines_of_code)
+        if path.lines_of_code_closure:
+            yield _Maker(evidence, where, "none").exact("lines_of_code_closure", path.lines_of_code_closure)

@@ -139,6 +139,7 @@ class Analysis(Frozen, frozen=True):
     dropped: tuple[Dropped, ...] = ()
     trust: dict[str, Any] = {}  # order of blocks, digests, disturbed, noise, floors, means
     lines_of_code: dict[str, int] = {}
+    lines_of_code_closure: dict[str, int] = {}
     cost_models: tuple[CostModel, ...] = ()
     sweeps: tuple[Sweep, ...] = ()
     scalings: tuple[Scaling, ...] = ()

@@ -169,13 +169,15 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: l
 def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
     """Write the paths whose figures will follow."""
     for planned in paths:
+        own_lines, all_lines = lines_of_code(planned.adapter, planned.path.get("engine"))
         journal.write(
             "path",
             path_id=planned.path.id,
             name=planned.name,
             coordinates=planned.path.as_dict(),
             comparison=planned.comparison,
-            lines_of_code=lines_of_code(planned.adapter),
+            lines_of_code=own_lines,
+            lines_of_code_closure=all_lines,
             confounded=planned.adapter.confounded,
         )
 

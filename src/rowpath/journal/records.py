@@ -27,6 +27,7 @@ class PathRecord(Record, tag="path"):
     coordinates: dict[str, str]
     comparison: str = ""
     lines_of_code: int = 0
+    lines_of_code_closure: int = 0
     confounded: str = ""
     converted: str = ""
 

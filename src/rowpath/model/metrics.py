@@ -34,6 +34,7 @@ UNITS = {
     "executes": "executes/operation",
     "system_calls": "system calls/operation",
     "lines_of_code": "lines",
+    "lines_of_code_closure": "lines",
     "group_rate": "operations/s",
     "paced_rate": "operations/s",
     "group_rate_in_backup": "operations/s",

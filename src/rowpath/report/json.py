@@ -55,6 +55,7 @@ class Export(Frozen, frozen=True):
     mixed_load: MixedLoadReport | None
     names: dict[str, str]
     lines_of_code: dict[str, int]
+    lines_of_code_closure: dict[str, int]
     trust: dict[str, Any]
     run: dict[str, Any]
 
@@ -79,6 +80,7 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
         mixed_load=analysis.mixed_load,
         names=analysis.names,
         lines_of_code=analysis.lines_of_code,
+        lines_of_code_closure=analysis.lines_of_code_closure,
         trust=analysis.trust,
         run=analysis.run,
     )

@@ -16,6 +16,7 @@ class Lookup:
         }
         self._paths = {each.name: each.path for each in analysis.results}
         self._lines = analysis.lines_of_code
+        self._all_lines = analysis.lines_of_code_closure
 
     def measured(self, workload: str, phase: str, regime: str) -> Measured:
         """The figures of one phase and regime."""
@@ -32,6 +33,10 @@ class Lookup:
     def lines_of_code(self, name: str) -> float | None:
         """Lines of the path's adapter, None when not counted."""
         return self._lines.get(name)
+
+    def lines_of_code_closure(self, name: str) -> float | None:
+        """Lines of the path's adapter and its families, None when not counted."""
+        return self._all_lines.get(name)
 
 
 class Measured:

@@ -27,12 +27,18 @@ EFFORT = ("connect", "prepare", "execute", "first_row", "rest", "warm_up", "warm
 def resources_grid(measured: Measured, names: Sequence[str], lookup: Lookup) -> Grid:
     """CPU, memory, round trips, bytes and disk of each path, and the lines of its adapter."""
     table = _grid(f"Resources per operation ({measured.regime})", RESOURCES, measured, names)
-    lines = tuple(fmt.count(lookup.lines_of_code(name)) for name in names)
+    lines = tuple(
+        (fmt.count(lookup.lines_of_code(name)), fmt.count(lookup.lines_of_code_closure(name))) for name in names
+    )
     return without_empty(
         Grid(
             table.caption,
-            (*table.columns, Column("lines of code", number=True, weight=1)),
-            tuple(Row((*row.cells, count)) for row, count in zip(table.rows, lines, strict=True)),
+            (
+                *table.columns,
+                Column("lines of code", number=True, weight=1),
+                Column("with families", number=True, weight=1),
+            ),
+            tuple(Row((*row.cells, *counts)) for row, counts in zip(table.rows, lines, strict=True)),
             "–: not available on this machine or for this path.",
         )
     )

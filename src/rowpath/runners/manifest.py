@@ -16,6 +16,7 @@ from rowpath.machine.directories import data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.base import Frozen
 from rowpath.model.path import AccessPath
+from rowpath.runners import source_lines
 
 LANGUAGES = ("c", "csharp", "java", "python")
 
@@ -224,15 +225,17 @@ def language(name: str) -> Language:
     return module  # type: ignore[no-any-return]
 
 
-def lines_of_code(adapter: Adapter) -> int:
-    """Lines of the adapter's own sources that are neither blank nor comment; 0 for an external one."""
+def lines_of_code(adapter: Adapter, engine: str) -> tuple[int, int]:
+    """Lines of the adapter's own file, and those with everything it rests on outside the core; 0 for an external one.
+
+    With the build of that engine, where there is one for each.
+    """
     if "command" in adapter.build:
-        return 0
-    marks = ("#",) if adapter.language == "python" else ("//", "/*", "*")
-    sources = [adapter.source, *adapter.build.get("more_sources", ())]
-    lines = (
-        line.strip()
-        for source in sources
-        for line in source_file(adapter, source).read_text(encoding="utf-8").splitlines()
-    )
-    return sum(1 for line in lines if line and not line.startswith(marks))
+        return 0, 0
+    build = adapter.build | adapter.build.get("engine", {}).get(engine, {})
+    own = source_file(adapter, build.get("source", ""))
+    folders = family_folders(msgspec.structs.replace(adapter, build=build))
+    rest = {file for folder in folders for file in folder.rglob("*") if source_lines.is_source(file)}
+    rest |= {source_file(adapter, name) for name in build.get("more_sources", ())}
+    counts = {file: source_lines.count(file.read_text(encoding="utf-8"), file.suffix) for file in {own, *rest}}
+    return counts[own], sum(counts.values())

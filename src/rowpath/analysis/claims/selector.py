@@ -71,8 +71,9 @@ def selected(own: Mapping[str, str], selector: Wanted) -> bool:
 
 def _valued(evidence: Evidence, cell: Cell, metric: str) -> Candidate | None:
     made = functools.partial(Candidate, cell.path.name, f"{cell.workload}.{cell.phase}", cell=cell, unit=UNITS[metric])
-    if metric == "lines_of_code":
-        return made({0: float(cell.path.lines_of_code)}, counted=True) if cell.path.lines_of_code else None
+    if metric in ("lines_of_code", "lines_of_code_closure"):
+        lines = getattr(cell.path, metric)
+        return made({0: float(lines)}, counted=True) if lines else None
     where = cell.path.path_id, cell.workload, cell.phase
     if metric in PROVEN:
         value = metrics.exact(evidence, where).get(metric)
