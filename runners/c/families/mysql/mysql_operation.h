@@ -56,6 +56,8 @@ void *my_prepare(void *opened, rp_phase *phase);
 bool my_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink);
 void my_release(void *statement);
 bool my_bulk(void *statement, const rp_phase *phase, uint64_t row, uint64_t count); /* in one transaction */
+
+/* The server is asked which connection this is: the embedded library itself does not know. */
 void *my_make_canceller(void *opened);
 bool my_cancel(void *made); /* over a second connection */
 bool my_set_timeout(void *opened, int64_t ms);

@@ -1,5 +1,7 @@
 /* Any engine through its ODBC driver, under unixODBC's driver manager. What differs between drivers stands in the
-   adapter of each. */
+   adapter of each. Statement modes: SQLPrepare once, SQLExecDirect with bound parameters, or SQLExecDirect of literals.
+   Rows come one by one or a block at a time into bound columns, or each value by SQLGetData. Bulk way: one execution
+   for an array of parameter rows. */
 #ifndef RP_ODBC_H
 #define RP_ODBC_H
 
@@ -110,6 +112,8 @@ void odbc_facts(void *opened, rp_facts *facts);
 bool odbc_bulk(void *statement, const rp_phase *phase, uint64_t row, uint64_t count);
 void *odbc_canceller(void *opened);
 bool odbc_cancel(void *canceller);
+
+/* A driver that has no timeout may still take one: whether it kept it, it says itself. */
 bool odbc_set_timeout(void *opened, int64_t ms);
 bool odbc_describe(void *opened, const char *sql, rp_description *description); /* prepared, never executed */
 

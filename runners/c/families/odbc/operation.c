@@ -1,5 +1,4 @@
-/* An operation: SQLPrepare once, SQLExecDirect with bound parameters, or SQLExecDirect of literals; and the bulk way,
-   one execution for an array of parameter rows. */
+/* A connection's operations: made ready, executed, stopped, released; and the bulk way. */
 #include <stdlib.h>
 
 #include "odbc.h"
