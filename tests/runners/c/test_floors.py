@@ -175,7 +175,7 @@ def test_a_floor_is_proven_by_its_bytes() -> None:
     server = AccessPath.of({"deployment": "server", "engine": "postgresql"})
     packed = AccessPath.of({"deployment": "file", "engine": "parquet"})
     assert drain_problem(server, reply(200), 200) == ""
-    assert "not each" in drain_problem(server, reply(201), 200)
+    assert "different byte counts" in drain_problem(server, reply(201), 200)
     assert "values alone" in drain_problem(server, reply(198), 200)
     assert drain_problem(server, reply(200), 200, received=200) == ""
     assert "sent 202" in drain_problem(server, reply(200), 200, received=202)
@@ -190,16 +190,16 @@ def test_a_floor_whose_bytes_differ_is_wrong() -> None:
     where: dict[str, Any] = {"path_id": "p", "workload": "w", "phase": "scan"}
     same = [SampleRecord(set=number, operations=number + 1, bytes=100 * (number + 1), **where) for number in range(3)]
 
-    class Records(Records):
+    class Made(Records):
         def __init__(self, samples: list[SampleRecord]) -> None:
             self.samples = samples
 
         def all(self, kind: Any) -> Any:
             return iter(self.samples if kind is SampleRecord else [])
 
-    assert path_statuses(Records(same)).of("p", "w", "scan").status == "ok"
+    assert path_statuses(Made(same)).of("p", "w", "scan").status == "ok"
     other = SampleRecord(set=4, operations=1, bytes=99, **where)
-    judged = path_statuses(Records([*same, other])).of("p", "w", "scan")
+    judged = path_statuses(Made([*same, other])).of("p", "w", "scan")
     assert judged.status == "wrong"
     assert "99 bytes" in judged.reason
 
