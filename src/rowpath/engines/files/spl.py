@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import File, Folder
@@ -55,19 +57,23 @@ class Spl(File):
         """None: it only reads."""
         return self.durabilities
 
+    @override
     def availability(self) -> Availability:
         """Whether it was fetched."""
         return ESPROC.availability()
 
+    @override
     def version(self) -> str:
         """The pinned one."""
         return VERSION
 
+    @override
     def instance(self, deployment: str, durability: str, place: Place) -> SplFolder:
         """A folder of files, not yet made. Errors: EnvironmentMissing."""
         ESPROC.require()
         return SplFolder(deployment, place)
 
+    @override
     def supports(self, logical_type: str) -> str:
         """Empty when SPL reads the logical type exactly from text, else the reason."""
         return "" if logical_type in TYPES else f"SPL has no exact {logical_type} in a text file"
@@ -82,11 +88,13 @@ class SplFolder(Folder):
         super().__init__(deployment, place)
         self._storage = place.storage or Spl.storages[0]
 
+    @override
     def start(self) -> None:
         """Make the private folder and SPL's configuration. Errors: EnvironmentMissing when it cannot be written."""
         super().start()
         self._configuration.write_text(CONFIGURATION)
 
+    @override
     def load(self, tables: dict[str, Table]) -> None:
         """Write the files, synced. Errors: EnvironmentMissing, RowpathError."""
         super().load(tables)
@@ -102,11 +110,13 @@ class SplFolder(Folder):
                 with file.open("rb") as handle:
                     os.fsync(handle.fileno())
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder, how it keeps tables, and SPL's configuration."""
         own = {"deployment": self.deployment, "storage": self._storage, "config": str(self._configuration)}
         return super().options(path) | own
 
+    @override
     def facts(self) -> dict[str, str]:
         """Version and format."""
         format_name = "delimited text" if self._storage == "text" else "composite table (columns, LZ4)"
