@@ -26,6 +26,7 @@ from rowpath.machine.counters import sync_cost, syncs
 from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import SET_LIMIT, Plan, PlannedPath
+from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 from rowpath.workloads import generators, load_progress
@@ -144,7 +145,7 @@ class Schedule:
         for key in counted:
             file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
             self._server_syncs[key] = file
-            self._renewal.restart(key, syncs.environment(file))
+            self._renewal.restart(key, sync_counting.environment(file))
         verification_pass = VerificationPass(self.context, count_commits=measure)
         for number, planned in enumerate(todo, 1):
             key = key_of(planned.path)

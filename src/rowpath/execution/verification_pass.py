@@ -16,6 +16,7 @@ from rowpath.machine.counters import syncs, system_calls
 from rowpath.model.path import AccessPath
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
 
@@ -291,7 +292,7 @@ class VerificationPass:
         if not writes or planned.path.get("deployment") != "embedded" or syncs.probe() != syncs.MEANS:
             return {}, None
         file = syncs.make_file(self._directory / "client-syncs")
-        return syncs.environment(file), file
+        return sync_counting.environment(file), file
 
 
 def _passed(counting: Counting, work: PreparedPhase) -> dict[str, int]:

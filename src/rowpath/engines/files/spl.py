@@ -11,20 +11,12 @@ from typing_extensions import override
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import File, Folder
-from rowpath.machine.maven_artefacts import Artefacts
+from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION, Artefacts
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 from rowpath.runners.manifest import Adapter, load_manifest
 
-VERSION = "20230228"
-ESPROC = Artefacts(
-    name="esproc",
-    title=f"esProc SPL {VERSION}",
-    licence="Apache-2.0",
-    size_text="7 MB",
-    coordinates=(f"com.scudata.esproc:esproc:{VERSION}", "net.jpountz.lz4:lz4:1.3.0"),
-)
 FETCHABLE: Mapping[str, Artefacts] = {ESPROC.name: ESPROC}
 # As SPL calls the types of a text file's columns. Its own datetime keeps milliseconds: the whole text is kept.
 TYPES = {
@@ -65,7 +57,7 @@ class Spl(File):
     @override
     def version(self) -> str:
         """The pinned one."""
-        return VERSION
+        return ESPROC_VERSION
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> SplFolder:
@@ -82,7 +74,7 @@ class Spl(File):
 class SplFolder(Folder):
     """One folder of TABLE.tbl, or of TABLE.ctx made from it."""
 
-    version = VERSION
+    version = ESPROC_VERSION
 
     def __init__(self, deployment: str, place: Place) -> None:
         super().__init__(deployment, place)
@@ -101,7 +93,7 @@ class SplFolder(Folder):
         if self._storage == "text" or not tables:
             return
         asked = {"engine": "spl", "durability": "none", **self.options(AccessPath.of({}))}
-        with load_through_runner.connected("java", _adapter().driver, VERSION, asked) as runner:
+        with load_through_runner.connected("java", _adapter().driver, ESPROC_VERSION, asked) as runner:
             for name, table in tables.items():
                 file = self._folder / f"{name}.ctx"
                 source = self._folder / f"{name}.tbl"
@@ -120,7 +112,7 @@ class SplFolder(Folder):
     def facts(self) -> dict[str, str]:
         """Version and format."""
         format_name = "delimited text" if self._storage == "text" else "composite table (columns, LZ4)"
-        return {"version": VERSION, "format": format_name}
+        return {"version": ESPROC_VERSION, "format": format_name}
 
     @property
     def _configuration(self) -> Any:
