@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from bench.figure import Figure
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.wide_intervals import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
-from rowpath.execution import run
+from rowpath.execution.run import run_plan
+from rowpath.model.progress import Silent
 from rowpath.report.cross_phase import PREDICTED_WITHIN
 
 SHARE_BAR = 0.8  # of the paths
@@ -19,7 +21,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
     """Per held-out shape: on how many paths the prediction is right."""
     directory = bench.directory / "wide"
     plan = plan_for("wide", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
-    run.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
+    run_plan(plan, directory=directory, progress=Silent(), timeout_s=TIMEOUT_S, paths_to_repeat=paths_to_repeat)
     models = analyse(directory).cost_models
     for phase in plan.experiment.model.held_out if plan.experiment.model else ():
         ratios = {model.name: held.ratio for model in models for held in model.held_out if held.phase == phase}

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from bench.figure import Figure
 from rowpath.analysis.mixed_load.stages import StageRun, stage_runs
+from rowpath.analysis.wide_intervals import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.errors import RowpathError, UsageError
-from rowpath.execution import run as session
+from rowpath.execution.run import run_plan
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import ProcessSecond
+from rowpath.model.progress import Silent
 from rowpath.runners.toolchains import java
 
 EXPERIMENT = str(Path(__file__).with_suffix(".toml"))
@@ -80,7 +82,7 @@ def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]]) ->
     """The experiment, every stage so long; where its journal is."""
     paced = ((), "", seconds)
     plan = plan_for(EXPERIMENT, filters, extended=False, sets=None, warm_cap_s=None, seed=None, paced=paced)
-    session.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
+    run_plan(plan, directory=directory, progress=Silent(), timeout_s=TIMEOUT_S, paths_to_repeat=paths_to_repeat)
     return directory
 
 

@@ -18,8 +18,10 @@ from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.path import AccessPath
+from rowpath.model.progress import Silent
 from rowpath.probe.budget import FULL_SETS, Budget
-from rowpath.probe.command import Asked, probe
+from rowpath.probe.command import probe
+from rowpath.probe.options import ProbeOptions
 from rowpath.probe.run import ProbeRun
 from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches
@@ -49,10 +51,10 @@ class Sweep(ProbeRun):
         for path_id, tried in search.tried.items():
             if tried.execution_ns and tried.left.startswith("not tried"):
                 raise RowpathError(f"the sweep left out {path_id}")
-        sets = batches(search.alive(), self.asked.connections)
+        sets = batches(search.alive(), self.options.connections)
         planned = tuple(tuple(search.tried[path_id].planned for path_id in each) for each in sets)
-        schedule = self.schedule(work, floor_work, planned, ROUNDS, FULL_SETS, WARM_S, ("steady",))
-        schedule.run_sets(FULL_SETS, Budget(NO_END_S))
+        full_sets = self.full_sets(work, floor_work, planned, ROUNDS, FULL_SETS, WARM_S, ("steady",))
+        full_sets.run_sets(FULL_SETS, Budget(NO_END_S))
 
 
 def measure(bench: Bench) -> Iterator[Figure]:
@@ -62,10 +64,9 @@ def measure(bench: Bench) -> Iterator[Figure]:
     os.environ["PGPASSWORD"] = options["password"]
     url = f"postgresql://{options['user']}@127.0.0.1:{options['port']}/{options['database']}"
     drivers = tuple(name for name in os.environ.get("ROWPATH_BENCH_PROBE_DRIVERS", "").split(",") if name)
-    found, found_s = timed(Asked(url, query=QUERY, drivers=drivers, budget_s=BUDGET_S), bench.directory / "probe")
-    swept, swept_s = timed(
-        Asked(url, query=QUERY, drivers=drivers, budget_s=NO_END_S), bench.directory / "sweep", Sweep
-    )
+    wanted = ProbeOptions(url, query=QUERY, drivers=drivers, budget_s=BUDGET_S)
+    found, found_s = timed(wanted, bench.directory / "probe")
+    swept, swept_s = timed(replace(wanted, budget_s=NO_END_S), bench.directory / "sweep", Sweep)
     winner = rows(found)[0]
     ranked = rows(swept)
     place = next((row for row in ranked if row.path_id == winner.path_id), None)
@@ -81,11 +82,11 @@ def measure(bench: Bench) -> Iterator[Figure]:
     yield Figure("the probe's time over the sweep's", f"{found_s:.0f} s of {swept_s:.0f} s", f"≤ {TIME}", share <= TIME)
 
 
-def timed(asked: Asked, directory: Path, kind: type[ProbeRun] = ProbeRun) -> tuple[Analysis, float]:
+def timed(options: ProbeOptions, directory: Path, kind: type[ProbeRun] = ProbeRun) -> tuple[Analysis, float]:
     """The outcome, and how long it took once everything was built."""
     began_s = time.monotonic()
-    outcome = probe(replace(asked, directory=directory, quiet=True, seed=1), kind)
-    return outcome.analysis, time.monotonic() - began_s
+    _outcome, analysis = probe(replace(options, directory=directory, seed=1), Silent(), kind)
+    return analysis, time.monotonic() - began_s
 
 
 def rows(analysis: Analysis) -> list[RankedPath]:

@@ -14,10 +14,12 @@ from pathlib import Path
 from bench.figure import Figure
 from rowpath.analysis.cells import Cells
 from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, difference
+from rowpath.analysis.wide_intervals import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
-from rowpath.execution import run as session
+from rowpath.execution.run import run_plan
 from rowpath.journal import reader
+from rowpath.model.progress import Silent
 
 AGREE_BAR = 0.9
 HALF_WIDTH_BAR = 0.03
@@ -49,7 +51,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
 def run(directory: Path) -> Path:
     """One whole run of the experiment as it ships, its seed of the day."""
     plan = plan_for("tour", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
-    session.run_plan(plan, directory=directory, quiet=True, timeout_s=TIMEOUT_S, color="never")
+    run_plan(plan, directory=directory, progress=Silent(), timeout_s=TIMEOUT_S, paths_to_repeat=paths_to_repeat)
     return directory
 
 

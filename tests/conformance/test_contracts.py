@@ -20,6 +20,7 @@ from rowpath.machine import cpus
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners import sync_counting
 
 OPERATIONS = 20
 MOST_OF_ASKING = 3  # transactions that a driver makes of one statement outside the clock
@@ -96,7 +97,7 @@ def test_syncs_per_commit(planned: PlannedPath, durability: str, house: House, s
     case = case_named("insert")
     work = house.work(case, planned)
     file = syncs.make_file(house.directory / f"syncs-{planned.name}-{durability}")
-    environment = syncs.environment(file)
+    environment = sync_counting.environment(file)
     place_folder = house.directory / f"durable-{engine}-{deployment}-{durability}"
     place = Place(
         place_folder, place_folder, cpus.server_cpus(), environment=environment if deployment == "server" else {}

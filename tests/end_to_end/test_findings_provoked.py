@@ -11,12 +11,14 @@ from types import MappingProxyType
 
 import pytest
 
+from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis, Finding
 from rowpath.cli.plan import checked_plan
 from rowpath.engines import ENGINES
-from rowpath.execution import run
+from rowpath.execution.run import run_plan
 from rowpath.machine import processes
 from rowpath.model.experiment import Experiment, Measure, Selection
+from rowpath.model.progress import Silent
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.toolchains import java
 
@@ -87,7 +89,8 @@ def measured(tmp_path: Path, phases: list[str], *selections: Select, files: tupl
     experiment = Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
     plan = checked_plan(experiment, {}, extended=True, seed=7)
     assert len(plan.paths) >= len(selections), plan.dropped
-    analysis = run.run_plan(plan, directory=tmp_path / "run", quiet=True, timeout_s=60.0, color="never").analysis
+    outcome = run_plan(plan, directory=tmp_path / "run", progress=Silent(), timeout_s=60.0)
+    analysis = analyse(outcome.directory.path)
     assert not [finding for finding in analysis.findings if finding.id in ("failed-operations", "missing-path")]
     return analysis
 

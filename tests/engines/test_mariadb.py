@@ -16,6 +16,7 @@ from rowpath.engines.mariadb import settings
 from rowpath.engines.mariadb.server import Server
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine.counters import syncs
+from rowpath.runners import sync_counting
 from tests.engines.life import gone, kill_the_controller
 from tests.engines.mariadb_life import ANY_PATH, engine_of, logged_in, made, tables_of
 
@@ -296,7 +297,7 @@ def test_what_durability_promises_is_what_is_synced(
         pytest.skip(syncs.probe())
     file = syncs.make_file(tmp_path / "syncs")
     instance = made(name, tmp_path, storage, durability)
-    instance._place.environment.update(syncs.environment(file))
+    instance._place.environment.update(sync_counting.environment(file))
     instance.start()
     try:
         with logged_in(instance) as runner:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.execution import schedule, worker
+from rowpath.execution import run_context, worker
 from rowpath.runners.process import RunnerFailure
 from tests.order.order_world import (
     ALL,
@@ -154,7 +154,7 @@ def test_a_runner_that_crashes_in_every_set_is_given_up(world: World, tmp_path: 
     world.fault = failing("sample", "b", RunnerFailure("crashed", "it fell"), "cold", times=9)
     run(world, tmp_path, make_plan(sets=4))
     assert_all_stopped(world)
-    assert len(world.happened("start", "b")) == 1 + schedule.FAILED_SETS_LIMIT
+    assert len(world.happened("start", "b")) == 1 + run_context.FAILED_SETS_LIMIT
     assert len(world.happened("start", "a")) == 1 + 4
 
 
@@ -175,7 +175,7 @@ def test_a_server_that_dies_during_the_proof_is_started_again(world: World, tmp_
     records = run(world, tmp_path, make_plan(sets=1))
     life = [event[0] for event in world.events if event[1] == "postgresql" and event[0] in ("up", "down")]
     assert life == ["up", "down", "up", "down"]
-    assert any("was started again" in record["text"] for record in records if record["record"] == "note")
+    assert any("was restarted" in record["text"] for record in records if record["record"] == "note")
     assert not [record for record in records if record["record"] == "failure"]
 
 

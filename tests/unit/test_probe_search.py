@@ -14,11 +14,13 @@ from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.probe_results import settings, with_ratios
 from rowpath.errors import UsageError
 from rowpath.model.probe import TriedPath
+from rowpath.model.progress import Silent
 from rowpath.model.workload import Phase
 from rowpath.probe import budget as budgets
 from rowpath.probe.budget import Budget, affordable, blocks_of_round, plan_finals
 from rowpath.probe.candidates import candidates, form
-from rowpath.probe.command import Asked, asker, probe, query_of, seconds
+from rowpath.probe.command import asker, probe, query_of, seconds
+from rowpath.probe.options import ProbeOptions
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.row_diff import first_columns
 from rowpath.probe.successive_halving import Estimate, batches, best_of_each, finalists, halved, survivors
@@ -244,7 +246,7 @@ def test_a_budget_that_is_none_is_refused(text: str) -> None:
 
 def test_one_connection_is_too_few_for_taking_turns() -> None:
     with pytest.raises(UsageError, match="--connections 1"):
-        probe(Asked("sqlite:///x", connections=1))
+        probe(ProbeOptions("sqlite:///x", connections=1), Silent())
 
 
 SERVER = Target("postgresql", "server", host="h", port=1, shown="postgresql://h:1/d")
@@ -253,16 +255,20 @@ SERVER = Target("postgresql", "server", host="h", port=1, shown="postgresql://h:
 def test_the_query_is_said_once(tmp_path: Path) -> None:
     file = tmp_path / "q.sql"
     file.write_text("SELECT 'ä'\n;\n", encoding="utf-8")
-    assert query_of(Asked("", query="SELECT 1;"), SERVER) == "SELECT 1"
-    assert query_of(Asked("", query_file=file), SERVER) == "SELECT 'ä'"
-    assert query_of(Asked("", table="a.b"), SERVER) == "SELECT * FROM a.b"
-    for wrong in (Asked(""), Asked("", query="SELECT 1", table="t"), Asked("", query_file=tmp_path / "gone")):
+    assert query_of(ProbeOptions("", query="SELECT 1;"), SERVER) == "SELECT 1"
+    assert query_of(ProbeOptions("", query_file=file), SERVER) == "SELECT 'ä'"
+    assert query_of(ProbeOptions("", table="a.b"), SERVER) == "SELECT * FROM a.b"
+    for wrong in (
+        ProbeOptions(""),
+        ProbeOptions("", query="SELECT 1", table="t"),
+        ProbeOptions("", query_file=tmp_path / "gone"),
+    ):
         with pytest.raises(UsageError):
             query_of(wrong, SERVER)
     whole = Target("parquet", "file", path=tmp_path / "x.parquet", shown="file:///x.parquet")
-    assert query_of(Asked(""), whole) == ""
+    assert query_of(ProbeOptions(""), whole) == ""
     with pytest.raises(UsageError, match="read whole"):
-        query_of(Asked("", query="SELECT 1"), whole)
+        query_of(ProbeOptions("", query="SELECT 1"), whole)
 
 
 def test_nobody_agrees_where_there_is_no_terminal() -> None:

@@ -6,9 +6,11 @@ import math
 
 import pytest
 
-from rowpath.analysis.mixed_load.model import RateTry
 from rowpath.execution.mixed_load.rate_search import CLOSE_ENOUGH, search
+from rowpath.journal.mixed_load_records import RateTryRecord
 from rowpath.model.mixed_load import RateSearchTable
+
+BOUND_NS = 5_000_000
 
 
 def table(**how: float) -> RateSearchTable:
@@ -19,11 +21,11 @@ def engine(limit_per_s: float, reaches_per_s: float = math.inf) -> tuple[list[fl
     """An engine whose 99th percentile exceeds the bound beyond a rate, and that does no more than another one."""
     asked: list[float] = []
 
-    def attempt(rate_per_s: float) -> RateTry:
+    def attempt(rate_per_s: float) -> RateTryRecord:
         asked.append(rate_per_s)
         reached = rate_per_s <= reaches_per_s
         p99_ns = (4_000_000 if rate_per_s <= limit_per_s else 6_000_000) if reached else None
-        return RateTry(rate_per_s=rate_per_s, reached=reached, p50_ns=None, p99_ns=p99_ns, p999_ns=None)
+        return RateTryRecord(rate_per_s=rate_per_s, reached=reached, p99_ns=p99_ns, bound_ns=BOUND_NS)
 
     return asked, attempt
 

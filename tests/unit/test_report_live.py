@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from rowpath.report.live import Progress
+from rowpath.report.live import LiveProgress
 from rowpath.report.terminal import make_console
 
 
@@ -25,7 +25,7 @@ def _run(terminal: bool, seconds_per_block: float, width: int = 80) -> str:
     file = io.StringIO()
     clock = Clock()
     console = Console(file=file, force_terminal=terminal, width=width, color_system=None, markup=False)
-    progress = Progress(console, clock)
+    progress = LiveProgress(console, clock)
     progress.begin(20, ["sqlite c", "libpq [tcp]"])
     progress.phase(0, 2, "keyed", "read", "steady")
     for done in range(1, 21):
@@ -62,7 +62,7 @@ def test_it_fits_its_terminal(width: int) -> None:
 
 
 def test_figures_start_anew_with_each_phase_and_few_blocks_have_no_interval() -> None:
-    progress = Progress(Console(file=io.StringIO(), force_terminal=False), Clock())
+    progress = LiveProgress(Console(file=io.StringIO(), force_terminal=False), Clock())
     progress.begin(1, ["a"])
     for value in (1.0, 2.0, 3.0):
         progress.block("a", value, 1, 3)
@@ -77,7 +77,7 @@ def test_an_interval_of_the_median_covers_it_in_95_of_100_runs() -> None:
     rng = random.Random(7)
     held = 0
     for _ in range(400):
-        progress = Progress(Console(file=io.StringIO(), force_terminal=False), Clock())
+        progress = LiveProgress(Console(file=io.StringIO(), force_terminal=False), Clock())
         for _ in range(15):
             progress.block("a", rng.lognormvariate(0, 0.2) * 1e3, 1, 15)
         low, high = progress._figure("a")[1].split(" – ")
@@ -103,7 +103,7 @@ def test_no_color_and_color_never_make_plain_text(monkeypatch: pytest.MonkeyPatc
 
 def test_figures_of_earlier_sets_stay_with_their_operation() -> None:
     console = Console(file=io.StringIO(), force_terminal=False, width=120)
-    progress = Progress(console, now=lambda: 0.0)
+    progress = LiveProgress(console, now=lambda: 0.0)
     progress.begin(10.0, ["a"])
     for set_number in range(2):
         progress.phase(set_number, 2, "keyed", "read", "steady")
@@ -119,7 +119,7 @@ def test_loading_shows_how_far_a_table_has_come() -> None:
     for terminal in (True, False):
         file, clock = io.StringIO(), Clock()
         console = Console(file=file, force_terminal=terminal, width=80, color_system=None, markup=False)
-        progress = Progress(console, clock)
+        progress = LiveProgress(console, clock)
         progress.begin(20, ["sqlite c"])
         for done in range(0, 2_000_001, 100_000):
             clock.seconds += 1

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from rowpath.model.progress import GroupNow, GroupsSecond
-from rowpath.report.live import LINE_EVERY_S, Progress
+from rowpath.report.live import LINE_EVERY_S, LiveProgress
 from rowpath.report.live_mixed_load import GroupsHistory
 
 STALLED = range(20, 24)
@@ -104,7 +104,7 @@ def test_it_fits_its_terminal_and_stays_where_it_is_when_a_stall_begins(width: i
 
 def test_without_a_terminal_there_is_a_line_each_5_seconds_and_one_for_each_stage() -> None:
     file, clock = io.StringIO(), [0.0]
-    progress = Progress(Console(file=file, force_terminal=False, width=160), lambda: clock[0])
+    progress = LiveProgress(Console(file=file, force_terminal=False, width=160), lambda: clock[0])
     progress.begin(40.0, ["Derby"])
     for at_s in range(1, 41):
         clock[0] += 1
@@ -119,7 +119,7 @@ def test_without_a_terminal_there_is_a_line_each_5_seconds_and_one_for_each_stag
 
 def test_in_a_terminal_each_second_is_drawn() -> None:
     file = io.StringIO()
-    progress = Progress(Console(file=file, force_terminal=True, width=80, color_system=None, markup=False))
+    progress = LiveProgress(Console(file=file, force_terminal=True, width=80, color_system=None, markup=False))
     progress.begin(40.0, ["Derby"])
     for at_s in range(1, 6):
         progress.second(_second(at_s))

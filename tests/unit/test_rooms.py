@@ -70,6 +70,5 @@ def test_no_room_imports_what_the_table_does_not_name() -> None:
     assert not [where for room, other, where in arrows() if other not in allowed[room]]
 
 
-@pytest.mark.xfail(reason="arrows that are being removed", strict=True)
 def test_execution_and_analysis_do_not_know_each_other() -> None:
     assert not {("execution", "analysis"), ("analysis", "execution")} & {(room, other) for room, other, _ in arrows()}

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
+from typing_extensions import override
+
 from rowpath import __version__
 from rowpath.errors import UsageError
 from rowpath.model.path import TOGETHER
@@ -31,6 +33,7 @@ EXPORTS = {
 class Parser(argparse.ArgumentParser):
     """argparse with Rowpath's error form."""
 
+    @override
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, f"{self.prog} --help")
 

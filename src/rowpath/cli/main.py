@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rowpath.analysis.model import Analysis
+    from rowpath.execution.run import Outcome
 
 
 INTERRUPT_AGAIN_S = 0.05
@@ -75,9 +76,11 @@ def _not_raised(lost: sys.UnraisableHookArgs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`rowpath run`."""
+    from rowpath.analysis.wide_intervals import paths_to_repeat
     from rowpath.cli import plan as planning
     from rowpath.execution import run as execution
     from rowpath.planning.estimate import estimate_s
+    from rowpath.report import live
 
     filters = _filters(options)
     if options.resume:
@@ -85,7 +88,12 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(
                 "--resume takes everything from the run directory", f"rowpath run --resume {options.resume}"
             )
-        outcome = execution.resume(options.resume, quiet=options.quiet, timeout_s=options.timeout, color=options.color)
+        outcome = execution.resume(
+            options.resume,
+            progress=live.make(options.quiet, options.color),
+            timeout_s=options.timeout,
+            paths_to_repeat=paths_to_repeat,
+        )
     else:
         if not options.experiment:
             raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
@@ -108,20 +116,24 @@ def run(options: argparse.Namespace) -> int:
         outcome = execution.run_plan(
             plan,
             directory=options.out,
-            quiet=options.quiet,
+            progress=live.make(options.quiet, options.color),
             timeout_s=options.timeout,
-            color=options.color,
             restart_servers=options.rigorous,
             together=tuple(options.together),
+            paths_to_repeat=paths_to_repeat,
         )
         return _finish(outcome, options, exports)
     return _finish(outcome, options, _open_exports(options))
 
 
-def _finish(outcome: Any, options: argparse.Namespace, exports: dict[str, Any]) -> int:
+def _finish(
+    outcome: Outcome, options: argparse.Namespace, exports: dict[str, Any], analysis: Analysis | None = None
+) -> int:
+    """Report a run; `analysis`: where it has been analysed already."""
+    from rowpath.analysis.analyse import analyse
     from rowpath.report import html, terminal
 
-    analysis: Analysis = outcome.analysis
+    analysis = analysis or analyse(outcome.directory.path)
     html.write(analysis, outcome.directory.report)
     _write_exports(analysis, exports)
     data_on_stdout = any(getattr(options, f"export_{form}", None) == "-" for form in EXPORTS)
@@ -140,8 +152,10 @@ def probe(options: argparse.Namespace) -> int:
     """`rowpath probe`."""
     from rowpath.machine import processes
     from rowpath.probe import command
+    from rowpath.probe.options import ProbeOptions
+    from rowpath.report import live
 
-    asked = command.Asked(
+    wanted = ProbeOptions(
         url=options.url,
         query=options.query,
         query_file=options.query_file,
@@ -157,16 +171,14 @@ def probe(options: argparse.Namespace) -> int:
         redact_query=options.redact_query,
         yes=options.yes,
         directory=options.out,
-        quiet=options.quiet,
-        color=options.color,
         seed=options.seed,
     )
     exports = _open_exports(options)
     try:
-        outcome = command.probe(asked)
+        outcome, analysis = command.probe(wanted, live.make(options.quiet, options.color))
     finally:
         processes.stop_all()
-    return _finish(outcome, options, exports)
+    return _finish(outcome, options, exports, analysis)
 
 
 def _words(listed: str) -> tuple[str, ...]:

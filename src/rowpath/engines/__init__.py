@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
+from typing_extensions import override
+
 from rowpath.engines.base import Engine
 
 MODULES = {
@@ -41,13 +43,16 @@ def module_of(name: str) -> ModuleType:
 class _Engines(Mapping[str, Engine]):
     """KeyError for a name that is not in NAMES."""
 
+    @override
     def __getitem__(self, name: str) -> Engine:
         engine: Engine = module_of(name).ENGINE
         return engine
 
+    @override
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
 
+    @override
     def __len__(self) -> int:
         return len(NAMES)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from rowpath.model.availability import Availability
+from rowpath.model.dialect import Dialect
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 
@@ -80,10 +81,9 @@ class Instance(Protocol):
         """Everything that must never reach a log, journal or report."""
 
 
-class Engine(Protocol):
+class Engine(Dialect, Protocol):
     """The kind of engine: what it is called, where it runs, how it spells types."""
 
-    name: str
     deployments: tuple[str, ...]
     durabilities: tuple[str, ...]  # the first is the default
     server_warm_s: float  # so long at least a fresh server is warmed up through each of its paths (a JVM compiles)
@@ -96,12 +96,6 @@ class Engine(Protocol):
 
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A new instance, not yet started."""
-
-    def create(self, name: str, table: Table) -> str:
-        """CREATE TABLE in its dialect."""
-
-    def drop(self, name: str) -> str:
-        """DROP TABLE in its dialect (may fail when the table does not exist)."""
 
     def supports(self, logical_type: str) -> str:
         """Empty when the engine has the logical type, else the reason why not (for the `types` workload)."""

@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines.base import Place, Settled
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import private_directories, processes
@@ -129,6 +131,7 @@ class Ping(Nothing):
         self._sockets: Path | None = None
         self._port = 0
 
+    @override
     def start(self) -> None:
         """Start it and wait for its ready line. Errors: EnvironmentMissing without a C compiler."""
         self.stop()
@@ -156,6 +159,7 @@ class Ping(Nothing):
             raise EnvironmentMissing(f"the ping server did not start (it said {json.dumps(line)})", "rowpath doctor")
         self._port = int(line.removeprefix("ready tcp="))
 
+    @override
     def check(self) -> bool:
         """Whether it sends a byte back."""
         if self._process is None or self._process.poll() is not None:
@@ -167,6 +171,7 @@ class Ping(Nothing):
         except OSError:
             return False
 
+    @override
     def stop(self) -> None:
         """Stop it by pid; harmless when stopped already."""
         if self._process is not None:
@@ -178,14 +183,17 @@ class Ping(Nothing):
                 self._sockets.rmdir()
             self._sockets = None
 
+    @override
     def pids(self) -> list[int]:
         """Its pid while it is alive."""
         return [self._process.pid] if self._process is not None and self._process.poll() is None else []
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens."""
         return {"host": "127.0.0.1", "port": self._port, "socket": str(self._sockets and self._sockets / "ping")}
 
+    @override
     def settle(self, path: AccessPath) -> Settled:
         """At rest when nobody asks."""
         started_ns = time.monotonic_ns()

@@ -1,4 +1,4 @@
-"""What the commands `run`, `verify` and `setup` do, from the options to the end of the run."""
+"""A run from its plan to the end of its journal: a new one, or the rest of one that was interrupted."""
 
 from __future__ import annotations
 
@@ -8,36 +8,30 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from rowpath import __version__
-from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
-from rowpath.execution.schedule import Schedule
-from rowpath.journal.reader import Done, _what_is_done
+from rowpath.execution.schedule import PathsToRepeat, Schedule
+from rowpath.journal.reader import _what_is_done
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, describe
 from rowpath.model.experiment import Experiment
-from rowpath.model.progress import Progress, Silent
+from rowpath.model.progress import Progress
 from rowpath.model.workload import SCHEMA_VERSION, Workload
 from rowpath.planning import disk_estimate
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.plan import Plan, PlannedPath, make_plan
 from rowpath.runners.manifest import build, lines_of_code
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass
 class Outcome:
-    """A run that has ended: where, what it says, and whether it was cut short."""
+    """A run that has ended."""
 
     directory: RunDirectory
-    analysis: Analysis
     interrupted: bool
 
 
@@ -51,35 +45,41 @@ def run_plan(
     plan: Plan,
     *,
     directory: Path | None,
-    quiet: bool,
+    progress: Progress,
     timeout_s: float,
-    color: str,
     restart_servers: bool = False,
     together: tuple[str, ...] = (),
+    paths_to_repeat: PathsToRepeat | None = None,
+    measure: bool = True,
 ) -> Outcome:
-    """Run the plan into a new run directory."""
+    """Run the plan into a new run directory; without `measure` only its verification pass.
+
+    Without `paths_to_repeat` no set is added for intervals that are too wide.
+    """
     counters.probe()  # takes a moment: before there is a directory that an interruption would leave without a head
     run_directory = RunDirectory(directory or new_name(plan.experiment.name))
-    progress = make_progress(quiet, color)
     disk_estimate.announce(plan, run_directory.path, progress.note)
     run_directory.create()
     scrubber = Scrubber()
     journal = Journal(run_directory, scrubber)
-    options = {"timeout_s": timeout_s, "restart_servers": restart_servers}
+    options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": restart_servers}
     # Before building, so that a run stopped there can be resumed too.
     write_head(journal, plan, options | {"together": list(together)})
     build_for(plan, progress)
-    return _execute(plan, run_directory, journal, scrubber, progress, options, Done())
+    schedule = Schedule(plan, run_directory, journal, scrubber, progress, **options, paths_to_repeat=paths_to_repeat)
+    return _execute(schedule, measure)
 
 
-def resume(directory: Path, *, quiet: bool, timeout_s: float, color: str) -> Outcome:
-    """Go on with a killed or interrupted run; what is done is not repeated."""
+def resume(
+    directory: Path, *, progress: Progress, timeout_s: float, paths_to_repeat: PathsToRepeat | None = None
+) -> Outcome:
+    """Resume a killed or interrupted run; finished sets are not repeated."""
     run_directory = RunDirectory(directory)
     if not run_directory.samples.is_file():
         raise UsageError(f"{directory} holds no run: there is no samples.jsonl in it", "rowpath run NAME -o DIR")
     head, done, complete = _what_is_done(run_directory.samples)
     if complete:
-        return Outcome(run_directory, analyse(run_directory.path), interrupted=False)
+        return Outcome(run_directory, interrupted=False)
     experiment = msgspec.convert(head["experiment"], Experiment)
     workloads = {name: msgspec.convert(body, Workload) for name, body in head["workloads"].items()}
     filters = {key: tuple(values) for key, values in head["options"]["filters"].items()}
@@ -94,29 +94,22 @@ def resume(directory: Path, *, quiet: bool, timeout_s: float, color: str) -> Out
             else "this run cannot go on: other paths would run now",
             f"rowpath doctor; what was measured: rowpath show {directory}",
         )
-    progress = make_progress(quiet, color)
     scrubber = Scrubber()
     journal = Journal(run_directory, scrubber)  # with its lock: the run may still be going on
     build_for(plan, progress)
     shutil.rmtree(run_directory.work, ignore_errors=True)
     run_directory.work.mkdir(mode=0o700)
     journal.write("resumed", started=datetime.now(UTC).isoformat(timespec="seconds"))
-    options = {"timeout_s": timeout_s, "restart_servers": head["options"]["restart_servers"]}
-    return _execute(plan, run_directory, journal, scrubber, progress, options, done)
+    options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": head["options"]["restart_servers"]}
+    schedule = Schedule(
+        plan, run_directory, journal, scrubber, progress, **options, done=done, paths_to_repeat=paths_to_repeat
+    )
+    return _execute(schedule, measure=True)
 
 
-def _execute(
-    plan: Plan,
-    directory: RunDirectory,
-    journal: Journal,
-    scrubber: Scrubber,
-    progress: Progress,
-    options: dict[str, Any],
-    done: Done,
-    measure: bool = True,
-) -> Outcome:
-    schedule = Schedule(plan, directory, journal, scrubber, progress, done=done, **options)
-    progress.begin(estimate_s(plan), [planned.name for planned in plan.paths])
+def _execute(schedule: Schedule, measure: bool) -> Outcome:
+    plan, journal = schedule.plan, schedule.journal
+    schedule.progress.begin(estimate_s(plan), [planned.name for planned in plan.paths])
     interrupted = False
     try:
         schedule.run(measure)
@@ -126,7 +119,7 @@ def _execute(
         outcome = "interrupted" if interrupted or sys.exc_info()[0] else "complete"
         journal.write("end", outcome=outcome)
         journal.close()
-    return Outcome(directory, analyse(directory.path), interrupted)
+    return Outcome(schedule.directory, interrupted)
 
 
 def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: list[str] | None = None) -> None:
@@ -180,12 +173,3 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             lines_of_code_closure=all_lines,
             confounded=planned.adapter.confounded,
         )
-
-
-def make_progress(quiet: bool, color: str) -> Progress:
-    """The watcher of a run: live in a terminal, lines elsewhere, nothing with --quiet; always on stderr."""
-    if quiet:
-        return Silent()
-    from rowpath.report.live import make
-
-    return make(color)

@@ -5,36 +5,37 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.run_context import RunContext
 from rowpath.execution.warm_up import FLAT_BLOCKS, WARM_LEAST_OTHERS_S, WARM_LEAST_S, classify, is_flat
 from rowpath.execution.worker import Measured, Worker
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import block_order
 from rowpath.runners.process import RunnerFailure
 
-if TYPE_CHECKING:
-    from rowpath.execution.schedule import Schedule
-
 LONG_OPERATION_NS = 50e6  # a switch between paths costs 0.1 to 0.4 ms: under a hundredth of such an operation
 REPEATS_OF_A_BLOCK = 2
 REPEAT_BUDGET = 0.25  # of a phase's blocks
+QUIET_WINDOW_S = 0.1
+QUIET_SHARE = 0.05  # of one core, by all runtimes together
+QUIET_CAP_S = 6.0
 
 
 class SetPhase:
     """One phase of one set: cold passes, warming up, interleaved blocks; or whole write phases in turn."""
 
-    def __init__(self, schedule: Schedule, set_number: int, group: int, name: str, workers: list[Worker]) -> None:
-        self.schedule = schedule
+    def __init__(self, context: RunContext, set_number: int, group: int, name: str, workers: list[Worker]) -> None:
+        self.context = context
         self.set_number = set_number
         self.name = name
         self.where = f"{set_number}/{group}/{name}"
         self.workers = workers
-        self.measure = schedule.plan.experiment.measure
+        self.measure = context.plan.experiment.measure
         self.workload_name, _, self.phase_name = name.partition(".")
-        self.phase: Phase = schedule.plan.phase(name)
+        self.phase: Phase = context.plan.phase(name)
         self._last_ns: dict[str, float] = {}  # of an operation of each path, in its last sample
 
     def cold(self) -> None:
@@ -75,15 +76,15 @@ class SetPhase:
 
     def _announce(self, regime: str) -> None:
         sets = self.measure.sets
-        self.schedule.progress.phase(self.set_number, sets, self.workload_name, self.phase_name, regime)
+        self.context.progress.phase(self.set_number, sets, self.workload_name, self.phase_name, regime)
 
     def _work(self, worker: Worker) -> PreparedWorkload:
-        workload = self.schedule.plan.workloads[self.workload_name]
-        return self.schedule.phase_cache.path_work(workload, worker.planned.path, worker.instance)
+        workload = self.context.plan.workloads[self.workload_name]
+        return self.context.phase_cache.path_work(workload, worker.planned.path, worker.instance)
 
     def _in_order(self, regime: str, round_number: int) -> Iterator[Worker]:
         alive = list(self._alive())
-        for position in block_order(self.schedule.plan.seed, f"{self.where}/{regime}/{round_number}", len(alive)):
+        for position in block_order(self.context.plan.seed, f"{self.where}/{regime}/{round_number}", len(alive)):
             yield alive[position]
 
     def _each(self, regime: str, action: Callable[[Worker, PreparedPhase], None]) -> None:
@@ -96,7 +97,7 @@ class SetPhase:
         try:
             yield
         except RunnerFailure as failure:
-            self.schedule.fail(self.set_number, worker.planned, self.name, failure)
+            self.context.fail(self.set_number, worker.planned, self.name, failure)
             self.workers = [other for other in self.workers if other is not worker]
 
     def _prepare(self, worker: Worker, work: PreparedPhase) -> None:
@@ -140,7 +141,7 @@ class SetPhase:
 
     def _server_is_fresh(self) -> bool:
         """Whether the servers were started for this set: later sets meet what they have compiled by then."""
-        return self.set_number == 0 or self.schedule.restart_servers
+        return self.set_number == 0 or self.context.restart_servers
 
     def _steady(self) -> None:
         budget = int(REPEAT_BUDGET * self.measure.rounds * len(self.workers)) + 1
@@ -216,7 +217,7 @@ class SetPhase:
         if regime == "steady" and reply.operations:
             self._last_ns[worker.planned.path.id] = reply.ns / reply.operations
         if reply.failure:
-            self.schedule.stop_when_full(reply.failure.text)
+            self.context.stop_when_full(reply.failure.text)
         expected = None
         touch_ok: bool | None = None
         if not reply.failed and not self.phase.writes and not worker.planned.adapter.floor:
@@ -230,7 +231,7 @@ class SetPhase:
             worker,
             regime=regime,
             round=round_number,
-            at_ns=self.schedule.now_ns(),
+            at_ns=self.context.now_ns(),
             touch_ok=touch_ok,
             expected_touch=None if expected is None else sorted(f"{value:016x}" for value in expected),
             **measured.record(),
@@ -241,7 +242,7 @@ class SetPhase:
         reply = measured.reply
         if reply.operations:
             total = 1 if self.phase.writes else self.measure.rounds
-            self.schedule.progress.block(worker.planned.name, reply.ns / reply.operations, done, total)
+            self.context.progress.block(worker.planned.name, reply.ns / reply.operations, done, total)
 
     @contextlib.contextmanager
     def _memory(self, worker: Worker) -> Iterator[None]:
@@ -250,7 +251,7 @@ class SetPhase:
         self._write("memory", worker, **record)
 
     def _write(self, record: str, worker: Worker, **fields: Any) -> None:
-        self.schedule.journal.write(
+        self.context.journal.write(
             record,
             set=self.set_number,
             path_id=worker.planned.path.id,
@@ -260,26 +261,17 @@ class SetPhase:
         )
 
 
-WINDOW_S = 0.1
-
-
-SHARE = 0.05  # of one core, by all runtimes together
-
-
-CAP_S = 6.0
-
-
 def wait_until_quiet(workers: Callable[[], Iterable[Worker]]) -> float:
     """Until no compiler's backlog is left, for it would fall on what is measured next; the seconds it took.
 
-    CAP_S at most; `workers` is asked again at every look, for one may be lost meanwhile.
+    QUIET_CAP_S at most; `workers` is asked again at every look, for one may be lost meanwhile.
     """
     begun = time.monotonic()
     before = sum(worker.helpers_cpu_ns() for worker in workers())
-    while time.monotonic() - begun < CAP_S:
-        time.sleep(WINDOW_S)
+    while time.monotonic() - begun < QUIET_CAP_S:
+        time.sleep(QUIET_WINDOW_S)
         now = sum(worker.helpers_cpu_ns() for worker in workers())
-        if now - before < SHARE * WINDOW_S * 1e9:
+        if now - before < QUIET_SHARE * QUIET_WINDOW_S * 1e9:
             break
         before = now
     return time.monotonic() - begun

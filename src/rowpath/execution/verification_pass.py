@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rowpath.engines.base import Instance
 from rowpath.execution.counting import STATEMENTS_MEANS, Counting, counting_proxy, distinctive, statement_counts
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.run_context import RunContext
 from rowpath.execution.worker import Worker
-from rowpath.machine import disk_space
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import syncs, system_calls
 from rowpath.model.path import AccessPath
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
 
@@ -28,39 +29,42 @@ WRITTEN_OPERATIONS = 100
 VERIFIED_OPERATIONS = 1000
 LEAST_ROUND_TRIPS = 0.95  # per operation, of a path over a connection
 
-Record = Callable[..., None]
+
+@dataclass(frozen=True)
+class Observation:
+    """Some operations of a phase, and what they cost by counters that do not disturb: `sources` says which."""
+
+    reply: SampleReply
+    counts: dict[str, Any]
+    sources: dict[str, str]
 
 
 class VerificationPass:
     """Runs the pass over one path after another and journals what it finds."""
 
-    def __init__(self, record: Record, directory: Path, timeout_s: float, count_commits: bool) -> None:
-        self._record = record
-        self._directory = directory
-        self._timeout_s = timeout_s
+    def __init__(self, context: RunContext, count_commits: bool) -> None:
+        self._context = context
+        self._record = context.journal.write
+        self._directory = context.directory.work
         self._count_commits = count_commits
 
-    def prove(
-        self,
-        planned: PlannedPath,
-        instance: Instance,
-        engine_works: dict[str, PreparedWorkload],
-        log: Callable[[str], None],
-        server_syncs: Path | None = None,
-        way_to: Callable[[AccessPath], Mapping[str, Any]] = lambda _path: {},
-    ) -> dict[str, str]:
+    def prove(self, planned: PlannedPath, server_syncs: Path | None = None) -> dict[str, str]:
         """The phases this path must not be measured in, with the status why: `wrong`, `failed`, `unsupported`.
 
-        A failure of the path as a whole stands under the empty name. `way_to`: where a path's emulated link listens.
+        A failure of the path as a whole stands under the empty name. `server_syncs`: where its server counts syncs.
         """
         bad: dict[str, str] = {}
-        environment, sync_file = self._sync_counting(planned, engine_works)
+        instances, log = self._context.engine_instances, self._context.log_of(planned)
+        instance = instances[key_of(planned.path)]
+        workloads = self._context.prepared_workloads(planned)
+        environment, sync_file = self._sync_counting(planned, workloads)
         counted = sync_file if planned.path.get("deployment") == "embedded" else server_syncs
         with contextlib.ExitStack() as cleanup:
             try:
-                way = way_to(planned.path)
+                way = instances.way_to(planned.path)
                 counting = cleanup.enter_context(counting_proxy(planned.path, instance, self._directory, way))
-                worker = Worker(planned, instance, log=log, timeout_s=self._timeout_s, environment=environment)
+                timeout_s = self._context.timeout_s
+                worker = Worker(planned, instance, log=log, timeout_s=timeout_s, environment=environment)
                 cleanup.callback(worker.close)
                 worker.open(**(counting.overrides if counting else {}))
                 if counting:
@@ -69,9 +73,10 @@ class VerificationPass:
             except RunnerFailure as failure:
                 return {"": self._failed(planned, "", failure)}
             for name in planned.phases:
-                prepared_workload = engine_works[name.partition(".")[0]]
+                prepared_workload = workloads[name.partition(".")[0]]
                 try:
-                    self._phase(worker, prepared_workload, prepared_workload.phases[name], counting, counted, bad)
+                    if not self._phase(worker, prepared_workload, prepared_workload.phases[name], counting, counted):
+                        bad[name] = "wrong"
                 except RunnerFailure as failure:
                     bad[name] = self._failed(planned, name, failure)
                     if failure.fatal:
@@ -85,8 +90,8 @@ class VerificationPass:
         work: PreparedPhase,
         counting: Counting | None,
         sync_file: Path | None,
-        bad: dict[str, str],
-    ) -> None:
+    ) -> bool:
+        """Whether the phase delivers and writes the right rows; a `proof` record of what it costs."""
         planned = worker.planned
         if work.phase.writes:
             worker.reset(work)
@@ -96,99 +101,78 @@ class VerificationPass:
         if known and not work.phase.writes and not planned.adapter.floor:
             count = min(work.parameter_count or 1, VERIFIED_OPERATIONS)
             if not self._verified(worker, prepared_workload, work, work, count):
-                bad[work.name] = "wrong"
-                return
-        alone = self._settle(worker, work, settling)
-        commits_before = self._commits(worker)
-        if counting:
-            counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
-            counting.proxy.reset()
-        asked_before = statement_counts(worker.instance)
-        syncs_before = syncs.read(sync_file) if sync_file and work.phase.writes else None
-        with system_calls.counting(worker.runner.pid) as together:
-            measured = worker.sample(work, "warm", operations=operations, first=settling if work.phase.writes else 0)
-        found: dict[str, Any] = {}
-        means: dict[str, str] = {}
-        asked_after = statement_counts(worker.instance)
-        if asked_before and asked_after:
-            found["prepares"] = asked_after["prepare"] - asked_before["prepare"]
-            found["executes"] = asked_after["execute"] - asked_before["execute"]
-            means["statements"] = STATEMENTS_MEANS
-        if counting:
-            counts = counting.proxy.read()
-            found |= {
-                "round_trips": counts.round_trips,
-                "connections": counts.connections,
-                "greetings": counts.greetings,
-                "bytes_sent": counts.bytes_sent,
-                "bytes_received": counts.bytes_received,
-            }
-            means["bytes"] = proxy.MEANS
-            if counting.encrypted:
-                means["texts_sent"] = "unavailable: the connection is encrypted"
-            elif work.phase.kind != "load" and distinctive(work.sql):
-                found["texts_sent"] = counts.texts_sent
-        if operations > 1 and together.calls is not None and alone is not None and together.calls >= alone:
-            # What a request costs the runner itself is in both: the difference is made of operations alone.
-            found["system_calls"] = (together.calls - alone) / (operations - 1) * operations
-        means["system_calls"] = system_calls.probe()
-        if syncs_before is not None and sync_file is not None:
-            found["syncs"] = syncs.read(sync_file)["total"] - syncs_before["total"]
-            means["syncs"] = syncs.MEANS
-        commits_after = self._commits(worker) if commits_before is not None else None
-        if commits_before is not None and commits_after is not None:
-            flushes = len(worker.instance.flush_statements)
-            found["commits"] = commits_after - commits_before - flushes
-            means["commits"] = "the server's own counter of committed transactions"
+                return False
+        single_calls = self._settle(worker, work, settling)
+        observed = self._observe(worker, work, (settling, operations), single_calls, counting, sync_file)
         payload = prepared_workload.truth.payload_bytes(work.phase, 0, operations)
         self._record(
             "proof",
             path_id=planned.path.id,
             workload=prepared_workload.workload.name,
             phase=work.phase.name,
-            operations=measured.reply.operations,
+            operations=observed.reply.operations,
             payload_bytes=payload,
-            means=means,
-            **found,
+            means=observed.sources,
+            **observed.counts,
         )
-        if measured.reply.failed:
-            failure = measured.reply.failure
-            text = failure.text if failure else ""
-            raise RunnerFailure(
-                failure.kind if failure else "internal",
-                f"{measured.reply.failed} of {operations} operations failed: {text}",
-                failure.code if failure else "",
-            )
-        if (
-            counting
-            and found["round_trips"] < LEAST_ROUND_TRIPS * measured.reply.operations
-            and work.phase.kind != "null"
-        ):
-            text = f"{found['round_trips']} round trips in {measured.reply.operations} operations"
-            self._record(
-                "failure",
-                set=-1,
-                path_id=planned.path.id,
-                workload=prepared_workload.workload.name,
-                phase=work.phase.name,
-                status="wrong",
-                kind="verify",
-                code="not-asked",
-                text=f"results may come from a client-side cache: {text}",
-            )
-            bad[work.name] = "wrong"
-            return
-        received = found.get("bytes_received") if work.phase.transaction == "autocommit" else None
-        if planned.adapter.floor and (text := drain_problem(planned.path, measured.reply, payload, received)):
+        if observed.reply.failed:
+            raise _operations_failed(observed.reply, operations)
+        code, text = _problem(planned, work, observed, payload)
+        if text:
             where = {"path_id": planned.path.id, "workload": prepared_workload.workload.name, "phase": work.phase.name}
-            self._record("failure", set=-1, **where, status="wrong", kind="verify", code="not-all", text=text)
-            bad[work.name] = "wrong"
-            return
-        if work.after is not None:
-            worker.prepare(work.after)
-            expected = prepared_workload.truth.after_digest(work.phase, settling + operations)
-            if not self._verified(worker, prepared_workload, work, work.after, 1, expected):
-                bad[work.name] = "wrong"
+            self._record("failure", set=-1, **where, status="wrong", kind="verify", code=code, text=text)
+            return False
+        if work.after is None:
+            return True
+        worker.prepare(work.after)
+        expected = prepared_workload.truth.after_digest(work.phase, settling + operations)
+        return self._verified(worker, prepared_workload, work, work.after, 1, expected)
+
+    def _observe(
+        self,
+        worker: Worker,
+        work: PreparedPhase,
+        how_many: tuple[int, int],
+        single_calls: int | None,
+        counting: Counting | None,
+        sync_file: Path | None,
+    ) -> Observation:
+        """`how_many`: operations done before and to do now; `single_calls`: system calls of a request for one."""
+        settling, operations = how_many
+        commits_before = self._commits(worker)
+        if counting:
+            counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
+            counting.proxy.reset()
+        statements_before = statement_counts(worker.instance)
+        syncs_before = syncs.read(sync_file) if sync_file and work.phase.writes else None
+        with system_calls.counting(worker.runner.pid) as together:
+            first = settling if work.phase.writes else 0
+            reply = worker.sample(work, "warm", operations=operations, first=first).reply
+        counts: dict[str, Any] = {}
+        sources: dict[str, str] = {}
+        statements = statement_counts(worker.instance)
+        if statements_before and statements:
+            counts["prepares"] = statements["prepare"] - statements_before["prepare"]
+            counts["executes"] = statements["execute"] - statements_before["execute"]
+            sources["statements"] = STATEMENTS_MEANS
+        if counting:
+            counts |= _passed(counting, work)
+            sources["bytes"] = proxy.MEANS
+            if counting.encrypted:
+                sources["texts_sent"] = "unavailable: the connection is encrypted"
+        if operations > 1 and together.calls is not None and single_calls is not None:
+            # What a request costs the runner itself is in both: the difference is made of operations only.
+            more = together.calls - single_calls
+            counts |= {"system_calls": more / (operations - 1) * operations} if more >= 0 else {}
+        sources["system_calls"] = system_calls.probe()
+        if syncs_before is not None and sync_file is not None:
+            counts["syncs"] = syncs.read(sync_file)["total"] - syncs_before["total"]
+            sources["syncs"] = syncs.MEANS
+        commits_after = self._commits(worker) if commits_before is not None else None
+        if commits_before is not None and commits_after is not None:
+            counts["commits"] = commits_after - commits_before - len(worker.instance.flush_statements)
+            sources["commits"] = "the server's own counter of committed transactions"
+        return Observation(reply, counts, sources)
 
     def _settle(self, worker: Worker, work: PreparedPhase, settling: int) -> int | None:
         """Let the driver settle; the least system calls of a request for one operation (a runtime adds its own)."""
@@ -285,8 +269,7 @@ class VerificationPass:
         return ok
 
     def _failed(self, planned: PlannedPath, name: str, failure: RunnerFailure) -> str:
-        if disk_space.is_full(failure.text):  # no path is to blame for that
-            raise disk_space.error(self._directory.parent, failure.text) from failure
+        self._context.stop_when_full(failure.text)
         workload, _, phase = name.partition(".")
         status = "unsupported" if failure.kind == "unsupported" else "wrong" if failure.kind == "verify" else "failed"
         self._record(
@@ -303,13 +286,45 @@ class VerificationPass:
         return status
 
     def _sync_counting(
-        self, planned: PlannedPath, engine_works: dict[str, PreparedWorkload]
+        self, planned: PlannedPath, workloads: dict[str, PreparedWorkload]
     ) -> tuple[dict[str, str], Path | None]:
-        writes = any(engine_works[name.partition(".")[0]].phases[name].phase.writes for name in planned.phases)
+        writes = any(workloads[name.partition(".")[0]].phases[name].phase.writes for name in planned.phases)
         if not writes or planned.path.get("deployment") != "embedded" or syncs.probe() != syncs.MEANS:
             return {}, None
         file = syncs.make_file(self._directory / "client-syncs")
-        return syncs.environment(file), file
+        return sync_counting.environment(file), file
+
+
+def _passed(counting: Counting, work: PreparedPhase) -> dict[str, int]:
+    """What passed the proxy since it was reset."""
+    counts = counting.proxy.read()
+    passed = {
+        "round_trips": counts.round_trips,
+        "connections": counts.connections,
+        "greetings": counts.greetings,
+        "bytes_sent": counts.bytes_sent,
+        "bytes_received": counts.bytes_received,
+    }
+    readable = not counting.encrypted and work.phase.kind != "load" and distinctive(work.sql)
+    return passed | ({"texts_sent": counts.texts_sent} if readable else {})
+
+
+def _operations_failed(reply: SampleReply, operations: int) -> RunnerFailure:
+    kind, code, text = (reply.failure.kind, reply.failure.code, reply.failure.text) if reply.failure else ("", "", "")
+    return RunnerFailure(kind or "internal", f"{reply.failed} of {operations} operations failed: {text}", code)
+
+
+def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, payload: int) -> tuple[str, str]:
+    """Code and text of what shows that not every answer was fetched; two empty ones when nothing does."""
+    reply, counts = observed.reply, observed.counts
+    round_trips = counts.get("round_trips")
+    if round_trips is not None and work.phase.kind != "null" and round_trips < LEAST_ROUND_TRIPS * reply.operations:
+        text = f"only {round_trips} round trips for {reply.operations} operations"
+        return "not-asked", f"results may come from a client-side cache: {text}"
+    if planned.adapter.floor:
+        received = counts.get("bytes_received") if work.phase.transaction == "autocommit" else None
+        return "not-all", drain_problem(planned.path, reply, payload, received)
+    return "", ""
 
 
 def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:

@@ -192,6 +192,11 @@ class RateTryRecord(InStage, tag="rate-try"):
     p999_ns: int | None = None
     bound_ns: int = 0
 
+    @property
+    def held(self) -> bool:
+        """Whether the rate was reached with its 99th percentile under the bound."""
+        return self.reached and self.p99_ns is not None and self.p99_ns <= self.bound_ns
+
 
 AnyMixedLoadRecord = (
     StageRecord

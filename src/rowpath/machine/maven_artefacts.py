@@ -1,8 +1,9 @@
-"""Maven artefacts that come on request alone, as `rowpath engine fetch NAME` takes them."""
+"""Maven artefacts that come on request only, as `rowpath engine fetch NAME` takes them."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rowpath.errors import EnvironmentMissing
@@ -44,3 +45,22 @@ class Artefacts:
         here = self.availability()
         if not here.ok:
             raise EnvironmentMissing(here.reason, here.remedy)
+
+
+# Drivers on request only, by the name that `build.on_request` of an adapter has.
+JCC = Artefacts(
+    name="jcc",
+    title="IBM Data Server Driver for JDBC and SQLJ (jcc) 12.1.2.0",
+    licence="IBM's International Program License Agreement, which you accept by using it",
+    size_text="7 MB",
+    coordinates=("com.ibm.db2:jcc:12.1.2.0",),
+)
+ESPROC_VERSION = "20230228"
+ESPROC = Artefacts(
+    name="esproc",
+    title=f"esProc SPL {ESPROC_VERSION}",
+    licence="Apache-2.0",
+    size_text="7 MB",
+    coordinates=(f"com.scudata.esproc:esproc:{ESPROC_VERSION}", "net.jpountz.lz4:lz4:1.3.0"),
+)
+DRIVERS: Mapping[str, Artefacts] = {driver.name: driver for driver in (JCC, ESPROC)}

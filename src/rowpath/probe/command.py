@@ -8,12 +8,13 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
+
+import msgspec
 
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
-from rowpath.execution.run import Outcome, make_progress
+from rowpath.execution.run import Outcome
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, cpus
 from rowpath.model.progress import Progress
@@ -22,6 +23,7 @@ from rowpath.probe import eligibility, process_list
 from rowpath.probe.access import Access, Rules, open_access
 from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import Candidates, candidates
+from rowpath.probe.options import ProbeOptions
 from rowpath.probe.query_check import check_query
 from rowpath.probe.row_limit import limited
 from rowpath.probe.run import ProbeRun
@@ -32,30 +34,6 @@ LEAST_BUDGET_S = 5.0
 LEAST_CONNECTIONS = 2
 BUSY_SHARE = 0.5  # of the time, at most, on a server that is not ours
 SUFFIXES = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The options of one `rowpath probe`."""
-
-    url: str
-    query: str = ""
-    query_file: Path | None = None
-    table: str = ""
-    languages: tuple[str, ...] = ()
-    drivers: tuple[str, ...] = ()
-    budget_s: float = 60.0
-    connections: int = 4
-    max_rows: int | None = None
-    jar: Path | None = None
-    odbc_driver: Path | None = None
-    in_place: bool = False
-    redact_query: bool = False
-    yes: bool = False
-    directory: Path | None = None
-    quiet: bool = False
-    color: str = "auto"
-    seed: int | None = None
 
 
 def seconds(text: str) -> float:
@@ -71,9 +49,9 @@ def seconds(text: str) -> float:
     return found
 
 
-def query_of(asked: Asked, target: Target) -> str:
+def query_of(options: ProbeOptions, target: Target) -> str:
     """The query's text; of a file's target empty, for it is read whole. UsageError unless it is said just once."""
-    said = [name for name in ("query", "query_file", "table") if getattr(asked, name)]
+    said = [name for name in ("query", "query_file", "table") if getattr(options, name)]
     if target.deployment == "file":
         if said:
             raise UsageError(f"--{said[0].replace('_', '-')}: a file is read whole", f"rowpath probe {target.shown}")
@@ -83,40 +61,39 @@ def query_of(asked: Asked, target: Target) -> str:
         raise UsageError(
             what, f'rowpath probe {target.shown} --query "SELECT …", or --query-file FILE, or --table NAME'
         )
-    if asked.table:
-        return f"SELECT * FROM {asked.table}"
+    if options.table:
+        return f"SELECT * FROM {options.table}"
     try:
-        text = asked.query or (asked.query_file.read_text(encoding="utf-8") if asked.query_file else "")
+        text = options.query or (options.query_file.read_text(encoding="utf-8") if options.query_file else "")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {asked.query_file}: {error}", "--query-file FILE, in UTF-8") from error
+        raise UsageError(f"cannot read {options.query_file}: {error}", "--query-file FILE, in UTF-8") from error
     return text.strip().rstrip(";").rstrip()
 
 
-def probe(asked: Asked, kind: type[ProbeRun] = ProbeRun) -> Outcome:
+def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = ProbeRun) -> tuple[Outcome, Analysis]:
     """Probe, and leave a run directory; `kind` says how candidates are gone through. Errors: RowpathError."""
-    if asked.connections < LEAST_CONNECTIONS:
+    if options.connections < LEAST_CONNECTIONS:
         raise UsageError(
-            f"--connections {asked.connections}: two are needed, so that paths can take turns", "--connections 2"
+            f"--connections {options.connections}: two are needed, so that paths can take turns", "--connections 2"
         )
-    target = read_target(asked.url, os.environ, jar=asked.jar, odbc_driver=asked.odbc_driver)
+    target = read_target(options.url, os.environ, jar=options.jar, odbc_driver=options.odbc_driver)
     process_list.hide(target.secrets())
-    sql = query_of(asked, target)
+    sql = query_of(options, target)
     if sql:
         check_query(sql, target.engine)
-    if asked.max_rows is not None and asked.max_rows < 1:
-        raise UsageError(f"--max-rows {asked.max_rows}: at least 1 row is read", "--max-rows 1000")
-    limited_sql = limited(sql, target.engine, asked.max_rows)
+    if options.max_rows is not None and options.max_rows < 1:
+        raise UsageError(f"--max-rows {options.max_rows}: at least 1 row is read", "--max-rows 1000")
+    limited_sql = limited(sql, target.engine, options.max_rows)
     scrubber = Scrubber()
     for secret in target.secrets():
         scrubber.add(secret)
-    if asked.redact_query:
+    if options.redact_query:
         scrubber.add(sql)  # what drivers say may quote it
     phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
-    found = candidates_of(target, phase, asked)
-    progress = make_progress(asked.quiet, asked.color)
-    announce(target, found, asked)
+    found = candidates_of(target, phase, options)
+    announce(target, found, options)
     counters.probe()
-    directory = RunDirectory(asked.directory or new_name("probe"))
+    directory = RunDirectory(options.directory or new_name("probe"))
     directory.create()
     journal = Journal(directory, scrubber)
     planned = [*found.paths, *found.floors]
@@ -126,8 +103,8 @@ def probe(asked: Asked, kind: type[ProbeRun] = ProbeRun) -> Outcome:
         cleanup.callback(journal.close)
         cleanup.callback(progress.end)
         build([(p.adapter, p.path.get("version")) for p in planned], progress.note, [p.path for p in planned])
-        budget = Budget(asked.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0)
-        access = cleanup.enter_context(_opened(target, asked, directory, progress))
+        budget = Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0)
+        access = cleanup.enter_context(_opened(target, options, directory, progress))
         for secret in access.secrets():
             scrubber.add(secret)
         cpus.usable()
@@ -137,16 +114,19 @@ def probe(asked: Asked, kind: type[ProbeRun] = ProbeRun) -> Outcome:
             limited_sql,
             found,
             budget,
-            asked,
+            options,
             directory=directory,
             journal=journal,
             scrubber=scrubber,
             progress=progress,
-            seed=asked.seed if asked.seed is not None else time.time_ns() % 1_000_000_007,
+            seed=options.seed if options.seed is not None else time.time_ns() % 1_000_000_007,
         )
-        interrupted = probing.run(_command(asked, target))
+        interrupted = probing.run(_command(options, target))
         journal.write("end", outcome="interrupted" if interrupted else "complete")
-    return Outcome(directory, analyse(directory.path), interrupted)
+        analysis = analyse(directory.path)
+        if analysis.probe is not None:
+            analysis = msgspec.structs.replace(analysis, probe=probing.write_snippets(analysis.probe))
+    return Outcome(directory, interrupted), analysis
 
 
 def _forget_unbegun(directory: RunDirectory) -> None:
@@ -155,7 +135,7 @@ def _forget_unbegun(directory: RunDirectory) -> None:
         shutil.rmtree(directory.path, ignore_errors=True)
 
 
-def candidates_of(target: Target, phase: Phase, asked: Asked) -> Candidates:
+def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candidates:
     """What can be tried. Errors: UsageError when nothing can."""
     found = candidates(
         target.engine,
@@ -163,10 +143,10 @@ def candidates_of(target: Target, phase: Phase, asked: Asked) -> Candidates:
         phase,
         transport="unix" if target.socket and not target.host else "tcp",
         tls=target.tls,
-        languages=asked.languages,
-        drivers=asked.drivers,
+        languages=options.languages,
+        drivers=options.drivers,
         version=str(target.driver_file) if target.driver_file else "",
-        read_only=eligibility.read_only(target, asked.in_place),
+        read_only=eligibility.read_only(target, options.in_place),
     )
     if found.paths:
         return found
@@ -178,27 +158,29 @@ def candidates_of(target: Target, phase: Phase, asked: Asked) -> Candidates:
     raise UsageError(f"no driver fits for {target.shown}", "rowpath list drivers")
 
 
-def announce(target: Target, found: Candidates, asked: Asked) -> None:
+def announce(target: Target, found: Candidates, options: ProbeOptions) -> None:
     """One line that says what will be done, before anything is."""
     drivers = len({(p.adapter.language, p.adapter.driver) for p in found.paths})
     manner = (
-        f"at most {asked.connections} connections, each block one read-only transaction, at most half of the time busy"
+        f"at most {options.connections} connections, each block one read-only transaction, "
+        "at most half of the time busy"
         if target.deployment == "server"
         else "read only"
     )
     print(
-        f"probing {target.shown}: {drivers} drivers in {len(found.paths)} settings, {manner}, for {asked.budget_s:g} s",
+        f"probing {target.shown}: {drivers} drivers in {len(found.paths)} settings, {manner}, "
+        f"for {options.budget_s:g} s",
         file=sys.stderr,
     )
 
 
-def _opened(target: Target, asked: Asked, directory: RunDirectory, progress: Progress) -> Access:
+def _opened(target: Target, options: ProbeOptions, directory: RunDirectory, progress: Progress) -> Access:
     rules = Rules(
-        in_place=asked.in_place,
-        connections=asked.connections,
-        statement_timeout_s=asked.budget_s,
-        max_rows=asked.max_rows,
-        allow_large=asked.yes,
+        in_place=options.in_place,
+        connections=options.connections,
+        statement_timeout_s=options.budget_s,
+        max_rows=options.max_rows,
+        allow_large=options.yes,
     )
     return open_access(target, rules, directory.work, asker(sys.stdin.isatty()))
 
@@ -215,10 +197,10 @@ def asker(interactive: bool) -> Callable[[str], bool]:
     return ask
 
 
-def _command(asked: Asked, target: Target) -> list[str]:
+def _command(options: ProbeOptions, target: Target) -> list[str]:
     """The command line as it may be kept: the URL without secrets, the query only where that was not forbidden."""
     words = ["rowpath", *sys.argv[1:]]
-    hidden: Mapping[str, str] = {asked.url: target.shown} | (
-        {asked.query: "…", f"--query={asked.query}": "--query=…"} if asked.redact_query and asked.query else {}
+    hidden: Mapping[str, str] = {options.url: target.shown} | (
+        {options.query: "…", f"--query={options.query}": "--query=…"} if options.redact_query and options.query else {}
     )
     return [hidden.get(word, word) for word in words]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
 from rowpath.engines.base import Instance
-from rowpath.execution.instances import EngineInstances
-from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
-from rowpath.execution.schedule import Schedule
+from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.run_context import RunContext
+from rowpath.execution.set_runner import SetRunner
 from rowpath.execution.worker import Worker
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.path import AccessPath
@@ -23,21 +22,20 @@ from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.probe.budget import LEAST_BLOCKS, LEAST_WARM_S, Budget
 from rowpath.probe.candidates import NAME, form
 from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
+from rowpath.probe.throttled_worker import PHASE, WORKLOAD
 from rowpath.workloads.expected import Expected
 
 BLOCK_MS, LEAD_IN_MS = 10.0, 1.0
 LATENESS = 1.5  # a set may take the budget beyond its end, by this factor of what is left
 
 
-class OnePhase(PhaseCache):
+class OnePhase:
     """The query, ready; a floor gets it as the scan that it drains."""
 
     def __init__(
-        self, directory: Path, workload: Workload, work: PreparedPhase, floor_work: PreparedPhase, same: RowConsistency
+        self, workload: Workload, work: PreparedPhase, floor_work: PreparedPhase, consistency: RowConsistency
     ) -> None:
-        super().__init__(directory)
-        self._of_paths = PreparedWorkload(workload, cast(Expected, same), {NAME: work}, {})
+        self._of_paths = PreparedWorkload(workload, cast(Expected, consistency), {NAME: work}, {})
         self._of_floors = PreparedWorkload(workload, cast(Expected, RowConsistency()), {NAME: floor_work}, {})
 
     def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
@@ -45,15 +43,14 @@ class OnePhase(PhaseCache):
         return self._of_floors if form(path) == "drain" else self._of_paths
 
 
-class OneInstance(EngineInstances):
-    """A engine_instances of the one database that is probed: nothing is started, loaded or stopped."""
+class OneInstance:
+    """The user's own database, under every key. It has no way to be started, loaded, restarted or stopped."""
 
-    def __init__(self, directory: Path, phase_cache: PhaseCache, instance: Instance) -> None:
-        super().__init__(directory, phase_cache, lambda _secret: None)
-        self._one = instance
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
 
     def __getitem__(self, key: Key) -> Instance:
-        return self._one
+        return self._instance
 
     def __contains__(self, key: Key) -> bool:
         return True
@@ -62,29 +59,17 @@ class OneInstance(EngineInstances):
         """Nothing in between."""
         return {}
 
-    def restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
-        """Never: it is not ours."""
 
+class FullSets:
+    """Full sets on a database that is not ours: nothing of it is renewed between them."""
 
-class FullSets(Schedule):
-    """Full sets on a database that is not ours. `start`: a new runner process for a path."""
-
-    def __init__(
-        self,
-        plan: Plan,
-        *place: Any,
-        timeout_s: float,
-        phase_cache: OnePhase,
-        instance: Instance,
-        start: Callable[[PlannedPath, Callable[[str], None]], ThrottledWorker],
-    ) -> None:
-        super().__init__(plan, *place, timeout_s=timeout_s)
-        self.phase_cache = phase_cache
-        self.engine_instances = OneInstance(self.directory.work, phase_cache, instance)
-        self._new = start
+    def __init__(self, context: RunContext, start: Callable[[PlannedPath, Callable[[str], None]], Worker]) -> None:
+        """`start`: a new runner process for a path, its lines written by the function given."""
+        self._context = context
+        self._start = start
 
     def run_sets(self, sets: int, budget: Budget) -> int:
-        """So many sets of every group, or as many as the budget holds; how many were complete.
+        """Up to this many sets of every batch, as many as the budget holds; how many were complete.
 
         Sets that take longer than was planned get fewer rounds: sets are what claims are made of.
         """
@@ -95,28 +80,30 @@ class FullSets(Schedule):
             if number:
                 self._fit(budget.left_s / (longest_s * (sets - number)))
             began_s = time.monotonic()
-            for group_number, group in enumerate(self.plan.batches):
-                self._set(number, group_number, group)
+            for batch_number, batch in enumerate(self._context.plan.batches):
+                self._set(number, batch_number, batch)
             longest_s = time.monotonic() - began_s
         return sets
 
+    def one_by_one(self, set_number: int, batch_number: int, planned: PlannedPath) -> None:
+        """One cold execution of only one path, in a batch of its own of that set."""
+        self._set(set_number, batch_number, (planned,))
+
+    def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:
+        context = self._context
+        members = [planned for planned in batch if context.runnable(planned)]
+        if members:
+            runner = SetRunner(context, lambda planned: self._start(planned, context.log_of(planned)))
+            runner.run(set_number, batch_number, members)
+
     def _fit(self, share: float) -> None:
-        measure = self.plan.experiment.measure
+        plan = self._context.plan
+        measure = plan.experiment.measure
         rounds = max(LEAST_BLOCKS, min(measure.rounds, int(measure.rounds * share)))
         warm_s = max(LEAST_WARM_S, min(measure.warm_cap_s, measure.warm_cap_s * share))
         shorter = msgspec.structs.replace(measure, rounds=rounds, warm_cap_s=warm_s)
-        experiment = msgspec.structs.replace(self.plan.experiment, measure=shorter)
-        self.plan = replace(self.plan, experiment=experiment)
-
-    def one_by_one(self, set_number: int, group: int, planned: PlannedPath) -> None:
-        """One cold execution of one path, alone, in a group of that set of its own."""
-        self._set(set_number, group, (planned,))
-
-    def _worker(self, planned: PlannedPath) -> Worker:
-        return self._new(planned, self.log_of(planned))
-
-    def _renew(self, members: list[PlannedPath], first: bool) -> None:
-        """Nothing is ours to make anew."""
+        experiment = msgspec.structs.replace(plan.experiment, measure=shorter)
+        self._context = replace(self._context, plan=replace(plan, experiment=experiment))
 
 
 def experiment_of(title: str, rounds: int, sets: int, warm_s: float, regimes: tuple[Any, ...]) -> Experiment:
@@ -139,7 +126,7 @@ def plan_of(
     paths: tuple[PlannedPath, ...],
     *,
     dropped: tuple[Any, ...] = (),
-    groups: tuple[tuple[PlannedPath, ...], ...] = (),
+    batches: tuple[tuple[PlannedPath, ...], ...] = (),
     anchors: tuple[str, ...] = (),
     seed: int,
     filters: Mapping[str, tuple[str, ...]] | None = None,
@@ -148,5 +135,5 @@ def plan_of(
     workload = Workload(WORKLOAD, "A query of yours", {}, (work.phase,))
     assert work.phase.name == PHASE
     return Plan(
-        experiment, {WORKLOAD: workload}, paths, dropped, groups, anchors, seed, dict(filters or {}), extended=False
+        experiment, {WORKLOAD: workload}, paths, dropped, batches, anchors, seed, dict(filters or {}), extended=False
     )

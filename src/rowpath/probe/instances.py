@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines.base import BY_URL, Settled
 from rowpath.errors import InternalError
 from rowpath.model.path import AccessPath
@@ -79,6 +81,7 @@ class GivenServer(ExternalInstance):
 
     given_by = "the command line"
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens and who logs in; with a driver of the user's own, what that driver understands."""
         target = self.target
@@ -112,10 +115,12 @@ class DatabaseFiles(ExternalInstance):
         self._in_place = in_place
         self._read_only = eligibility.read_only(target, in_place)
 
+    @override
     def stop(self) -> None:
         """The copies are removed."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The file or directory to open now: where one process alone may open one, a copy that nobody has open."""
         target = self.target
@@ -123,10 +128,12 @@ class DatabaseFiles(ExternalInstance):
         options = {"path": str(place)} | ({"read_only": "yes"} if self._read_only else {})
         return options | ({"user": target.user, "password": target.password} if target.user else {})
 
+    @override
     def size_bytes(self) -> int:
         """Bytes of the database, its log included."""
         return file_copies.files_of(self.target.engine, self._original).size_bytes
 
+    @override
     def facts(self) -> dict[str, str]:
         """Where it is, and what is opened."""
         return super().facts() | {"opened": "in place, read only" if self._in_place else "a copy"}
@@ -154,15 +161,18 @@ class SingleFile(ExternalInstance):
         folder.mkdir(mode=0o700, parents=True)
         (folder / f"{TABLE}.{suffix}").symlink_to(self._file.absolute())
 
+    @override
     def stop(self) -> None:
         """The link is removed, never the file."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder with the link, and the delimiter."""
         named = self.target.options.get("delimiter", DELIMITERS.get(self._file.suffix.lower(), ""))
         return {"path": str(self._folder)} | ({"delimiter": named} if named else {})
 
+    @override
     def size_bytes(self) -> int:
         """Bytes of the file."""
         return self._file.stat().st_size

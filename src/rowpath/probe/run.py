@@ -5,23 +5,23 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from rowpath.analysis.analyse import analyse
 from rowpath.errors import RowpathError, TimedOut, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run import write_head, write_paths
+from rowpath.execution.run_context import RunContext
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
-from rowpath.model.probe import DigestGroup, Snippet, TriedPath
+from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import caveats, round_trips, snippets
 from rowpath.probe.access import Access
 from rowpath.probe.budget import Budget, plan_finals
 from rowpath.probe.candidates import Candidates
-from rowpath.probe.full_sets import FullSets, OnePhase, experiment_of, plan_of
+from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, experiment_of, plan_of
+from rowpath.probe.options import ProbeOptions
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.row_diff import first_difference
 from rowpath.probe.search import BLOCK_NS, Search, Tried
@@ -30,9 +30,6 @@ from rowpath.probe.throttled_worker import PHASE, WORKLOAD, ThrottledWorker, wor
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
-
-if TYPE_CHECKING:
-    from rowpath.probe.command import Asked
 
 SETS = 6
 LEAST_WITH_FLOOR = 2  # with so many connections paths alone take turns
@@ -50,7 +47,7 @@ class ProbeRun:
         sql: str,
         found: Candidates,
         budget: Budget,
-        asked: Asked,
+        options: ProbeOptions,
         *,
         directory: RunDirectory,
         journal: Journal,
@@ -62,7 +59,7 @@ class ProbeRun:
         self.sql = sql
         self.found = found
         self.budget = budget
-        self.asked = asked
+        self.options = options
         self.directory = directory
         self.journal = journal
         self.scrubber = scrubber
@@ -70,12 +67,13 @@ class ProbeRun:
         self.seed = seed
         self.sameness = RowConsistency()
         self.search: Search | None = None
+        self.columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
         self._limits: list[str] = []
         self._named: set[str] = set()
 
     def run(self, command: list[str]) -> bool:
         """The whole probe; whether it was interrupted. Errors: RowpathError before anything could be measured."""
-        columns = self.described()
+        columns = self.columns = self.described()
         scan = bool(self.access.table)
         work = work_of(self.sql, columns, table=self.access.table, scan=scan)
         floor_work = work_of(self.sql, columns, table=self.access.table, scan=True)
@@ -83,7 +81,7 @@ class ProbeRun:
         self.progress.begin(self.budget.left_s, [planned.name for planned in self.found.paths])
         programs = WorkerPool(self._start)
         self.search = Search(
-            work, programs, self.budget, self.sameness, self.asked.connections, self.seed, self.progress.note,
+            work, programs, self.budget, self.sameness, self.options.connections, self.seed, self.progress.note,
             self.found.paths,
         )  # fmt: skip
         interrupted = False
@@ -96,7 +94,6 @@ class ProbeRun:
             self._tell(self.search)
         if not any(each.execution_ns for each in self.search.tried.values()) and not interrupted:
             raise self._nothing(self.search)
-        self._snippets(columns)
         return interrupted
 
     def described(self) -> tuple[DescribedColumn, ...]:
@@ -135,15 +132,15 @@ class ProbeRun:
             stream.write(self.scrubber.clean(line) + "\n")
 
     def _head(self, work: PreparedPhase, command: list[str]) -> None:
-        if self.asked.redact_query:
+        if self.options.redact_query:
             work = redacted(work)
         experiment = experiment_of(f"the fastest path to {self.access.target.shown}", 0, SETS, 0.0, ("steady",))
         plan = plan_of(experiment, work, (), dropped=self.found.dropped, seed=self.seed)
         options = {
             "budget_s": self.budget.total_s,
-            "connections": self.asked.connections,
+            "connections": self.options.connections,
             "url": self.access.target.shown,
-            "in_place": self.asked.in_place,
+            "in_place": self.options.in_place,
             "engine_version": self.access.engine_version,
         }
         write_head(self.journal, plan, options, command)
@@ -181,13 +178,13 @@ class ProbeRun:
         self.progress.note(f"full sets of {len(members)}: {final.sets} sets of {final.rounds} rounds")
         planned = {path_id: search.tried[path_id].planned for path_id in members}
         # The floor is one of the connections that are open at once.
-        floors = self.found.floors[:1] if self.asked.connections > LEAST_WITH_FLOOR else ()
-        room = self.asked.connections - len(floors)
+        floors = self.found.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
+        room = self.options.connections - len(floors)
         sets = [tuple(planned[path_id] for path_id in each) for each in batches(members, room)]
         if floors:
             sets[0] = (*sets[0], floors[0])
-        schedule = self.schedule(work, floor_work, tuple(sets), final.rounds, final.sets, final.warm_s, ("steady",))
-        done = schedule.run_sets(final.sets, self.budget)
+        full_sets = self.full_sets(work, floor_work, tuple(sets), final.rounds, final.sets, final.warm_s, ("steady",))
+        done = full_sets.run_sets(final.sets, self.budget)
         if done < SETS:
             self._limits.append(caveats.few_sets(done, SETS))
         for path_id in members:
@@ -202,15 +199,15 @@ class ProbeRun:
         self._limits.append(caveats.too_long(execution_s, self.budget.total_s))
         room = max(1, int(self.budget.left_s / self.budget.wall_s(execution_s)))
         best = [each.planned for each in search.defaults()][:room]
-        schedule = self.schedule(work, floor_work, tuple((planned,) for planned in best), 1, 1, 0.0, ("cold",))
+        full_sets = self.full_sets(work, floor_work, tuple((planned,) for planned in best), 1, 1, 0.0, ("cold",))
         for number, planned in enumerate(best):
             if number and self.budget.left_s < self.budget.wall_s(execution_s):
                 break
-            schedule.one_by_one(0, number, planned)
+            full_sets.one_by_one(0, number, planned)
             search.tried[planned.path.id].left = ""
             search.tried[planned.path.id].step = "one cold execution"
 
-    def schedule(
+    def full_sets(
         self,
         work: PreparedPhase,
         floor_work: PreparedPhase,
@@ -225,19 +222,18 @@ class ProbeRun:
         members = tuple({planned.path.id: planned for group in sets for planned in group}.values())
         anchors = (sets[0][0].path.id,) if len(sets) > 1 and regimes != ("cold",) else ()
         self._name(members)
-        plan = plan_of(experiment, work, members, groups=sets, anchors=anchors, seed=self.seed)
-        phase_cache = OnePhase(self.directory.work, plan.workloads[WORKLOAD], work, floor_work, self.sameness)
-        return FullSets(
+        plan = plan_of(experiment, work, members, batches=sets, anchors=anchors, seed=self.seed)
+        context = RunContext(
             plan,
             self.directory,
             self.journal,
             self.scrubber,
             self.progress,
-            timeout_s=self._timeout_s(),
-            phase_cache=phase_cache,
-            instance=self.access.instance,
-            start=self._start,
+            self._timeout_s(),
+            engine_instances=OneInstance(self.access.instance),
+            phase_cache=OnePhase(plan.workloads[WORKLOAD], work, floor_work, self.sameness),
         )
+        return FullSets(context, self._start)
 
     def _name(self, paths: Iterable[PlannedPath]) -> None:
         """Journal the paths of which more will be said; an engine that a driver carries parts no ranking."""
@@ -266,7 +262,7 @@ class ProbeRun:
                 pair = ordered[0][1][0].planned, members[0].planned
                 difference = first_difference(programs, pair, work, self.access.target.engine)
                 names = [column.name for column in work.columns]
-                if self.asked.redact_query and difference in names:
+                if self.options.redact_query and difference in names:
                     difference = f"column {names.index(difference) + 1}"
             told = tuple(each.planned.name for each in members)
             self._write("group", DigestGroup(digest, members[0].rows, told, difference))
@@ -318,16 +314,18 @@ class ProbeRun:
             )
         return UsageError(f"no path delivered the query's rows: {text}", "rowpath doctor; or another query")
 
-    def _snippets(self, columns: tuple[DescribedColumn, ...]) -> None:
-        """A program for the fastest path of each language, in the run directory too."""
-        probe = analyse(self.directory.path).probe
-        for best in probe.languages if probe else ():
-            path = next(each.path for each in probe.tried if each.name == best.name) if probe else {}
-            sql = REDACTED if self.asked.redact_query else self.sql  # with its limit: what was found holds for that
-            made = snippets.snippet(best.name, path, self.access.target, sql, columns)
-            if made is not None:
-                self._write("snippet", made)
-                (self.directory.path / made.file).write_text(self.scrubber.clean(made.text), encoding="utf-8")
+    def write_snippets(self, probe: Probe) -> Probe:
+        """A program for the fastest path of each language, journalled, as a file, and in the probe that comes back."""
+        made: list[Snippet] = []
+        paths = {tried.name: tried.path for tried in probe.tried}
+        sql = REDACTED if self.options.redact_query else self.sql  # with its limit: what was found holds for that
+        for best in probe.languages:
+            snippet = snippets.snippet(best.name, paths[best.name], self.access.target, sql, self.columns)
+            if snippet is not None:
+                made.append(msgspec.structs.replace(snippet, text=self.scrubber.clean(snippet.text)))
+                self._write("snippet", snippet)
+                (self.directory.path / snippet.file).write_text(made[-1].text, encoding="utf-8")
+        return msgspec.structs.replace(probe, snippets=tuple(made))
 
 
 def _delivered(search: Search, tried: Tried) -> bool:

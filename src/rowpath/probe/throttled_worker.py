@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Measured, Worker
@@ -72,6 +74,7 @@ class ThrottledWorker(Worker):
         """Wait until the process is up, so that starting it can be told from connecting."""
         self.runner.hello(self.planned.adapter.driver, self.timeout_s)
 
+    @override
     def open(self, **overrides: Any) -> dict[str, Any]:
         """Connect, and make the connection harmless before anything else."""
         record = super().open(**overrides)
@@ -94,6 +97,7 @@ class ThrottledWorker(Worker):
         self.cpus = cpus.client_cpus(planned.path.get("placement"), int(threads) if threads.isdigit() else 1)
         self.open()
 
+    @override
     def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
         """One sample, then a rest."""
         measured = super().sample(work, regime, **how)
@@ -102,6 +106,7 @@ class ThrottledWorker(Worker):
             self._changed(self, work)
         return measured
 
+    @override
     def verify(self, work: PreparedPhase, first: int, count: int, max_rows: int = WHOLE, keep: str = "") -> VerifyReply:
         """The digest of whole executions, then a rest."""
         began = time.monotonic()

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.model.progress import GroupsSecond
+from rowpath.model.progress import GroupsSecond, Progress, Silent
 from rowpath.report.live_mixed_load import GroupsHistory
 from rowpath.report.terminal import make_console
 
@@ -25,12 +25,12 @@ BAR_WIDTH = 40
 _RANKS = 0.98
 
 
-def make(color: str) -> Progress:
-    """The progress on stderr, as `--color` wants it."""
-    return Progress(make_console(color, to_stderr=True))
+def make(quiet: bool, color: str) -> Progress:
+    """A run's progress on stderr: live in a terminal, lines elsewhere; nothing with `--quiet`."""
+    return Silent() if quiet else LiveProgress(make_console(color, to_stderr=True))
 
 
-class Progress:
+class LiveProgress:
     """A run's progress. The scheduler calls these between blocks; nothing is drawn at any other moment."""
 
     def __init__(self, console: Console | None = None, now: Callable[[], float] = time.monotonic) -> None:

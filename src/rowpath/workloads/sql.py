@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from rowpath.engines.base import Engine
+from rowpath.model.dialect import Dialect
 from rowpath.model.workload import Column, Phase, Workload
 
 _TEMPLATE = re.compile(r"\{(create|drop|columns):([^{}]+)\}")
@@ -45,7 +45,7 @@ def result_columns(workload: Workload, phase: Phase) -> tuple[Column, ...]:
     return tuple(column for column in columns if any(fnmatchcase(column.name, pattern) for pattern in phase.only))
 
 
-def _expand(workload: Workload, text: str, engine: Engine) -> str:
+def _expand(workload: Workload, text: str, engine: Dialect) -> str:
     def replacement(match: re.Match[str]) -> str:
         action, name = match.groups()
         table = workload.tables[name]
@@ -56,13 +56,13 @@ def _expand(workload: Workload, text: str, engine: Engine) -> str:
     return _TEMPLATE.sub(replacement, text)
 
 
-def sql_for(workload: Workload, phase: Phase, engine: Engine) -> str:
+def sql_for(workload: Workload, phase: Phase, engine: Dialect) -> str:
     """The phase's SQL in the engine's dialect, `?` placeholders; templates expanded."""
     names = ", ".join(column.name for column in result_columns(workload, phase))
     return _expand(workload, phase.dialects.get(engine.name, phase.sql).replace("{result}", names), engine)
 
 
-def reset_for(workload: Workload, phase: Phase, engine: Engine) -> tuple[str, ...]:
+def reset_for(workload: Workload, phase: Phase, engine: Dialect) -> tuple[str, ...]:
     """The statements that make the phase's starting state anew; a DROP among them may fail, the others must not."""
     return tuple(_expand(workload, statement, engine) for statement in phase.reset)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from rowpath.analysis.mixed_load.model import RateTry
 from rowpath.analysis.mixed_load.stages import CLIENT, SERVER, StageRun
 from rowpath.analysis.statistics.intervals import Interval, student
-from rowpath.execution.mixed_load.rate_search import held
 from rowpath.journal.mixed_load_records import ClientGroupRecord, RateTryRecord
 from rowpath.journal.reader import Records
 from rowpath.journal.records import PathRecord
@@ -107,7 +106,7 @@ def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, .
         phase = next((at.phase for run in runs for at in run.workers if (run.key[1], at.group) == (path_id, group)), "")
         workload, _, name = phase.rpartition(".")
         for number, tried in by_set.items():
-            highest = max((each.rate_per_s for each in tried if held(rate_try(each), each.bound_ns)), default=None)
+            highest = max((each.rate_per_s for each in tried if each.held), default=None)
             keep((path_id, "", group, workload or NOWHERE, name or NOWHERE), "highest_rate", number, highest)
     return tuple(found.values())
 

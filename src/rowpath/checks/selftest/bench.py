@@ -138,7 +138,7 @@ class Bench:
         self._runs += 1
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
         experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
-        experiment = msgspec.structs.replace(experiment, groups=groups, stages=stages)
+        experiment = msgspec.structs.replace(experiment, client_groups=groups, stages=stages)
         workload = phase.partition(".")[0]
         plan = Plan(
             experiment,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from rowpath.engines.external.base import GivenEngine
 from rowpath.engines.external.server import Kind
 
@@ -51,6 +53,7 @@ class Ibmi(GivenEngine):
         "array": "arrays are for procedures alone",
     }
 
+    @override
     def slow_query(self) -> str:
         """Minutes of counting combinations of the catalogue."""
         return "SELECT COUNT(*) FROM QSYS2.SYSCOLUMNS a, QSYS2.SYSCOLUMNS b, QSYS2.SYSCOLUMNS c"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from rowpath.engines.external.base import GivenEngine
 from rowpath.engines.external.server import MARKER, Kind
 
@@ -50,10 +52,12 @@ class Oracle(GivenEngine):
         "array": "an array is a type of its own, made by a statement of its own",
     }
 
+    @override
     def drop(self, name: str) -> str:
         """DROP TABLE in its dialect, past the recycle bin; fails when there is no such table."""
         return f"DROP TABLE {name} PURGE"
 
+    @override
     def slow_query(self) -> str:
         """Minutes of counting combinations of what every user may see."""
         return "SELECT COUNT(*) FROM all_objects a, all_objects b, all_objects c, all_objects d"

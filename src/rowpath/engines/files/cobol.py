@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from rowpath.engines.files.records import RecordEngine
 from rowpath.model.workload import Table
 
@@ -15,10 +17,12 @@ class Cobol(RecordEngine):
     library = ("libcob.so.4", "set_libcob_version")
     durabilities: tuple[str, ...] = ("none",)
 
+    @override
     def settle_statements(self) -> list[str]:
         """What the runner does itself: its files are closed."""
         return ["CLOSE"]
 
+    @override
     def fillings(self, tables: dict[str, Table]) -> list[tuple[dict[str, str], dict[str, Table]]]:
         """All tables INDEXED; those that nobody reads by key SEQUENTIAL too."""
         scanned = {name: table for name, table in tables.items() if not table.primary_key}

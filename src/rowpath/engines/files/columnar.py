@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
 from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import File, Folder
@@ -36,6 +37,7 @@ class ColumnarFile(File):
     compression: str
     title: str
 
+    @override
     def availability(self) -> Availability:
         """What the Python side says of pyarrow, which writes the files."""
         writer = _writer()
@@ -43,10 +45,12 @@ class ColumnarFile(File):
         found: Availability = python.availability(writer, writer.versions[0])
         return Availability(found.ok, self.title, found.reason, found.remedy)
 
+    @override
     def instance(self, deployment: str, durability: str, place: Place) -> ColumnarFolder:
         """A folder of files, not yet made."""
         return ColumnarFolder(self, deployment, place)
 
+    @override
     def supports(self, logical_type: str) -> str:
         """Empty when the logical type can be written and every reader knows it, else the reason."""
         if logical_type == "interval":
@@ -61,6 +65,7 @@ class ColumnarFolder(Folder):
         super().__init__(deployment, place)
         self._engine = engine
 
+    @override
     def load(self, tables: dict[str, Table]) -> None:
         """Write TABLE.SUFFIX of each table, synced. Errors: EnvironmentMissing, RowpathError."""
         for name, table in tables.items():
@@ -70,10 +75,12 @@ class ColumnarFolder(Folder):
             with file.open("rb") as handle:
                 os.fsync(handle.fileno())
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder."""
         return {"path": str(self._folder)}
 
+    @override
     def facts(self) -> dict[str, str]:
         """Format, compression, size of a row group or record batch, and who wrote it."""
         engine = self._engine

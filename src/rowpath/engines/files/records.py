@@ -6,6 +6,8 @@ import ctypes
 import importlib
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Place
 from rowpath.engines.embedded import Copies
@@ -86,6 +88,7 @@ class RecordFiles(Copies):
         super().__init__(deployment, durability, engine.version(), folder, "loaded", "records")
         self._engine = engine
 
+    @override
     def start(self) -> None:
         """Make the private folders. Errors: EnvironmentMissing when they cannot be written."""
         super().start()

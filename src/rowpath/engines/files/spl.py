@@ -6,23 +6,17 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import File, Folder
-from rowpath.machine.maven_artefacts import Artefacts
+from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION, Artefacts
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 from rowpath.runners.manifest import Adapter, load_manifest
 
-VERSION = "20230228"
-ESPROC = Artefacts(
-    name="esproc",
-    title=f"esProc SPL {VERSION}",
-    licence="Apache-2.0",
-    size_text="7 MB",
-    coordinates=(f"com.scudata.esproc:esproc:{VERSION}", "net.jpountz.lz4:lz4:1.3.0"),
-)
 FETCHABLE: Mapping[str, Artefacts] = {ESPROC.name: ESPROC}
 # As SPL calls the types of a text file's columns. Its own datetime keeps milliseconds: the whole text is kept.
 TYPES = {
@@ -55,19 +49,23 @@ class Spl(File):
         """None: it only reads."""
         return self.durabilities
 
+    @override
     def availability(self) -> Availability:
         """Whether it was fetched."""
         return ESPROC.availability()
 
+    @override
     def version(self) -> str:
         """The pinned one."""
-        return VERSION
+        return ESPROC_VERSION
 
+    @override
     def instance(self, deployment: str, durability: str, place: Place) -> SplFolder:
         """A folder of files, not yet made. Errors: EnvironmentMissing."""
         ESPROC.require()
         return SplFolder(deployment, place)
 
+    @override
     def supports(self, logical_type: str) -> str:
         """Empty when SPL reads the logical type exactly from text, else the reason."""
         return "" if logical_type in TYPES else f"SPL has no exact {logical_type} in a text file"
@@ -76,24 +74,26 @@ class Spl(File):
 class SplFolder(Folder):
     """One folder of TABLE.tbl, or of TABLE.ctx made from it."""
 
-    version = VERSION
+    version = ESPROC_VERSION
 
     def __init__(self, deployment: str, place: Place) -> None:
         super().__init__(deployment, place)
         self._storage = place.storage or Spl.storages[0]
 
+    @override
     def start(self) -> None:
         """Make the private folder and SPL's configuration. Errors: EnvironmentMissing when it cannot be written."""
         super().start()
         self._configuration.write_text(CONFIGURATION)
 
+    @override
     def load(self, tables: dict[str, Table]) -> None:
         """Write the files, synced. Errors: EnvironmentMissing, RowpathError."""
         super().load(tables)
         if self._storage == "text" or not tables:
             return
         asked = {"engine": "spl", "durability": "none", **self.options(AccessPath.of({}))}
-        with load_through_runner.connected("java", _adapter().driver, VERSION, asked) as runner:
+        with load_through_runner.connected("java", _adapter().driver, ESPROC_VERSION, asked) as runner:
             for name, table in tables.items():
                 file = self._folder / f"{name}.ctx"
                 source = self._folder / f"{name}.tbl"
@@ -102,15 +102,17 @@ class SplFolder(Folder):
                 with file.open("rb") as handle:
                     os.fsync(handle.fileno())
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder, how it keeps tables, and SPL's configuration."""
         own = {"deployment": self.deployment, "storage": self._storage, "config": str(self._configuration)}
         return super().options(path) | own
 
+    @override
     def facts(self) -> dict[str, str]:
         """Version and format."""
         format_name = "delimited text" if self._storage == "text" else "composite table (columns, LZ4)"
-        return {"version": VERSION, "format": format_name}
+        return {"version": ESPROC_VERSION, "format": format_name}
 
     @property
     def _configuration(self) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from typing_extensions import override
+
 from rowpath.engines import backup
 from rowpath.engines.base import Instance, Place
 from rowpath.engines.jvm import derby_backup, derby_legacy
@@ -36,6 +38,7 @@ class Derby(JvmEngine):
     def __init__(self, version: str = "") -> None:
         self._version = version  # empty: the pinned one
 
+    @override
     def version(self) -> str:
         """Of the pinned jar, or the old one."""
         return self._version or super().version()
@@ -59,18 +62,21 @@ class Derby(JvmEngine):
             derby_legacy.BY_VERSION[version].availability() if here.ok and version in derby_legacy.BY_VERSION else here
         )
 
+    @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A database directory, or a server over one, not yet made. Errors: EnvironmentMissing."""
         if place.version in derby_legacy.BY_VERSION:
             derby_legacy.BY_VERSION[place.version].require()
         return JvmEngine.instance(Derby(place.version), deployment, durability, place)
 
+    @override
     def supports(self, logical_type: str) -> str:
         """Empty when it has the logical type, else the reason."""
         if self.version() == derby_legacy.VERSION and logical_type in ("float32", "float64"):
             return f"the greatest values of REAL and DOUBLE are out of range in Derby {derby_legacy.VERSION}"
         return super().supports(logical_type)
 
+    @override
     def drop(self, name: str) -> str:
         """DROP TABLE in its dialect; fails when there is no such table."""
         return f"DROP TABLE {name}"
@@ -83,10 +89,12 @@ class Derby(JvmEngine):
         quoted = str(copy).replace("'", "''")
         return [f"CALL SYSCS_UTIL.SYSCS_IMPORT_TABLE(NULL, '{name.upper()}', '{quoted}', '|', '\"', 'UTF-8', 0)"]
 
+    @override
     def settle_statements(self) -> list[str]:
         """A checkpoint, by whoever is connected: the embedded runner, or any client of the server."""
         return ["CALL SYSCS_UTIL.SYSCS_CHECKPOINT_DATABASE()"]
 
+    @override
     def slow_query(self) -> str:
         """A query that runs for minutes and needs no table of ours."""
         names = "abcde"
@@ -94,28 +102,34 @@ class Derby(JvmEngine):
         # Of every one, for a condition on some is tried before the others are joined.
         return f"SELECT COUNT(*) FROM {tables} WHERE {' + '.join(f'{name}.COLUMNNUMBER' for name in names)} < 0"
 
+    @override
     def once(self, durability: str) -> list[str]:
         """Index statistics are made when a table is filled and then left alone: the daemon would work beside us."""
         return ["CALL SYSCS_UTIL.SYSCS_SET_DATABASE_PROPERTY('derby.storage.indexStats.auto', 'false')"]
 
+    @override
     def filled(self, name: str, table: Table) -> list[str]:
         """Where its numbering goes on, and statistics, which the oldest cannot be asked for."""
         if self.version() == derby_legacy.OLDEST:
             return super().filled(name, table)
         return [*super().filled(name, table), f"CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{name.upper()}', NULL)"]
 
+    @override
     def backup_statement(self, folder: Path) -> tuple[Path, str]:
         """Its procedure, which copies the directory under its own name into the folder."""
         return folder / DATABASE, f"CALL SYSCS_UTIL.SYSCS_BACKUP_DATABASE({backup.literal(folder)})"
 
+    @override
     def restore(self, kept: Path, database: Path) -> None:
         """Restored and each table held against its indexes, by its own program. Errors: RowpathError."""
         derby_backup.restore(self._jars(), kept, database)
 
+    @override
     def set_password(self, password: str) -> list[str]:
         """Nothing: the server knows its user, the database none."""
         return []
 
+    @override
     def server_files(self, password: str) -> dict[str, str]:
         """`derby.properties` with the only login."""
         lines = [
@@ -125,6 +139,7 @@ class Derby(JvmEngine):
         ]
         return {"derby.properties": "\n".join(lines) + "\n"}
 
+    @override
     def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:
         """The network server."""
         properties = [f"-Dderby.system.home={home}", f"-Dderby.stream.error.file={home / 'derby.log'}"]
@@ -137,10 +152,12 @@ class Derby(JvmEngine):
             ready=b"ready to accept connections",
         )
 
+    @override
     def server_settings(self, durability: str) -> dict[str, str]:
         """Durability as Derby calls it."""
         return {"derby.system.durability": "test" if durability == "none" else "full"}
 
+    @override
     def ping(self, port: int) -> list[str]:
         """Its own control program."""
         return [CONTROL, "ping", "-h", "127.0.0.1", "-p", str(port)]
@@ -148,6 +165,7 @@ class Derby(JvmEngine):
     def _jars(self) -> tuple[str, ...]:
         return derby_legacy.JARS if self.version() == derby_legacy.VERSION else JARS
 
+    @override
     def _kept_as(self, column: Column) -> str:
         # A CHAR beyond the longest is kept without its blanks, which the digest drops anyway.
         return "varchar" if column.type == "char" and column.length > LONGEST_CHAR else column.type

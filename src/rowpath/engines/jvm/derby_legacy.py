@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rowpath.machine.maven_artefacts import Artefacts
+from rowpath.machine.maven_artefacts import JCC, Artefacts
 
 VERSION = "10.8.2.2"
 OLDEST = "10.3.1.4"
@@ -26,13 +26,6 @@ DERBY_OLDEST = Artefacts(
     licence="Apache-2.0",
     size_text="2 MB",
     coordinates=(f"org.apache.derby:derby:{OLDEST}",),
-)
-JCC = Artefacts(
-    name="jcc",
-    title="IBM Data Server Driver for JDBC and SQLJ (jcc) 12.1.2.0",
-    licence="IBM's International Program License Agreement, which you accept by using it",
-    size_text="7 MB",
-    coordinates=("com.ibm.db2:jcc:12.1.2.0",),
 )
 FETCHABLE: Mapping[str, Artefacts] = {found.name: found for found in (DERBY, DERBY_OLDEST, JCC)}
 BY_VERSION: Mapping[str, Artefacts] = {VERSION: DERBY, OLDEST: DERBY_OLDEST}

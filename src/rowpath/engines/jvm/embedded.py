@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines import backup as backups
 from rowpath.engines import indexes
 from rowpath.engines.base import Backup, Instance, Place
@@ -45,6 +47,7 @@ class Directory(Copies):
         """Let every path work on one copy of that database directory, open nowhere else. Errors: RowpathError."""
         private_directories.copy(database, self.restored_copy(), None)
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The path's own copy."""
         return {"path": self._engine.path(self._copy(path))}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from typing_extensions import override
+
 from rowpath.engines import backup
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
 from rowpath.errors import RowpathError
@@ -35,23 +37,28 @@ class H2(JvmEngine):
         told = "charset=UTF-8 fieldSeparator=| fieldDelimiter= escape= preserveWhitespace=true"
         return [f"INSERT INTO {name} SELECT * FROM CSVREAD('{quoted}', '{columns}', '{told}')"]
 
+    @override
     def settle_statements(self) -> list[str]:
         """Everything into the file and the file to the disk, by whoever is connected."""
         return ["CHECKPOINT SYNC"]
 
+    @override
     def slow_query(self) -> str:
         """A query that runs for minutes and needs no table of ours."""
         return "SELECT COUNT(*) FROM SYSTEM_RANGE(1, 1000000) a, SYSTEM_RANGE(1, 1000000) b WHERE a.X + b.X < 0"
 
+    @override
     def filled(self, name: str, table: Table) -> list[str]:
         """Where its numbering goes on, and statistics."""
         return [*super().filled(name, table), f"ANALYZE TABLE {name}"]
 
+    @override
     def backup_statement(self, folder: Path) -> tuple[Path, str]:
         """A zip of the database's file, copied while it is in use."""
         kept = folder / f"{DATABASE}.zip"
         return kept, f"BACKUP TO {backup.literal(kept)}"
 
+    @override
     def restore(self, kept: Path, database: Path) -> None:
         """Unpack it; each file in it has a checksum. Errors: RowpathError, OSError."""
         try:
@@ -60,6 +67,7 @@ class H2(JvmEngine):
         except (zipfile.BadZipFile, KeyError) as error:
             raise RowpathError(f"{kept.name} is no whole zip: {error}") from error
 
+    @override
     def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:
         """The TCP server: by its own default it would listen everywhere."""
         return ServerCommand(

@@ -6,6 +6,8 @@ import tarfile
 import zlib
 from pathlib import Path
 
+from typing_extensions import override
+
 from rowpath.engines import backup
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
 from rowpath.errors import RowpathError
@@ -31,21 +33,25 @@ class Hsqldb(JvmEngine):
     backup_way = "backup"
     greeting = b"GET "  # not its protocol: it hangs up
 
+    @override
     def slow_query(self) -> str:
         """A query that runs for minutes and needs no table of ours."""
         # HSQLDB looks whether it shall stop only while it reads a stored table: of system tables BLOCKS alone is one.
         tables = ", ".join(f"INFORMATION_SCHEMA.SYSTEM_COLUMNS {name}" for name in "abcd")
         return f"SELECT COUNT(*) FROM {tables}, SYSTEM_LOBS.BLOCKS e"
 
+    @override
     def once(self, durability: str) -> list[str]:
         """When its log is synced: a property of the database, not of a connection."""
         return [f"SET FILES WRITE DELAY {'FALSE' if durability == 'full' else f'{NEVER_MS} MILLIS'}"]
 
+    @override
     def backup_statement(self, folder: Path) -> tuple[Path, str]:
         """An archive of the database's files, written while it is in use."""
         kept = folder / f"{DATABASE}.tar.gz"
         return kept, f"BACKUP DATABASE TO {backup.literal(kept)} NOT BLOCKING"
 
+    @override
     def restore(self, kept: Path, database: Path) -> None:
         """Unpack it. Errors: RowpathError, OSError."""
         database.mkdir(mode=0o700)
@@ -56,6 +62,7 @@ class Hsqldb(JvmEngine):
         except (tarfile.TarError, EOFError, zlib.error) as error:
             raise RowpathError(f"{kept.name} is no whole archive: {error}") from error
 
+    @override
     def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:
         """Its server, which opens the database when it starts."""
         database = ("--database.0", f"file:{self.path(home / DATABASE)}", "--dbname.0", DATABASE)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from rowpath.engines.base import Place
 from rowpath.engines.embedded import Copies
 from rowpath.engines.mariadb import programs, settings, template_directory
@@ -56,6 +58,7 @@ class Directory(Copies):
             raise RowpathError(f"{self._engine.title} was loaded, yet no data directory was kept", "run again")
         self._database = known
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The path's own copy and the arguments of the server inside the library, one a line."""
         copy = self._copy(path)

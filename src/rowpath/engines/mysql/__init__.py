@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from typing_extensions import override
+
 from rowpath.engines import mariadb
 from rowpath.engines.base import BY_URL, Instance, Place
 from rowpath.engines.mariadb.programs import Programs
@@ -26,10 +28,12 @@ class Mysql(mariadb.Mariadb):
     licence = mysql_binaries.LICENCE
     size_text = mysql_binaries.SIZE
 
+    @override
     def availability(self) -> Availability:
         """Whether a URL names a server, or ours was fetched and can run here."""
         return self.availability_of(self.version(), "off")
 
+    @override
     def version(self) -> str:
         """That of `versions` which is the default."""
         return self.versions()[0]
@@ -51,6 +55,7 @@ class Mysql(mariadb.Mariadb):
         """A unix socket that the URL does not name."""
         return external.unreachable(path)
 
+    @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A server, not yet started; or the one that the URL names. Errors: EnvironmentMissing, UsageError."""
         if place.version == BY_URL:
@@ -67,23 +72,28 @@ class Mysql(mariadb.Mariadb):
         """Whether it is there."""
         return mysql_binaries.fetched()
 
+    @override
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
         """None: the artefact has the server alone."""
         return ()
 
+    @override
     def backup_availability(self, way: str) -> Availability:
         """Never."""
         reason = "the artefact has no program that makes backups, and the server's clone plugin came later (8.0.17)"
         return Availability(False, mysql_binaries.WHAT, reason, "engine=mariadb")
 
+    @override
     def settle_statements(self) -> list[str]:
         """None: MyISAM holds nothing back, the server waits for InnoDB's pages; FLUSH TABLES waits for any HANDLER."""
         return []
 
+    @override
     def programs(self) -> Programs:
         """What a server is run with. Errors: EnvironmentMissing."""
         return mysql_binaries.found()
 
+    @override
     def make_data(self, data: Path, arguments: list[str], user: str | None) -> None:
         """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
         mysql_binaries.make_data(data, arguments, user)

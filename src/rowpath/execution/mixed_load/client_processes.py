@@ -64,10 +64,10 @@ class Processes:
 
     def open(self, way: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Connect them all; the fields of the journal's `worker` records. Errors: RunnerFailure."""
-        told = [worker.open(**way) for worker in self.workers]
+        records = [worker.open(**way) for worker in self.workers]
         for worker in self.workers:
             worker.notice_server()
-        return told
+        return records
 
     def prepare(self, group: str, work: PreparedPhase) -> None:
         """Prepare a phase in the process of that group, unless it is. Errors: RunnerFailure."""

@@ -19,16 +19,16 @@ from rowpath.runners.process import RunnerFailure
 class DurabilityChecks:
     """The ledger of a path in a set; None without a phase that counts its writes."""
 
-    def __init__(self, unit: PathContext) -> None:
-        self._unit = unit
-        self._counting = restore_check.counting(unit.planned, unit.works)
+    def __init__(self, context: PathContext) -> None:
+        self._context = context
+        self._counting = restore_check.counting(context.planned, context.works)
         self.ledger = Ledger.of(self._counting[1]) if self._counting else None
 
     def check(self, processes: Processes | None, stage: str) -> None:
         """At the end, by one of these processes or a new one. Errors: RunnerFailure."""
         if self.ledger is None or not (self.ledger.known.any() or self.ledger.doubtful.any()):
             return
-        used = processes or self._unit.open_one()
+        used = processes or self._context.open_one()
         try:
             self._look(used.workers[0], "end", stage)
         finally:
@@ -40,24 +40,24 @@ class DurabilityChecks:
 
         Errors: RunnerFailure (it did not come back).
         """
-        unit = self._unit
-        if unit.served:
-            unit.instance.stop()  # it takes notice of what was killed
+        context = self._context
+        if context.served:
+            context.instance.stop()  # it takes notice of what was killed
         opened: list[Processes] = []
 
         def connected() -> Worker:
-            opened.append(unit.open_one())
+            opened.append(context.open_one())
             return opened[-1].workers[0]
 
-        start = unit.instance.start if unit.served else lambda: None
+        start = context.instance.start if context.served else lambda: None
         worker, recovery = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
-        unit.write("kill", stage=stage, at_ns=at_ns, pids=pids, recovery_ns=recovery.ns, reason=recovery.reason)
-        for secret in unit.instance.secrets():
-            unit.schedule.scrubber.add(secret)
+        context.write("kill", stage=stage, at_ns=at_ns, pids=pids, recovery_ns=recovery.ns, reason=recovery.reason)
+        for secret in context.instance.secrets():
+            context.run.scrubber.add(secret)
         if worker is None:
             raise RunnerFailure("connect", recovery.reason)
         took = text.duration(recovery.ns)
-        unit.schedule.progress.note(f"{unit.planned.name}: killed in '{stage}', it answered again after {took}")
+        context.run.progress.note(f"{context.planned.name}: killed in '{stage}', it answered again after {took}")
         try:
             self._look(worker, "kill", stage)
             if self._counting is not None:
@@ -69,37 +69,37 @@ class DurabilityChecks:
 
     def restore(self, made: Repetition, stage: str) -> None:
         """Journal a backup, once it is known whether it can be restored; what it kept is removed."""
-        unit = self._unit
-        record = made.record(unit.schedule.started_ns)
+        context = self._context
+        record = made.record(context.run.started_ns)
         if made.ok:
             nothing = Ledger(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint32))
             before, after = made.ledger_before or nothing, made.ledger_after or nothing
-            unit.schedule.progress.note(f"{unit.planned.name}: restoring what the backup kept")
+            context.run.progress.note(f"{context.planned.name}: restoring what the backup kept")
             found = restore_check.restore_check(
                 made.backup,
-                unit.instance,
-                unit.planned,
-                unit.works,
+                context.instance,
+                context.planned,
+                context.works,
                 before,
                 after,
                 made.folder / "restored",
-                unit.schedule.log_of(unit.planned),
-                unit.schedule.timeout_s,
+                context.run.log_of(context.planned),
+                context.run.timeout_s,
             )
             record |= {"restored": found.ok, "reason": found.reason, "checked": found.checked()}
             if not found.ok:
-                unit.note(f"a backup ({made.backup.way}): {found.reason}")
+                context.note(f"a backup ({made.backup.way}): {found.reason}")
             if made.ledger_after is not None:
-                told = {key: value for key, value in asdict(found).items() if key != "tables"}
+                counts = {key: value for key, value in asdict(found).items() if key != "tables"}
                 doubtful = int(after.doubtful.sum())
-                unit.write("acknowledged", when="backup", stage=stage, in_doubt=doubtful, digest="", **told)
-        unit.write("backup", stage=stage, **record)
+                context.write("acknowledged", when="backup", stage=stage, in_doubt=doubtful, digest="", **counts)
+        context.write("backup", stage=stage, **record)
         made.remove()
 
     def _look(self, worker: Worker, when: str, stage: str) -> None:
         if self._counting is None or self.ledger is None:
             return
-        found = acknowledged_writes.check(worker, *self._counting, self.ledger, self._unit.folder)
-        self._unit.write("acknowledged", when=when, stage=stage, **asdict(found))
+        found = acknowledged_writes.check(worker, *self._counting, self.ledger, self._context.folder)
+        self._context.write("acknowledged", when=when, stage=stage, **asdict(found))
         if not found.ok:
-            self._unit.note(f"acknowledged writes: {found.reason}")
+            self._context.note(f"acknowledged writes: {found.reason}")

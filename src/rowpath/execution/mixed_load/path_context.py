@@ -1,36 +1,34 @@
-"""One path in one set: what everybody who works on it needs to know, and how it is written down."""
+"""One path in one set: what all parts of a mixed load need to know of it, and how it is journalled."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowpath.engines.base import BackedUp
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.run_context import RunContext
 from rowpath.model.mixed_load import StageTable
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load.eligibility import why_left_out
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 
-if TYPE_CHECKING:
-    from rowpath.execution.schedule import Schedule
-
 
 class PathContext:
     """A path in a set."""
 
-    def __init__(self, schedule: Schedule, set_number: int, planned: PlannedPath) -> None:
-        self.schedule = schedule
+    def __init__(self, run: RunContext, set_number: int, planned: PlannedPath) -> None:
+        self.run = run
         self.set_number = set_number
         self.planned = planned
-        self.experiment = schedule.plan.experiment
+        self.experiment = run.plan.experiment
         self.client_groups = {group.name: group for group in self.experiment.client_groups}
-        self.instance = schedule.engine_instances[key_of(planned.path)]
-        self.works = schedule.engine_works(planned)
-        self.bad = schedule.bad.get(planned.path.id, {})  # phase → status
-        self.folder = schedule.directory.work / "groups" / f"{schedule.plan.paths.index(planned)}-{set_number}"
+        self.instance = run.engine_instances[key_of(planned.path)]
+        self.works = run.prepared_workloads(planned)
+        self.bad = run.bad.get(planned.path.id, {})  # phase → status
+        self.folder = run.directory.work / "groups" / f"{run.plan.paths.index(planned)}-{set_number}"
         self.folder.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -44,7 +42,7 @@ class PathContext:
 
     def can_run(self, table: StageTable) -> bool:
         """Whether this path can run that stage; why not is noted, in the first set."""
-        if table.extended and not self.schedule.plan.extended:
+        if table.extended and not self.run.plan.extended:
             return False
         why = why_left_out(self.experiment, table, self.planned)
         for group in (self.client_groups[name] for name in table.client_groups):
@@ -57,16 +55,16 @@ class PathContext:
         return not why
 
     def open(self, connections: Mapping[str, int]) -> Processes:
-        """Client processes with so many connections for each group. Errors: RunnerFailure."""
-        planned, schedule = self.planned, self.schedule
+        """Client processes with that many connections for each group. Errors: RunnerFailure."""
+        planned, run = self.planned, self.run
         key = key_of(planned.path)
-        if key not in schedule.engine_instances:
+        if key not in run.engine_instances:
             raise RunnerFailure("connect", f"{key[0]} is gone and did not start again")
-        log = schedule.log_of(planned)
-        processes = Processes(planned, self.instance, connections, log=log, timeout_s=schedule.timeout_s)
+        log = run.log_of(planned)
+        processes = Processes(planned, self.instance, connections, log=log, timeout_s=run.timeout_s)
         try:
-            for told in processes.open(schedule.engine_instances.way_to(planned.path)):
-                self.write("worker", started_ns=schedule.now_ns(), **told)
+            for fields in processes.open(run.engine_instances.way_to(planned.path)):
+                self.write("worker", started_ns=run.now_ns(), **fields)
         except BaseException:
             processes.close()
             raise
@@ -78,9 +76,9 @@ class PathContext:
 
     def note(self, text: str) -> None:
         """Journal and show what a reader should know."""
-        self.schedule.journal.write("note", text=f"{self.planned.name}: {text}")
-        self.schedule.progress.note(f"{self.planned.name}: {text}")
+        self.run.journal.write("note", text=f"{self.planned.name}: {text}")
+        self.run.progress.note(f"{self.planned.name}: {text}")
 
     def write(self, record: str, **fields: Any) -> None:
         """Journal a record of this path in this set."""
-        self.schedule.journal.write(record, set=self.set_number, path_id=self.planned.path.id, **fields)
+        self.run.journal.write(record, set=self.set_number, path_id=self.planned.path.id, **fields)

@@ -5,33 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from rowpath.analysis.mixed_load.model import RateTry
+from rowpath.journal.mixed_load_records import RateTryRecord
 from rowpath.model.mixed_load import RateSearchTable
 
 CLOSE_ENOUGH = 1.05  # a rate that fails over one that holds
 
 
-def held(tried: RateTry, bound_ns: int) -> bool:
-    """Whether that rate was reached with its 99th percentile under the bound."""
-    return tried.reached and tried.p99_ns is not None and tried.p99_ns <= bound_ns
-
-
-def search(table: RateSearchTable, attempt: Callable[[float], RateTry]) -> tuple[float | None, tuple[RateTry, ...]]:
+def search(
+    table: RateSearchTable, attempt: Callable[[float], RateTryRecord]
+) -> tuple[float | None, tuple[RateTryRecord, ...]]:
     """The highest rate that held, and every try in order; None when not even the lowest did.
 
     Doubling (or halving, when the first fails) until one holds and one fails, then the geometric middle between them
     until they are within 5 % or the tries are used up. A rate is tried once: a machine that is not quiet makes the
     answer lower, never higher than what held.
     """
-    bound_ns = round(table.p99_ms * 1e6)
-    tries: list[RateTry] = []
+    tries: list[RateTryRecord] = []
     holds: float | None = None
     fails: float | None = None
     rate = table.begin_per_s
     while len(tries) < table.tries:
         tried = attempt(rate)
         tries.append(tried)
-        if held(tried, bound_ns):
+        if tried.held:
             holds = rate
         else:
             fails = rate

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.machine.counters import cpu, disk, memory
 from rowpath.machine.counters.connections import Growth
 
@@ -54,6 +56,7 @@ class OwnUse(ProcessUse):
     def __init__(self) -> None:
         super().__init__(lambda: [os.getpid()])
 
+    @override
     def _used(self, pids: list[int]) -> tuple[int, disk.Bytes | None]:
         return cpu.process_ns(pids[0]) or 0, disk.of(pids[0], alone=True)
 

@@ -2,64 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.path_runner import PathRunner
+from rowpath.execution.renewal import Renewal
+from rowpath.execution.run_context import RunContext
 from rowpath.machine import cpus
 from rowpath.machine.counters import noise
-from rowpath.planning.plan import PlannedPath, block_order
+from rowpath.planning.plan import block_order
 from rowpath.runners.process import RunnerFailure
-
-if TYPE_CHECKING:
-    from rowpath.execution.schedule import Schedule
 
 
 class MixedLoadSchedule:
-    """Measures an experiment of groups, once the schedule has its engines up and its paths proven.
+    """Measures an experiment of groups, once its engines are up and its paths verified.
 
-    A path in a set is one unit, journalled as `set` … `set-end` under the path's number: what --resume runs anew or
-    leaves out.
+    A path in a set is journalled as `set` … `set-end` under the path's number; --resume repeats it or leaves it out.
     """
 
-    def __init__(self, schedule: Schedule) -> None:
-        self.schedule = schedule
+    def __init__(self, context: RunContext, renewal: Renewal, done: Set[tuple[int, int]]) -> None:
+        """`done`: (path number, set) pairs that are not repeated."""
+        self.context = context
+        self.journal = context.journal
+        self.renewal = renewal
+        self.done = done
 
     def run(self) -> None:
         """Every set, then the rate search of each path where the experiment has one."""
-        plan = self.schedule.plan
+        plan = self.context.plan
         sets = plan.experiment.measure.sets
         for set_number in range(sets):
             for position in block_order(plan.seed, f"{set_number}/paths", len(plan.paths)):
-                self._unit(set_number, position, PathRunner.all_stages)
+                self._path_in_set(set_number, position, PathRunner.all_stages)
         if plan.experiment.rate_search is not None:
             for position in block_order(plan.seed, "rate search", len(plan.paths)):
-                self._unit(sets, position, PathRunner.rate_search)
+                self._path_in_set(sets, position, PathRunner.rate_search)
 
-    def _unit(self, set_number: int, position: int, what: Callable[[PathRunner], None]) -> None:
-        schedule = self.schedule
-        planned = schedule.plan.paths[position]
-        if (position, set_number) in schedule.done.sets or not schedule.runnable(planned):
+    def _path_in_set(self, set_number: int, position: int, measure: Callable[[PathRunner], None]) -> None:
+        context = self.context
+        planned = context.plan.paths[position]
+        if (position, set_number) in self.done or not context.runnable(planned):
             return
-        schedule.renew([planned], first=set_number == 0)
-        if not schedule.runnable(planned):
+        self.renewal.renew([planned], first=set_number == 0)
+        if not context.runnable(planned):
             return
-        schedule.journal.write("set", set=set_number, group=position, path_ids=[planned.path.id], anchors=[])
+        self.journal.write("set", set=set_number, group=position, path_ids=[planned.path.id], anchors=[])
         self._noise(set_number, position, "before")
         try:
-            what(PathRunner(schedule, set_number, planned))
+            measure(PathRunner(context, self.renewal, set_number, planned))
         except RunnerFailure as failure:
-            schedule.fail(set_number, planned, "", failure)
+            context.fail(set_number, planned, "", failure)
         except RowpathError as error:  # of the engine; a full disk ends the run
-            self._failed(set_number, planned, error)
+            context.fail(set_number, planned, "", RunnerFailure("connect", error.message))
         self._noise(set_number, position, "after")
-        schedule.journal.write("set-end", set=set_number, group=position)
-
-    def _failed(self, set_number: int, planned: PlannedPath, error: RowpathError) -> None:
-        self.schedule.fail(set_number, planned, "", RunnerFailure("connect", error.message))
+        self.journal.write("set-end", set=set_number, group=position)
 
     def _noise(self, set_number: int, position: int, when: str) -> None:
         read = asdict(noise.read(cpus.server_cpus()[0]))
-        self.schedule.journal.write("noise", set=set_number, group=position, when=when, **read)
+        self.journal.write("noise", set=set_number, group=position, when=when, **read)

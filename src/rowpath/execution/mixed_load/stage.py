@@ -65,10 +65,10 @@ class Stage:
         An interruption ends the groups, keeps what they did in `outcome` and goes on as what it is.
         """
         repetitions = [each for action in self.actions for each in action.made]
-        boarded = [(each.name, each.clients, each.counted_rows) for each in self.members]
-        boarded += [(each.name, 1, 0) for each in repetitions if each.backup.statement]
-        with contextlib.closing(SharedCounters(boarded)) as self.shared_counters:
-            self.processes.ready(self.shared_counters, self._asked(repetitions))
+        counted = [(each.name, each.clients, each.counted_rows) for each in self.members]
+        counted += [(each.name, 1, 0) for each in repetitions if each.backup.statement]
+        with contextlib.closing(SharedCounters(counted)) as self.shared_counters:
+            self.processes.ready(self.shared_counters, self._specs(repetitions))
             self._begin()
             try:
                 self._watch()
@@ -80,8 +80,8 @@ class Stage:
             self._finish(repetitions, self.timeout_s)
         return self.outcome
 
-    def _asked(self, repetitions: list[Repetition]) -> list[tuple[int, GroupSpec]]:
-        asked = []
+    def _specs(self, repetitions: list[Repetition]) -> list[tuple[int, GroupSpec]]:
+        specs = []
         for member in self.members:
             table = member.table
             spec = self._spec(member.name, member.work.name, self.processes.seats[member.name].first_client)
@@ -93,14 +93,14 @@ class Stage:
             )
             spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
-            asked.append((self.processes.seats[member.name].process, spec))
+            specs.append((self.processes.seats[member.name].process, spec))
         for each in repetitions:
             if each.backup.statement:
                 seat = self.processes.seats[each.group]
                 spec = self._spec(each.name, each.name, seat.first_client + each.number - 1)
                 spec.operations = 1
-                asked.append((seat.process, spec))
-        return asked
+                specs.append((seat.process, spec))
+        return specs
 
     def _spec(self, name: str, phase: str, first_client: int) -> GroupSpec:
         place = self.shared_counters.places[name]
@@ -300,7 +300,7 @@ class Stage:
             name: GroupNow(each["operations"] * S / ns, each["p99_ns"], each["failed"], each["under_way_ns"])
             for name, each in groups.items()
         }
-        told = GroupsSecond(
+        second = GroupsSecond(
             path_name=self.processes.planned.name,
             stage=self.table.name,
             at_s=(now_ns - self.begin_ns) / S,
@@ -308,7 +308,7 @@ class Stage:
             groups=shown,
             backup=any(action.under_way() for action in self.actions),
         )
-        self.second(record | (self.usage.since() if self.usage else {"processes": {}, "connections": None}), told)
+        self.second(record | (self.usage.since() if self.usage else {"processes": {}, "connections": None}), second)
 
     def _finish(self, repetitions: list[Repetition], timeout_s: float) -> None:
         """Totals of every group, from the processes that can still tell and from the shared counters."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 import struct
 from pathlib import Path
-from typing import Any
 
 from rowpath.machine import private_directories
 
@@ -25,12 +23,6 @@ def make_file(directory: Path) -> Path:
     file.chmod(0o600)
     private_directories.give(file, user)
     return file
-
-
-def environment(file: Path) -> dict[str, str]:
-    """What to add to the environment of the process to be counted. Errors: EnvironmentMissing without a C compiler."""
-    c: Any = importlib.import_module("rowpath.runners.toolchains.c")
-    return {"LD_PRELOAD": str(c.sync_count_library()), VARIABLE: str(file)}
 
 
 def read(file: Path) -> dict[str, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import importlib
 import os
 import re
 import shutil
@@ -13,10 +12,9 @@ import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from rowpath.errors import EnvironmentMissing, InternalError, UsageError
-from rowpath.machine import maven, processes
+from rowpath.machine import maven, maven_artefacts, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -168,12 +166,11 @@ def _problem() -> str:
 
 
 def _on_request(adapter: Adapter, version: str) -> Availability:
-    """Whether a driver that comes on request alone (`build.on_request`) is here; any other is."""
+    """Whether a driver that comes on request only (`build.on_request`) is here; any other is."""
     name = str(adapter.build.get("on_request", ""))
     if not name or not maven.missing(_coordinates(adapter, version)):
         return Availability(True, adapter.driver)
-    fetchables: Any = importlib.import_module("rowpath.engines.optional_downloads")
-    found = fetchables.fetchables()[name]
+    found = maven_artefacts.DRIVERS[name]
     reason = f"not fetched: {adapter.driver} {version}, {found.licence}, {found.size_text}"
     return Availability(False, adapter.driver, reason, f"rowpath engine fetch {name}")
 

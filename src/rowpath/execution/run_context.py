@@ -1,0 +1,120 @@
+"""What those who carry out a run share: the plan, where its results go, its engines, and which paths have failed."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from rowpath.engines.base import Instance
+from rowpath.execution.prepared_phases import PreparedWorkload
+from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.machine import disk_space
+from rowpath.model.path import AccessPath
+from rowpath.model.progress import Progress
+from rowpath.model.workload import Workload
+from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.runners.process import RunnerFailure
+from rowpath.text import printable
+
+FAILED_SETS_LIMIT = 2  # a path whose runner was lost in this many sets is not started again
+
+
+class Instances(Protocol):
+    """The engine instances of a run as those see them who measure: nothing can be started or stopped through it."""
+
+    def __getitem__(self, key: Key) -> Instance: ...
+    def __contains__(self, key: Key) -> bool: ...
+
+    def way_to(self, path: AccessPath) -> dict[str, Any]:
+        """What `open` gets so that a path goes through its emulated link; empty for a path without one."""
+
+
+class PreparedPhases(Protocol):
+    """Where the phases of a path come from, ready for its engine."""
+
+    def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
+        """The workload ready for that path on its loaded instance."""
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """One run: what does not change while it goes on, and its record of failures."""
+
+    plan: Plan
+    directory: RunDirectory
+    journal: Journal
+    scrubber: Scrubber
+    progress: Progress
+    timeout_s: float
+    engine_instances: Instances
+    phase_cache: PreparedPhases
+    restart_servers: bool = False  # for every set, however long they take to warm up
+    bad: dict[str, dict[str, str]] = field(default_factory=dict)  # path id → phase (empty: all) → status
+    lost: dict[str, set[int]] = field(default_factory=dict)  # path id → sets in which its runner was lost
+    started_ns: int = field(default_factory=time.monotonic_ns)
+
+    def runnable(self, planned: PlannedPath) -> bool:
+        """Whether the path's engine is up, the path passed verification, and its runner was not lost too often."""
+        verified = "" not in self.bad.get(planned.path.id, {})
+        return (
+            verified
+            and key_of(planned.path) in self.engine_instances
+            and len(self.lost.get(planned.path.id, ())) < FAILED_SETS_LIMIT
+        )
+
+    def prepared_workloads(self, planned: PlannedPath) -> dict[str, PreparedWorkload]:
+        """The workloads of the path's phases, ready for its engine."""
+        names = dict.fromkeys(name.partition(".")[0] for name in planned.phases)
+        instance = self.engine_instances[key_of(planned.path)]
+        return {name: self.phase_cache.path_work(self.plan.workloads[name], planned.path, instance) for name in names}
+
+    def log_of(self, planned: PlannedPath) -> Callable[[str], None]:
+        """Writes a line of the path's runner into the path's log file, without secrets."""
+        file = self.directory.logs / f"{self.plan.paths.index(planned):02d}-{planned.adapter.language}.log"
+
+        def write(line: str) -> None:
+            with file.open("a", encoding="utf-8") as stream:
+                stream.write(self.scrubber.clean(line) + "\n")
+
+        return write
+
+    @contextlib.contextmanager
+    def failures_kept(self, set_number: int, planned: PlannedPath) -> Iterator[None]:
+        """A RunnerFailure within is a failure of the path in that set."""
+        try:
+            yield
+        except RunnerFailure as failure:
+            self.fail(set_number, planned, "", failure)
+
+    def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
+        """Journal a failure of a path in a phase (empty: as a whole). Errors: RowpathError when the disk is full."""
+        self.stop_when_full(failure.text)
+        workload, _, phase = name.partition(".")
+        status = "unsupported" if failure.kind == "unsupported" else "failed"
+        self.journal.write(
+            "failure",
+            set=set_number,
+            path_id=planned.path.id,
+            workload=workload,
+            phase=phase,
+            status=status,
+            kind=failure.kind,
+            code=failure.code,
+            text=printable(failure.text),
+        )
+        self.progress.note(f"{planned.name}: {failure.kind}: {failure.text}")
+        if failure.fatal:
+            self.lost.setdefault(planned.path.id, set()).add(set_number)
+
+    def stop_when_full(self, text: str) -> None:
+        """End the run when a failure's text says that the disk is full: no path is to blame for that."""
+        if disk_space.is_full(text):
+            raise disk_space.error(self.directory.path, printable(text))
+
+    def now_ns(self) -> int:
+        """Monotonic time since the run began."""
+        return time.monotonic_ns() - self.started_ns

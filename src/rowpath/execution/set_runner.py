@@ -1,0 +1,97 @@
+"""One set: a new worker for each path, every cold pass, then every phase warmed up and measured in blocks."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+from rowpath.errors import RowpathError
+from rowpath.execution.run_context import RunContext
+from rowpath.execution.set_phase import SetPhase
+from rowpath.execution.worker import Worker
+from rowpath.machine import cpus
+from rowpath.machine.counters import noise
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.process import RunnerFailure
+
+StartWorker = Callable[[PlannedPath], Worker]  # a new process, not yet connected; errors: RunnerFailure, RowpathError
+
+
+class SetRunner:
+    """Measures sets on engines that are up. It starts and stops workers, never an engine."""
+
+    def __init__(self, context: RunContext, start_worker: StartWorker | None = None) -> None:
+        self.context = context
+        self.journal = context.journal
+        self._start_worker = start_worker or self._new_worker
+
+    def run(self, set_number: int, group_number: int, members: Sequence[PlannedPath]) -> None:
+        """One set of these paths, journalled as `set` … `set-end`."""
+        anchors = list(self.context.plan.anchors)
+        ids = [p.path.id for p in members]
+        self.journal.write("set", set=set_number, group=group_number, path_ids=ids, anchors=anchors)
+        self.journal.write(
+            "noise", set=set_number, group=group_number, when="before", **asdict(noise.read(cpus.server_cpus()[0]))
+        )
+        with contextlib.ExitStack() as cleanup:
+            workers = self._start(set_number, members, cleanup)
+            phases = [
+                SetPhase(self.context, set_number, group_number, name, self._able(workers, name))
+                for name in self.context.plan.experiment.phases
+            ]
+            # Every cold pass before anything is warmed up: a process is fresh only once.
+            for phase in phases:
+                phase.cold()
+            for phase in phases:
+                phase.steady()
+            for worker in workers:
+                path_id = worker.planned.path.id
+                if set_number not in self.context.lost.get(path_id, ()):
+                    with self.context.failures_kept(set_number, worker.planned):
+                        self.journal.write("facts", set=set_number, path_id=path_id, facts=worker.facts())
+                for line in worker.runner.noise:
+                    self.journal.write("note", text=f"{worker.planned.name} said: {line}")
+        self.journal.write(
+            "noise", set=set_number, group=group_number, when="after", **asdict(noise.read(cpus.server_cpus()[0]))
+        )
+        self.journal.write("set-end", set=set_number, group=group_number)
+
+    def _able(self, workers: list[Worker], name: str) -> list[Worker]:
+        bad = self.context.bad
+        return [i for i in workers if name in i.planned.phases and name not in bad.get(i.planned.path.id, {})]
+
+    def _new_worker(self, planned: PlannedPath) -> Worker:
+        instance = self.context.engine_instances[key_of(planned.path)]
+        return Worker(planned, instance, log=self.context.log_of(planned), timeout_s=self.context.timeout_s)
+
+    def _start(self, set_number: int, members: Sequence[PlannedPath], cleanup: contextlib.ExitStack) -> list[Worker]:
+        instances = self.context.engine_instances
+        started: list[Worker] = []
+        for planned in members:
+            if key_of(planned.path) not in instances:
+                continue
+            try:
+                worker = self._start_worker(planned)
+            except (RunnerFailure, RowpathError) as error:
+                failure = error if isinstance(error, RunnerFailure) else RunnerFailure("internal", str(error))
+                self.context.fail(set_number, planned, "", failure)
+                continue
+            cleanup.callback(worker.close)
+            started.append(worker)
+        opened = []
+        for worker in started:
+            with self.context.failures_kept(set_number, worker.planned):
+                record = worker.open(**instances.way_to(worker.planned.path))
+                self.journal.write(
+                    "worker",
+                    set=set_number,
+                    path_id=worker.planned.path.id,
+                    started_ns=self.context.now_ns(),
+                    **record,
+                )
+                opened.append(worker)
+        for worker in opened:
+            worker.notice_server()
+        return opened

@@ -1,0 +1,28 @@
+"""The options of `rowpath probe`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class ProbeOptions:
+    """The options of one `rowpath probe`."""
+
+    url: str
+    query: str = ""
+    query_file: Path | None = None
+    table: str = ""
+    languages: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()
+    budget_s: float = 60.0
+    connections: int = 4
+    max_rows: int | None = None
+    jar: Path | None = None
+    odbc_driver: Path | None = None
+    in_place: bool = False
+    redact_query: bool = False
+    yes: bool = False
+    directory: Path | None = None
+    seed: int | None = None
