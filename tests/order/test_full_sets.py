@@ -65,7 +65,7 @@ def test_nothing_of_a_probed_database_is_renewed(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, deployment: str, answers: bool
 ) -> None:
     """Also not where it seems to be gone: a server of the run's own would be started again."""
-    monkeypatch.setattr(run, "lines_of_code", lambda _adapter: 1)
+    monkeypatch.setattr(run, "lines_of_code", lambda *_arguments: (1, 1))
     instance = Instance(world, engine, deployment)
     instance.up = answers
     members = tuple(planned(label, engine, deployment, (NAME,)) for label in "ab")
