@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from _pytest.terminal import TerminalReporter
 
-from rowpath.checks.conformance.paths import of_the_project
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners import manifest
 from tests import passed_keys
 
 LEFT_OUT = "rowpath/left_out"
@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         path = _path_of(item)
         group = "_".join(key_of(path.path)) if path else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
-        if path is not None and path.adapter.language in passed_keys.manifest.LANGUAGES:
+        if path is not None:
             unit = _unit_of(path)
             config.stash[COLLECTED][unit] += 1
             item.user_properties.append((UNIT, unit))
@@ -86,12 +86,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _keys() -> dict[str, str]:
     """The key of each unit of the matrix."""
-    found = {}
-    for path in of_the_project():
-        unit = _unit_of(path)
-        if unit not in found:
-            found[unit] = passed_keys.key_of(path.adapter, path.path.get("engine"))
-    return found
+    units = [(adapter, engine) for adapter in manifest.every_adapter() for engine in adapter.engines]
+    return {passed_keys.unit(*each): passed_keys.key_of(*each) for each in units}
 
 
 def _passed_before() -> set[str]:
