@@ -18,7 +18,7 @@ from rowpath.runners.manifest import source_file
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import sql, workload_file
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
-from tests.runners.python.test_adapters import check_every_phase
+from tests.runners.python.test_adapters import check_every_phase, workloads_of
 
 LOADED = ("scan", "keyed", "tab1", "types")
 PATH = AccessPath.of({"engine": "mariadb", "deployment": "server"})
@@ -65,7 +65,7 @@ def mariadb_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instan
 def test_every_phase(start: Callable[..., Talk], mariadb: Instance, driver: str, chosen: dict[str, str]) -> None:
     talk = start(driver)
     talk.open(**mariadb.options(PATH), **chosen)
-    check_every_phase(talk, ENGINES["mariadb"])
+    check_every_phase(talk, ENGINES["mariadb"], workloads_of(chosen.get("profile", "tuned")))
     facts = talk.facts()
     assert facts.settings["autocommit"] == ("off" if chosen.get("profile") == "shipped" else "on")
     assert facts.settings["tls"] == "off"
