@@ -19,7 +19,8 @@ from rowpath.model.path import AccessPath
 from rowpath.runners import sync_counting
 from rowpath.runners.process import Runner
 from rowpath.workloads.workload_file import load_workload
-from tests.engines.life import gone, loaded, place
+from tests.engines.life import loaded, place
+from tests.waiting import gone
 
 WRITES = 20
 TAKEN = r"(?i)unique|primary key"

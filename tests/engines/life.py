@@ -7,12 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from rowpath.engines.base import Place
-from rowpath.machine import processes
 from rowpath.model.workload import Table, Workload
+from tests.waiting import alive
 
 CHILD = """
 import json, sys, time
@@ -34,21 +33,6 @@ def place(folder: Path, port: int = 0, version: str = "") -> Place:
 
 def loaded(workload: Workload) -> dict[str, Table]:
     return {name: table for name, table in workload.tables.items() if table.rows}
-
-
-def alive(pid: int) -> bool:
-    """Whether the process runs (one that only waits to be reaped does not)."""
-    fields = processes.stat_fields(pid)
-    return bool(fields) and fields[0] != "Z"
-
-
-def gone(pids: list[int], within_s: float = 10.0) -> bool:
-    deadline = time.monotonic() + within_s
-    while any(map(alive, pids)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def kill_the_controller(engine: str, folder: Path) -> list[int]:

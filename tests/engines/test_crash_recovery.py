@@ -10,7 +10,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from tests.engines.crashes import LEAST, Killing
-from tests.engines.life import alive
+from tests.waiting import alive
 
 FULL = {
     "SQLite": ("c", "sqlite", "embedded", {}),

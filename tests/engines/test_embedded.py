@@ -16,7 +16,8 @@ from rowpath.model.path import AccessPath
 from rowpath.workloads.generators import delimited_value, rows
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
-from tests.engines.life import gone, kill_the_controller, loaded, place
+from tests.engines.life import kill_the_controller, loaded, place
+from tests.waiting import gone
 
 ANY_PATH = AccessPath.of({"engine": "any"})
 

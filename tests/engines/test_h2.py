@@ -9,7 +9,8 @@ import pytest
 from rowpath.engines.jvm.h2 import ENGINE
 from rowpath.machine.counters import syncs
 from tests.engines.jvm_life import copies_are_identical_and_can_be_opened, server_life, syncs_of_a_server
-from tests.engines.life import gone, kill_the_controller
+from tests.engines.life import kill_the_controller
+from tests.waiting import gone
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 

@@ -17,8 +17,9 @@ from rowpath.engines.mariadb.server import Server
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine.counters import syncs
 from rowpath.runners import sync_counting
-from tests.engines.life import gone, kill_the_controller
+from tests.engines.life import kill_the_controller
 from tests.engines.mariadb_life import ANY_PATH, engine_of, logged_in, made, tables_of
+from tests.waiting import gone
 
 KINDS = [
     ("mariadb", "innodb"),

@@ -23,7 +23,8 @@ from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
 from rowpath.runners import sync_counting
 from rowpath.workloads.workload_file import load_workload
-from tests.engines.life import gone, kill_the_controller, loaded, place
+from tests.engines.life import kill_the_controller, loaded, place
+from tests.waiting import gone
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 ANY_PATH = AccessPath.of({"engine": "postgresql"})

@@ -26,7 +26,7 @@ from rowpath.machine import processes
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c
-from tests.engines.life import gone
+from tests.waiting import gone
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 CHUNK = 1 << 16

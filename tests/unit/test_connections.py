@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from rowpath.machine.counters import connections
+from tests.waiting import until
 
 FAMILIES = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::ffff:127.0.0.1"))
 GREETING = 1  # TCP's own
@@ -35,10 +35,9 @@ def pass_on(source: socket.socket, target: socket.socket, count: int) -> None:
 
 def settled(port: int, wanted: tuple[int, int]) -> tuple[int, int] | None:
     """What is told once the last acknowledgements are in."""
-    deadline = time.monotonic() + 10
-    while (told := connections.bytes_of(port)) != wanted and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return told
+    with contextlib.suppress(AssertionError):
+        until(lambda: connections.bytes_of(port) == wanted, "last acknowledgement")
+    return connections.bytes_of(port)
 
 
 @pytest.mark.parametrize(("family", "host"), FAMILIES)

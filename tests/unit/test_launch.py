@@ -7,17 +7,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
 from rowpath.errors import InternalError, TimedOut
 from rowpath.machine import processes
-
-
-def running(pid: int) -> bool:
-    fields = processes.stat_fields(pid)
-    return bool(fields) and fields[0] != "Z"
+from tests.waiting import alive, gone
 
 
 def test_a_child_is_pinned_and_stopped() -> None:
@@ -61,14 +56,11 @@ time.sleep(100)
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ, **paths})
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
-    assert running(child)
+    assert alive(child)
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    deadline = time.monotonic() + 5
-    while running(child) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not running(child)
+    assert gone([child])
 
 
 def test_ctrl_c_reaches_us_alone() -> None:

@@ -10,72 +10,26 @@ import sqlite3
 import struct
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.toolchains import c
+from tests.runners.protocol.talk import NOTHING, Start, Talk, adapter, talks
+from tests.waiting import PATIENCE_S, at_work, gone, until
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
-NOTHING = {"name": "null.nothing", "kind": "null"}
 
 
-def adapter(driver: str) -> Adapter:
-    return next(adapter for adapter in load_manifest("c").adapter if adapter.driver == driver)
-
-
-class Talk:
-    """A runner spoken to line by line."""
-
-    def __init__(self, driver: str) -> None:
-        program = c.executable(adapter(driver), "")
-        self.process = subprocess.Popen([program, "--adapter", driver], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.id = 0
-
-    def send(self, kind: str, **fields: Any) -> None:
-        assert self.process.stdin is not None
-        self.id += 1
-        line = json.dumps({"id": self.id, "type": kind, "deadline_ms": 10_000, **fields})
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def ask(self, kind: str, **fields: Any) -> Any:
-        assert self.process.stdout is not None
-        self.send(kind, **fields)
-        reply = json.loads(self.process.stdout.readline())
-        assert reply["id"] == self.id
-        return reply
-
-    def hello(self, **changed: Any) -> Any:
-        driver = str(self.process.args[-1])  # type: ignore[index]
-        asked = {"protocol": [1, 0], "codec": 1, "requires": ["touch", "digest"], "adapter": driver}
-        return self.ask("hello", **(asked | changed))
-
-    def sample(self, phase: str, **changed: Any) -> Any:
-        asked = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": -1}
-        return self.ask("sample", phase=phase, **(asked | changed))
+@pytest.fixture(name="start")
+def start_fixture() -> Iterator[Start]:
+    yield from talks("c")
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[[str], Talk]]:
-    talks: list[Talk] = []
-
-    def starter(driver: str) -> Talk:
-        talks.append(Talk(driver))
-        return talks[-1]
-
-    yield starter
-    for talk in talks:
-        talk.process.kill()
-        talk.process.wait()
-
-
-@pytest.fixture
-def null(start: Callable[[str], Talk]) -> Talk:
+def null(start: Start) -> Talk:
     talk = start("null")
     talk.hello()
     talk.ask("open", options={})
@@ -83,7 +37,7 @@ def null(start: Callable[[str], Talk]) -> Talk:
     return talk
 
 
-def test_hello(start: Callable[[str], Talk]) -> None:
+def test_hello(start: Start) -> None:
     talk = start("null")
     reply = talk.hello(unknown="ignored")
     assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([1, 1], 1, "c", talk.process.pid)
@@ -95,7 +49,7 @@ def test_hello(start: Callable[[str], Talk]) -> None:
 @pytest.mark.parametrize(
     "changed", [{"protocol": [2, 0]}, {"codec": 2}, {"requires": ["load"]}, {"adapter": "libpq"}, {"protocol": None}]
 )
-def test_hello_refused(start: Callable[[str], Talk], changed: dict[str, Any]) -> None:
+def test_hello_refused(start: Start, changed: dict[str, Any]) -> None:
     talk = start("null")
     assert talk.hello(**changed)["error"]["kind"] == "unsupported"
     assert "error" not in talk.hello()
@@ -113,7 +67,7 @@ def test_sample_runs_exactly_as_told(null: Talk) -> None:
     assert null.sample("null.nothing")["operations"] == 1
 
 
-def test_known_cost(start: Callable[[str], Talk]) -> None:
+def test_known_cost(start: Start) -> None:
     talk = start("null")
     talk.hello()
     talk.ask("open", options={"burn_ns": "20000", "stall_ns": 3_000_000, "stall_every": "10"})
@@ -142,9 +96,9 @@ def test_senseless_requests_are_answered(null: Talk, line: bytes) -> None:
 def test_end_of_stdin_stops_a_sample(null: Talk) -> None:
     assert null.process.stdin is not None
     null.send("sample", phase="null.nothing", regime="steady", lead_in_ns=0, duration_ns=60_000_000_000)
-    time.sleep(0.05)
+    at_work(null.process.pid)
     null.process.stdin.close()
-    assert null.process.wait(timeout=5) == 0
+    assert null.process.wait(timeout=PATIENCE_S / 2) == 0
 
 
 def test_bye(null: Talk) -> None:
@@ -153,27 +107,17 @@ def test_bye(null: Talk) -> None:
 
 
 def test_dies_with_its_parent(tmp_path: Path) -> None:
-    program = c.executable(adapter("null"), "")
+    program = c.executable(adapter("c", "null"), "")
     script = f"import os, subprocess, time; p = subprocess.Popen([{str(program)!r}], stdin=subprocess.PIPE);"
     script += "print(p.pid, flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         parent.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 5
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not alive(pid)
+    assert gone([pid])
 
 
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def test_failed_operations_are_never_counted(start: Callable[[str], Talk], tmp_path: Path) -> None:
+def test_failed_operations_are_never_counted(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "data base é.sqlite"
     with sqlite3.connect(file) as connection:
         connection.execute("CREATE TABLE t (k INTEGER PRIMARY KEY)")
@@ -195,7 +139,7 @@ def test_failed_operations_are_never_counted(start: Callable[[str], Talk], tmp_p
     assert len(talk.ask("run", statements=["nonsense", "DELETE FROM t"], ignore_errors=True)["ns"]) == 2
 
 
-def test_transaction_is_ended(start: Callable[[str], Talk], tmp_path: Path) -> None:
+def test_transaction_is_ended(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "t.sqlite"
     sqlite3.connect(file).execute("CREATE TABLE t (k INTEGER)")
     talk = start("sqlite")
@@ -209,7 +153,7 @@ def test_transaction_is_ended(start: Callable[[str], Talk], tmp_path: Path) -> N
     assert sqlite3.connect(file).execute("SELECT count(*) FROM t").fetchone() == (3,)
 
 
-def test_file_in_pieces(start: Callable[[str], Talk], tmp_path: Path) -> None:
+def test_file_in_pieces(start: Start, tmp_path: Path) -> None:
     """Lines longer than the buffer, lines across its border, and lines that are damaged."""
     long = "x" * 700_000
     (tmp_path / "t.tbl").write_text("".join(f"{k}|{'y' * (k % 977)}\n" for k in range(5000)) + f"5000|{long}\n")
@@ -231,7 +175,7 @@ def test_file_in_pieces(start: Callable[[str], Talk], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("transport", ["unix", "tcp"])
-def test_ping(start: Callable[[str], Talk], tmp_path: Path, transport: str) -> None:
+def test_ping(start: Start, tmp_path: Path, transport: str) -> None:
     socket = tmp_path / "ping"
     command = c.echo_command(unix=socket, tcp=0, burn_ns=50_000)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
@@ -280,7 +224,7 @@ except OSError: pass
     subprocess.run([sys.executable, "-c", script], check=True, env=without)
 
 
-def test_clients_have_threads_of_their_own(start: Callable[[str], Talk]) -> None:
+def test_clients_have_threads_of_their_own(start: Start) -> None:
     """Made when the connections are opened, ended when they are closed; one client has none beside the loop's."""
     talk = start("null")
     talk.hello(requires=["clients"])
@@ -296,10 +240,7 @@ def test_clients_have_threads_of_their_own(start: Callable[[str], Talk]) -> None
     others = [talk.sample("null.nothing", operations=40) for _ in range(4)]
     assert max(each["cpu_ns"] for each in [sampled, *others]) >= 0.5 * 40 * 100_000
     talk.ask("close")
-    deadline = time.monotonic() + 5  # the kernel lists a joined thread a moment longer
-    while len(list(threads.iterdir())) > alone and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert len(list(threads.iterdir())) == alone
+    until(lambda: len(list(threads.iterdir())) == alone, "end of the clients' threads")
     assert talk.sample("null.nothing")["error"]["text"] == "no connection is open"
     for senseless in ("0", "-1", "100000"):
         assert talk.ask("open", options={"clients": senseless})["error"]["kind"] == "unsupported"

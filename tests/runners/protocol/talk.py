@@ -17,6 +17,8 @@ from rowpath.runners.manifest import Adapter, load_manifest
 NOTHING = {"name": "null.nothing", "kind": "null"}
 K = {"name": "k", "type": "integer"}
 V = {"name": "v", "type": "text", "nullable": True}
+KNOWN = ("touch", "digest", "load", "clients", "behave")
+LACKS = {"c": ("load",)}  # of what a runner may know, by language
 Start = Callable[..., "Talk"]
 Ask = Callable[[str], str]
 
@@ -45,6 +47,7 @@ class Talk:
 
     def __init__(self, found: Adapter, **coordinates: str) -> None:
         self.driver = found.driver
+        self.known = [word for word in KNOWN if word not in LACKS.get(found.language, ())]
         self.id = 0
         version = found.versions[0]
         manifest.build([(found, version)])
@@ -76,7 +79,7 @@ class Talk:
         asked = {
             "protocol": [1, 1],
             "codec": 1,
-            "requires": ["touch", "digest", "load", "clients", "behave"],
+            "requires": self.known,
             "adapter": self.driver,
         }
         return self.ask("hello", **(asked | changed))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from rowpath.runners import manifest
 from rowpath.runners.protocol import SampleReply
 from rowpath.workloads import codec
 from tests.runners.protocol.talk import NOTHING, K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
+from tests.waiting import PATIENCE_S, at_work
 
 
 class Words(NamedTuple):
@@ -160,10 +160,10 @@ def test_end_of_stdin_stops_a_sample(start: Start, driver: str) -> None:
     talk = start(driver, {})
     talk.ask("prepare", phase=NOTHING, parameters=None)
     talk.send("sample", phase="null.nothing", regime="steady", lead_in_ns=0, duration_ns=60_000_000_000, first=-1)
-    time.sleep(0.3)
+    at_work(talk.process.pid)
     assert talk.process.stdin is not None
     talk.process.stdin.close()
-    assert talk.process.wait(5) == 0
+    assert talk.process.wait(PATIENCE_S / 2) == 0
     assert talk.process.stdout is not None
     assert talk.process.stdout.read() == b""
 

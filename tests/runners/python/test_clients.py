@@ -28,6 +28,8 @@ from core.adapter import Adapter as RunnerAdapter
 from core.clients import Clients
 from core.operation import Operation
 
+from tests.waiting import until
+
 KEYED = workload_file.load_workload("keyed")
 TRUTH = Expected(KEYED)
 DRIVERS = [
@@ -118,9 +120,9 @@ def test_the_connections_are_of_their_own_and_closed(start: Callable[..., Talk],
         watcher.open(**postgresql, statement="bound", transport="unix")
         for clients in (8, 1, 2):
             talk.open(**postgresql, statement="text", transport="unix", clients=str(clients))
-            assert connections(watcher) == clients + 1
+            wait_for_connections(watcher, clients + 1)
         talk.runner.request(p.Close, 10, expect=p.CloseReply)
-        assert connections(watcher) == 1
+        wait_for_connections(watcher, 1)
         with pytest.raises(RunnerFailure, match="several clients"):
             talk.open(**postgresql, statement="text", transport="unix", clients="2")
             talk.prepare(connect, connect.phases[0])
@@ -131,19 +133,12 @@ def test_the_connections_are_of_their_own_and_closed(start: Callable[..., Talk],
         talk.runner.stop()
 
 
-def connections(watcher: Talk) -> int:
-    """Client connections of the server: read once they have settled."""
+def wait_for_connections(watcher: Talk, wanted: int) -> None:
+    """Until the server has so many clients: it takes a moment to see that one is gone."""
     connect = workload_file.load_workload("connect")
     sql = "SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename = current_user"
     name = watcher.prepare(connect, connect.phases[0], sql, kind="query")
-    deadline = time.monotonic() + 5
-    found = -1
-    while time.monotonic() < deadline:
-        before, found = found, watcher.verify(name).rows
-        if before == found:
-            break
-        time.sleep(0.1)
-    return found
+    until(lambda: watcher.verify(name).rows == wanted, f"{wanted} connections")
 
 
 class Slow(RunnerAdapter):

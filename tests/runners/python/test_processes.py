@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from tests.runners.python.test_clients import KEYED, check_sums, check_touch
 from tests.runners.python.test_columnar import loaded
+from tests.waiting import gone
 
 READ = KEYED.phase("read")
 
@@ -80,10 +80,7 @@ def test_processes_end_with_their_runner_however_it_ends(start: Callable[..., Ta
             talk.open(path=str(sqlite_file), statement="bound", durability="full")  # closes what was open
         else:
             os.kill(talk.runner.pid, signal.SIGKILL)
-        patience = time.monotonic() + 10
-        while living(pids) and time.monotonic() < patience:
-            time.sleep(0.01)
-        assert not living(pids), end
+        assert gone(pids), end
 
 
 def test_a_process_that_dies_is_an_error_and_no_hang(start: Callable[..., Talk], sqlite_file: Path) -> None:

@@ -8,7 +8,6 @@ import signal
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +22,7 @@ from rowpath.workloads import generators, workload_file
 from rowpath.workloads.expected import Expected
 from tests.runners.python.talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
 from tests.unit.codec_vectors import VECTORS, natural
+from tests.waiting import PATIENCE_S, at_work, gone
 
 SOURCE = Path(__file__).parents[3] / "runners" / "python"
 sys.path.append(str(SOURCE))
@@ -225,12 +225,11 @@ def test_the_end_of_stdin_stops_it_in_the_middle_of_a_sample(start: Callable[...
     talk.runner.send(
         p.Sample, 60, phase=name, regime="steady", lead_in_ns=0, duration_ns=60_000_000_000, operations=0, first=-1
     )
-    time.sleep(0.2)
-    assert talk.runner.alive()
+    at_work(talk.runner.pid)
     process = talk.runner.process
     assert process.stdin
     process.stdin.close()
-    process.wait(timeout=2)
+    process.wait(timeout=PATIENCE_S / 2)
 
 
 def test_it_dies_with_its_parent() -> None:
@@ -249,17 +248,7 @@ def test_it_dies_with_its_parent() -> None:
         assert parent.stdout
         child = int(parent.stdout.readline())
         os.kill(parent.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 2
-    while time.monotonic() < deadline and alive(child):
-        time.sleep(0.02)
-    assert not alive(child)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    assert gone([child])
 
 
 def test_the_environment_is_locked_and_names_no_host() -> None:
