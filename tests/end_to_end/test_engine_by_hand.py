@@ -8,8 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,8 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.machine import postgresql_programs
-from tests.end_to_end.command import PROGRAM, alive, environment, every_pid, proc
+from tests.end_to_end.command import PROGRAM, environment, every_pid, proc
+from tests.waiting import alive, until
 
 QUERY = "SELECT count(*) FROM mydata2"
 LONGEST_S = 120.0
@@ -53,16 +53,8 @@ class Hand:
         return [pid for pid in found if pid != os.getpid()]
 
     def all_gone(self) -> bool:
-        return within(15, lambda: not self.ours())
-
-
-def within(seconds: float, reached: Callable[[], object]) -> bool:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+        until(lambda: not self.ours(), "end of all processes")
+        return True
 
 
 @pytest.fixture
@@ -163,7 +155,7 @@ def test_a_server_that_ends_takes_its_keeper_along(hand: Hand, engine: str) -> N
 
 def test_an_interrupted_start_leaves_nothing(hand: Hand, engine: str) -> None:
     starting = hand.start("up", engine, "--load", "retrieve")
-    assert within(30, (hand.cache / "up" / engine / "instance").exists)
+    until((hand.cache / "up" / engine / "instance").exists, "instance")
     starting.send_signal(signal.SIGINT)
     _, err = starting.communicate(timeout=LONGEST_S)
     assert starting.returncode == 130
