@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import pytest
 
@@ -125,3 +126,21 @@ def test_descendants() -> None:
     assert len(found) == 1
     processes.stop(process, processes.AT_ONCE)
     os.kill(found[0], signal.SIGKILL)
+
+
+def test_a_signal_while_a_child_is_started_is_handled_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python would drop the exception of its handler within the fork."""
+    usual = subprocess.Popen
+
+    def interrupted(*arguments: Any, **more: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return usual(*arguments, **more)
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    before = set(processes.living())
+    with pytest.raises(KeyboardInterrupt):
+        processes.start(["sleep", "100"])
+    (child,) = set(processes.living()) - before
+    assert alive(child)
+    processes.stop(processes._living[child], processes.AT_ONCE)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -12,7 +12,7 @@ import select
 import signal
 import subprocess
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -24,6 +24,7 @@ Steps = Sequence[tuple[signal.Signals, float]]
 
 GENTLE: Steps = ((signal.SIGTERM, 3.0), (signal.SIGKILL, 5.0))
 AT_ONCE: Steps = ((signal.SIGKILL, 5.0),)
+HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG = 1
 # What a user's shell may hold and what would silently change a measured program.
 SECRET_NAMES = re.compile(r"ROWPATH_\w+_(URL|PASSWORD)")  # where a given server is
@@ -86,21 +87,38 @@ def start(
             os.sched_setaffinity(0, pinned)
 
     group = pwd.getpwnam(user).pw_gid if user is not None else None
-    process = subprocess.Popen(
-        [os.fspath(argument) for argument in arguments],
-        env=environment_for(environment),
-        cwd=directory,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        user=user,
-        group=group,
-        extra_groups=None if user is None else [],
-        process_group=0,
-        preexec_fn=in_the_child,  # noqa: PLW1509 - it allocates nothing and the libraries are loaded
-    )
-    _living[process.pid] = process
+    with _signals_held():
+        process = subprocess.Popen(
+            [os.fspath(argument) for argument in arguments],
+            env=environment_for(environment),
+            cwd=directory,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            user=user,
+            group=group,
+            extra_groups=None if user is None else [],
+            process_group=0,
+            preexec_fn=in_the_child,  # noqa: PLW1509 - it allocates nothing and the libraries are loaded
+        )
+        _living[process.pid] = process
     return process
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Handle signals after the body: Python drops an exception that a handler raises while it forks."""
+    held: list[signal.Signals] = []
+    usual = {number: handler for number in HELD if callable(handler := signal.getsignal(number))}
+    for number in usual:
+        signal.signal(number, lambda number, _frame: held.append(signal.Signals(number)))
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+        for number in held:
+            usual[number](number, None)
 
 
 def run(
