@@ -26,7 +26,7 @@ MEANS = (
 MEANS_STRACE = "strace -c -f, all threads of the runner's process"
 STRACE_SLACK = 2  # calls between two countings: the call in which strace meets a process is told, or not
 ATTACH_TIMEOUT_S = 10.0
-REST_TIMEOUT_S = 0.03
+REST_TIMEOUT_S = 1.0  # a thread may wait so long for its CPU beside others' load
 
 # What a compiler does belongs to no operation, and is many times what the operations of one sample do.
 _COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
@@ -62,10 +62,10 @@ def counting(pid: int) -> Iterator[Counted]:
 
 
 def _wait_for_rest(pid: int) -> None:
-    """Until every thread sleeps: the calls that end one request belong to it. A process that never rests is left."""
+    """Until every counted thread sleeps: the calls that end a request belong to it. One that never rests is left."""
     deadline = time.monotonic() + REST_TIMEOUT_S
     while time.monotonic() < deadline:
-        states = [processes.stat_fields(tid)[:1] for tid in processes.threads(pid)]
+        states = [processes.stat_fields(tid)[:1] for tid in processes.threads(pid) if _name(tid) not in _COMPILERS]
         if not any(state in (["R"], ["D"]) for state in states):
             return
         time.sleep(0.001)
