@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from rowpath.model.workload import Workload
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
@@ -42,24 +40,6 @@ def test_touch_of_a_scan() -> None:
     assert truth.rows("read", 17, 3) == 3 * 6071
     assert truth.verify_digest("read", 5, 1, 100_000) == codec.digest(rows, table.columns)
     assert truth.verify_digest("read", 0, 2, 100) == codec.digest(rows[:100], table.columns)
-
-
-def test_a_fresh_question_about_a_block_costs_little() -> None:
-    truth = Expected(load_workload("tab1"))
-    touches = truth.touches("select")
-    touches.expected(0, 1000)
-
-    def took(operations: int) -> float:
-        """The quickest of some: a neighbour can only add to it."""
-        each = []
-        for _ in range(5):
-            started = time.perf_counter()
-            for first in range(100):
-                touches.expected(first, operations)
-            each.append(time.perf_counter() - started)
-        return min(each)
-
-    assert took(900) < 20 * took(9)
 
 
 def test_the_aggregate() -> None:

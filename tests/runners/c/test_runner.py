@@ -67,19 +67,6 @@ def test_sample_runs_exactly_as_told(null: Talk) -> None:
     assert null.sample("null.nothing")["operations"] == 1
 
 
-def test_known_cost(start: Start) -> None:
-    talk = start("null")
-    talk.hello()
-    talk.ask("open", options={"burn_ns": "20000", "stall_ns": 3_000_000, "stall_every": "10"})
-    talk.ask("prepare", phase=NOTHING)
-    sampled = talk.sample("null.nothing", operations=20, first=0)
-    assert sampled["ns"] >= 20 * 20_000 + 2 * 3_000_000
-    assert sampled["max_ns"] >= 3_000_000
-    others = [talk.sample("null.nothing", operations=20, first=0) for _ in range(4)]
-    # Of the sample that others let have the core: they can only take from it.
-    assert max(each["cpu_ns"] for each in [sampled, *others]) >= 0.5 * 20 * 20_000
-
-
 @pytest.mark.parametrize(
     "line",
     [b"{", b"[]", b"{} x", b'"text"', b'{"type": "nonsense"}', b'{"type": "sample"}', b'{"type": "open"}', b"\xff\xfe"],
@@ -237,8 +224,6 @@ def test_clients_have_threads_of_their_own(start: Start) -> None:
     talk.ask("prepare", phase=NOTHING)
     sampled = talk.sample("null.nothing", operations=40, lead_in_ns=1_000_000)
     assert [client["operations"] for client in sampled["clients"]] == [10] * 4
-    others = [talk.sample("null.nothing", operations=40) for _ in range(4)]
-    assert max(each["cpu_ns"] for each in [sampled, *others]) >= 0.5 * 40 * 100_000
     talk.ask("close")
     until(lambda: len(list(threads.iterdir())) == alone, "end of the clients' threads")
     assert talk.sample("null.nothing")["error"]["text"] == "no connection is open"

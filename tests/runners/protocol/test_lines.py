@@ -139,23 +139,6 @@ def test_samples_of_nothing(start: Start, driver: str) -> None:
 
 
 @every_language
-def test_burn_and_stall(start: Start, driver: str) -> None:
-    talk = start(driver, {"burn_ns": "200000"})
-    talk.ask("prepare", phase=NOTHING, parameters=None)
-    samples = [talk.sample("null.nothing", operations=50) for _ in range(8)]
-    assert all(burnt["ns"] >= 50 * 200_000 for burnt in samples)
-    # Of the sample that others let have the core: they can only take from it.
-    assert max(burnt["cpu_ns"] / burnt["ns"] for burnt in samples) >= 0.2
-    talk.ask("close")
-    talk.ask("open", options={"stall_ns": 3_000_000, "stall_every": 10})
-    talk.ask("prepare", phase=NOTHING, parameters=None)
-    stalled = talk.sample("null.nothing", operations=100)
-    assert stalled["ns"] >= 10 * 3_000_000
-    assert stalled["max_ns"] >= 3_000_000
-    assert stalled["cpu_ns"] < stalled["ns"] / 2
-
-
-@every_language
 def test_end_of_stdin_stops_a_sample(start: Start, driver: str) -> None:
     talk = start(driver, {})
     talk.ask("prepare", phase=NOTHING, parameters=None)

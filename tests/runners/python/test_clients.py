@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +25,6 @@ sys.path.append(str(Path(__file__).parents[3] / "runners" / "python"))
 from core.adapter import Adapter as RunnerAdapter
 from core.clients import Clients
 from core.operation import Operation
-
 from tests.waiting import until
 
 KEYED = workload_file.load_workload("keyed")
@@ -141,43 +138,8 @@ def wait_for_connections(watcher: Talk, wanted: int) -> None:
     until(lambda: watcher.verify(name).rows == wanted, f"{wanted} connections")
 
 
-class Slow(RunnerAdapter):
-    """Each operation sleeps 5 ms and notes its thread and its argument."""
-
-    noted: list[tuple[int, int]] = []
-
-    def prepare(self, phase: Any, parameters: Any) -> Operation:
-        def execute(row: tuple[int]) -> None:
-            time.sleep(0.005)
-            self.noted.append((threading.get_ident(), row[0]))
-            if row[0] == 39:
-                raise ValueError("the last")
-
-        return Operation(execute, parameters)
-
-
 class Spec:
     kind, columns, stamps, transaction, rows_per_operation = "execute", (), False, False, 1
-
-
-def test_threads_wait_together_and_work_at_once() -> None:
-    clients = Clients(Slow({}), 4)
-    prepared = clients.prepare(Spec, [(number,) for number in range(40)])
-    request = {"lead_in_ns": 20_000_000, "duration_ns": 0, "operations": 16, "first": 0}
-    Slow.noted.clear()
-    failure, reply = clients.sample(prepared, request)
-    assert failure is None
-    assert len({thread for thread, _ in Slow.noted}) == 4
-    assert threading.get_ident() in {thread for thread, _ in Slow.noted}
-    assert [client["operations"] for client in reply["clients"]] == [4, 4, 4, 4]
-    assert reply["ns"] < 16 * 5_000_000 * 0.8  # one after the other they would take all of it
-    assert reply["cpu_ns"] < reply["ns"]
-    failure, reply = clients.sample(prepared, {**request, "lead_in_ns": 0, "operations": 2, "first": 38})
-    assert str(failure) == "the last"
-    assert (reply["operations"], reply["failed"]) == (1, 1)
-    assert [client["operations"] + client["failed"] for client in reply["clients"]] == [0, 1, 0, 1]
-    assert reply["min_ns"] >= 5_000_000
-    clients.close()
 
 
 class Collecting(RunnerAdapter):

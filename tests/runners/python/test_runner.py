@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from rowpath.runners import protocol as p
@@ -109,46 +106,6 @@ def test_a_transaction_is_around_each_operation() -> None:
     sampler = Sampler("execute", [], Operation(execute, ["good", "bad"]), transaction=around)
     sampler.by_count(0, 0, 2)
     assert told == ["begin", "good", "commit", "begin", "bad", "rollback"]
-
-
-def test_taking_a_rows_values_costs_little() -> None:
-    table = workload_file.load_workload("scan").tables["hits"]
-    columns = [runner_codec.Column(msgspec.to_builtins(column)) for column in table.columns]
-    rows = list(generators.rows(table))
-    sampler = Sampler("query", columns, Operation(lambda _: rows))
-    assert min(sampler.by_count(0, 0, 1)[5] for _ in range(50)) / len(rows) < 400  # 105 to 150 on a quiet machine
-
-
-def test_the_null_operation(start: Callable[..., Talk]) -> None:
-    talk = start("null")
-    talk.open()
-    workload = workload_file.load_workload("null")
-    name = talk.prepare(workload, workload.phases[0])
-    samples = [talk.sample(name) for _ in range(15)]
-    assert statistics.median(sample.ns / sample.operations for sample in samples) < NULL_OPERATION_LIMIT_NS
-    for before, after in pairwise(samples):
-        assert after.first == before.first + before.operations + after.lead_in_operations
-        assert 0 < after.min_ns <= after.ns / after.operations <= after.max_ns
-        assert after.window_ns >= after.ns + 900_000
-        assert after.cpu_ns <= after.window_cpu_ns
-    exact = talk.sample(name, operations=7, lead_in_ns=0, first=3)
-    assert (exact.operations, exact.first, exact.lead_in_operations, exact.failed) == (7, 3, 0, 0)
-
-
-def test_known_burn_and_stall(start: Callable[..., Talk]) -> None:
-    workload = workload_file.load_workload("null")
-    talk = start("null")
-    cost = {}
-    for burn_ns in (100_000, 300_000):
-        talk.open(burn_ns=str(burn_ns))
-        name = talk.prepare(workload, workload.phases[0])
-        cost[burn_ns] = min(talk.sample(name).min_ns for _ in range(5))
-    assert (cost[300_000] - cost[100_000]) / 200_000 == pytest.approx(1, abs=0.05)
-    talk.open(stall_ns="20000000", stall_every="100")
-    name = talk.prepare(workload, workload.phases[0])
-    sample = talk.sample(name, operations=300, lead_in_ns=0)
-    assert sample.max_ns >= 20_000_000
-    assert 60_000_000 <= sample.ns < 200_000_000
 
 
 TOY = """
