@@ -14,8 +14,8 @@ import msgspec
 
 from rowpath.engines import ENGINES, backup
 from rowpath.engines.base import Instance, Place
-from rowpath.engines.jvm.base import JvmEngine
 from rowpath.engines.jvm.embedded import Directory
+from rowpath.engines.jvm.engine import JvmEngine
 from rowpath.engines.jvm.server import Server
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.restore_check import digest_of
