@@ -80,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
     from rowpath.cli import plan as planning
     from rowpath.execution import run as execution
     from rowpath.planning.estimate import estimate_s
+    from rowpath.planning.overrides import Overrides
     from rowpath.report import live
 
     filters = _filters(options)
@@ -100,12 +101,16 @@ def run(options: argparse.Namespace) -> int:
         plan = planning.plan_for(
             options.experiment,
             filters,
+            Overrides(
+                3 if options.fast else 10 if options.rigorous else options.runs,
+                options.warmup,
+                options.scale,
+                options.rate,
+                options.p99,
+                options.seconds,
+            ),
             extended=options.all,
-            sets=3 if options.fast else 10 if options.rigorous else options.runs,
-            warm_cap_s=options.warmup,
             seed=options.seed,
-            scale=options.scale,
-            paced=(options.rate, options.p99, options.seconds),
         )
         if options.plan:
             planning.print_plan(plan, _console(options.color))

@@ -23,9 +23,8 @@ from rowpath.errors import InternalError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.machine import cpus, processes
-from rowpath.model.path import AccessPath
+from rowpath.model.path import AccessPath, link_ns
 from rowpath.model.workload import Phase
-from rowpath.planning.lattice import stated_ns
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import RunnerFailure
@@ -48,7 +47,7 @@ class Link:
         c: Any = importlib.import_module("rowpath.runners.toolchains.c")
         self.to_port = to_port
         self._process = processes.start(
-            c.link_command(to_port, stated_ns(value) // 2),
+            c.link_command(to_port, link_ns(value) // 2),
             cpus=cpus.controller_cpus(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -143,7 +142,7 @@ def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
     return LinkMeasured(
         link=value,
         placement=placement,
-        stated_ns=stated_ns(value),
+        stated_ns=link_ns(value),
         direct_ns=statistics.median(direct),
         round_trip_ns=statistics.median(through),
         low_ns=tenths[0],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rowpath.model.base import Frozen
 
@@ -30,6 +30,19 @@ LogicalType = Literal[
 ]
 
 PhaseKind = Literal["query", "execute", "load", "connect", "null"]
+
+
+class PhaseName(NamedTuple):
+    """A phase by the name of its workload and its own: `scan.read`."""
+
+    workload: str
+    phase: str
+
+    @classmethod
+    def of(cls, name: str) -> PhaseName:
+        """The parts of `workload.phase`; the phase is empty when there is no dot."""
+        workload, _, phase = name.partition(".")
+        return cls(workload, phase)
 
 
 class Column(Frozen, frozen=True):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from rowpath.engines import ENGINES
-from rowpath.planning.lattice import (
-    stated_ns,
-)
+from rowpath.model.workload import PhaseName
 from rowpath.planning.mixed_load.estimate import moves_s, rate_search_s, stages_s
 from rowpath.planning.plan import Plan, PlannedPath
 
@@ -32,19 +30,16 @@ ROUGH_WARM_S = {"c": 0.3, "csharp": 0.3, "python": 0.3, "java": 1.5}
 
 def _rough_write_s(planned: PlannedPath) -> float:
     """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
-    link = planned.path.get("link")
-    waiting = float(link.removesuffix("ms")) / 1000 if link != "none" else 0.0
-    if planned.path.get("durability") == "full":
+    waiting = planned.path.link_ns / 1e9
+    if planned.path.durability == "full":
         return waiting + ROUGH_SYNC_S
-    return waiting + (
-        ROUGH_SPLIT_S if planned.path.get("placement") == "split" and not planned.embedded else ROUGH_TURN_S
-    )
+    return waiting + (ROUGH_SPLIT_S if planned.path.placement == "split" and planned.path.served else ROUGH_TURN_S)
 
 
 def _rough_operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
     phase = plan.phase(name)
-    table = plan.workloads[name.partition(".")[0]].tables.get(phase.table)
+    table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
     if phase.truth == "aggregate":
         return ROUGH_SUMMED_S * (phase.range_rows or (table.rows if table else 0))
     rows = table.rows if table and phase.truth == "whole-table" else phase.rows_per_operation
@@ -61,8 +56,7 @@ def estimate_s(plan: Plan) -> float:
     for group in plan.batches:
         for planned in group:
             tongue = planned.adapter.language
-            served = planned.path.get("deployment") == "server"
-            slow_server = 3.0 if served and ENGINES[planned.path.get("engine")].server_warm_s > 0 else 1.0
+            slow_server = 3.0 if planned.path.served and ENGINES[planned.path.engine].server_warm_s > 0 else 1.0
             per_set += ROUGH_START_S.get(tongue, 0.5)
             per_set += _crossing_s(plan, planned)
             if plan.experiment.client_groups:
@@ -92,6 +86,6 @@ def estimate_s(plan: Plan) -> float:
 
 def _crossing_s(plan: Plan, planned: PlannedPath) -> float:
     """What one pass of each phase spends on its path's link: at least a round trip per operation."""
-    trip_s = stated_ns(planned.path.get("link")) / 1e9
+    trip_s = planned.path.link_ns / 1e9
     phases = [plan.phase(name) for name in planned.phases] if trip_s else []
     return trip_s * sum(phase.operations or (phase.parameters.count if phase.parameters else 1) for phase in phases)

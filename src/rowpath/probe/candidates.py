@@ -160,7 +160,7 @@ def _sizes(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _as_given(path: AccessPath) -> AccessPath:
     """The path to a server that is not ours: nobody knows its version beforehand, or on which core it runs."""
-    if path.get("deployment") != "server":
+    if not path.served:
         return path
     return AccessPath.of(path.as_dict() | {"engine_version": BY_URL, "placement": "none"})
 

@@ -174,6 +174,11 @@ def every_adapter() -> Iterator[Adapter]:
     yield from _external
 
 
+def adapter_of(language: str, driver: str) -> Adapter:
+    """The adapter of that name; StopIteration when there is none."""
+    return next(each for each in every_adapter() if (each.language, each.driver) == (language, driver))
+
+
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter can be built and run here, with what `path` alone needs when one is given."""
     if "command" in adapter.build:
@@ -196,7 +201,7 @@ def build(
             wanted.setdefault(adapter.language, []).append((adapter, version))
     for name, mine in wanted.items():
         note(f"building the {name} runner")
-        language(name).build(mine, [path for path in every_path if path.get("language") == name])
+        language(name).build(mine, [path for path in every_path if path.language == name])
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:

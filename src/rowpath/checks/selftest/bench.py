@@ -25,6 +25,7 @@ from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
+from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import LANGUAGES, Adapter, availability, build, load_manifest
 from rowpath.workloads.workload_file import load_workload
@@ -97,7 +98,7 @@ class Bench:
 
     def build(self, *paths: PlannedPath) -> None:
         """Bring the paths' runners up to date."""
-        build([(planned.adapter, planned.path.get("version")) for planned in paths])
+        build([(planned.adapter, planned.path.version) for planned in paths])
 
     def instance(self, engine: str, deployment: str, name: str = "", durability: str = "none", **how: int) -> Instance:
         """A started engine of this test's own; `how` sets attributes before it starts (the ping server's burn)."""
@@ -139,7 +140,7 @@ class Bench:
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
         experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
         experiment = msgspec.structs.replace(experiment, client_groups=groups, stages=stages)
-        workload = phase.partition(".")[0]
+        workload = PhaseName.of(phase).workload
         plan = Plan(
             experiment,
             {workload: load_workload(workload)},

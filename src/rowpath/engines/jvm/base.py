@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.engines import backup as backups
-from rowpath.engines.base import Backup
+from rowpath.engines.base import Backup, Instance, Place
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 from rowpath.runners.manifest import Adapter, load_manifest
@@ -76,6 +76,10 @@ class JvmDialect:
     def version(self) -> str:
         """Of the pinned jar."""
         return self.adapter().versions[0]
+
+    def instance(self, deployment: str, durability: str, place: Place) -> Instance:
+        """A database directory, or a server over one, not yet made."""
+        raise NotImplementedError
 
     def create(self, name: str, table: Table) -> str:
         """CREATE TABLE in its dialect."""

@@ -17,7 +17,7 @@ LEAD_IN_CAP_S = 1.5  # before each stage, where only its own groups are at work
 def least_s(planned: PlannedPath, cap_s: float) -> float:
     """So long at least a path's groups are warmed up."""
     least = min(cap_s, WARM_LEAST_S.get(planned.adapter.language, WARM_LEAST_OTHERS_S)[0])
-    return least if planned.embedded else max(least, ENGINES[planned.path.get("engine")].server_warm_s)
+    return least if planned.embedded else max(least, ENGINES[planned.path.engine].server_warm_s)
 
 
 def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
+from rowpath.model.workload import Phase, PhaseName, Workload
 from rowpath.toml_file import Location, suggest
-
-if TYPE_CHECKING:
-    from rowpath.model.experiment import Experiment
-    from rowpath.model.workload import Phase, Workload
 
 EVENTS = ("begin", "end")
 KINDS = ("query", "execute", "null")
@@ -75,7 +72,7 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
 
 
 def _phase(name: str, workloads: dict[str, Workload]) -> Phase:
-    workload, _, phase = name.partition(".")
+    workload, phase = PhaseName.of(name)
     return workloads[workload].phase(phase)
 
 

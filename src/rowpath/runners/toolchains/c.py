@@ -48,8 +48,8 @@ def programs(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
     engines = adapter.build.get("engine", {})
     if not engines:
         return [adapter]
-    if path is not None and path.get("engine") in engines:
-        engines = {path.get("engine"): engines[path.get("engine")]}
+    if path is not None and path.engine in engines:
+        engines = {path.engine: engines[path.engine]}
     common = {key: value for key, value in adapter.build.items() if key != "engine"}
     return [
         structs.replace(adapter, source=own.get("source", adapter.source), build=common | own)
@@ -79,8 +79,8 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
     for adapter, version in adapters:
-        mine = [path for path in paths if path.get("driver") == adapter.driver]
-        differing = {(path.get("engine"), path.get("statement")): path for path in mine}
+        mine = [path for path in paths if path.driver == adapter.driver]
+        differing = {(path.engine, path.get("statement")): path for path in mine}
         for path in differing.values() or (AccessPath.of({}),):
             every = programs(adapter, path)
             for program in every:
