@@ -65,7 +65,7 @@ def _stops_after(planned: PlannedPath, house: House, behaviour: str, name: str, 
             Behave,
             MOST_MS / 1000 + 20,
             behaviour=behaviour,
-            sql=ENGINES[planned.path.engine].slow_query(),
+            sql=ENGINES[planned.path.get("engine")].slow_query(),
             after_ms=after_ms,
             most_ms=MOST_MS,
             expect=BehaveReply,
@@ -83,7 +83,7 @@ def _stops_after(planned: PlannedPath, house: House, behaviour: str, name: str, 
 
 def _restart(planned: PlannedPath, house: House) -> list[Behaviour]:
     same, again = "survives a server restart", "works again after close and open"
-    if not planned.path.served:
+    if planned.path.get("deployment") != "server":
         reason = "the engine lives in the client's process: there is no server"
         return [Behaviour(same, "unsupported", reason), Behaviour(again, "unsupported", reason)]
     if isinstance(house.instance(planned), External):

@@ -67,7 +67,7 @@ class House:
         clients: int = 0,
     ) -> Worker:
         """A runner on the path, started but not yet spoken to; `clients`: for groups at work at once."""
-        version = planned.path.version
+        version = planned.path.get("version")
         key = (planned.adapter.language, planned.adapter.driver, version)
         if key not in self._built:
             manifest.build([(planned.adapter, version)])
@@ -105,7 +105,7 @@ class House:
 
     def prepared_workload(self, case: Case, planned: PlannedPath) -> PreparedWorkload:
         """The case's workload for the path's engine."""
-        return self.phase_cache.prepared_workload(workload_of(case.workload), planned.path.engine)
+        return self.phase_cache.prepared_workload(workload_of(case.workload), planned.path.get("engine"))
 
     def work(self, case: Case, planned: PlannedPath) -> PreparedPhase:
         """The case's phase for the path's engine."""

@@ -66,7 +66,7 @@ def defaults(paths: tuple[PlannedPath, ...]) -> tuple[PlannedPath, ...]:
     """The first path of every adapter, engine and deployment."""
     first: dict[tuple[str, ...], PlannedPath] = {}
     for each in paths:
-        where = each.path.engine, each.path.deployment
+        where = each.path.get("engine"), each.path.get("deployment")
         first.setdefault((each.adapter.language, each.adapter.driver, *where), each)
     return tuple(first.values())
 
@@ -105,8 +105,8 @@ def _title(path: AccessPath, adapter: Adapter) -> str:
         if path.get(key) not in (axes.get(key, ("",))[0], "none")
     ]
     beside = [word for word in beside if word.partition("=")[0] in axes]
-    engine = [path.engine] if len(adapter.engines) > 1 else []
-    words = [adapter.language, adapter.driver, *engine, path.deployment, *(path.get(key) for key in own)]
+    engine = [path.get("engine")] if len(adapter.engines) > 1 else []
+    words = [adapter.language, adapter.driver, *engine, path.get("deployment"), *(path.get(key) for key in own)]
     return "_".join([*words, *beside])
 
 

@@ -159,7 +159,7 @@ def facts(planned: PlannedPath, house: House) -> str:
     found = living.facts()
     settings: dict[str, str] = found["settings"]
     true("facts name the runtime", found["runtime"], "a runtime", "nothing")
-    engine, path = planned.path.engine, planned.path
+    engine, path = planned.path.get("engine"), planned.path
     password = living.instance.options(path).get("password")
     true("facts hold no password", password is None or password not in str(found), "none", "it is there")
     if "threads" in planned.adapter.coordinates:
@@ -167,22 +167,22 @@ def facts(planned: PlannedPath, house: House) -> str:
     if engine in ("null", "file"):
         return ""
     true("facts name the driver's version", found["driver_version"], "a version", "nothing")
-    if path.deployment == "file":
+    if path.get("deployment") == "file":
         return ""
     true("facts name the engine's version", found["engine_version"], "a version", "nothing")
     if "scan" in planned.adapter.phases:  # which knows no transaction
         return ""
     if not path.get("result").startswith("cursor"):  # which lives in a transaction
         same("the setting `autocommit`", settings.get("autocommit"), "on")
-    if path.served and path.get("tls") in ("on", "off") and "tls" in settings:
+    if path.get("deployment") == "server" and path.get("tls") in ("on", "off") and "tls" in settings:
         word = re.split(r"\W", settings["tls"])[0]
         same("the setting `tls`, read back (its first word)", word, path.get("tls"))
     if engine == "postgresql":
         true("the setting `tls` is read back", "tls" in settings)
         same("the setting `TimeZone`", settings.get("TimeZone"), "UTC")
-    if path.durability == "none" and engine == "postgresql":
+    if path.get("durability") == "none" and engine == "postgresql":
         same("the setting `synchronous_commit` with durability=none", settings.get("synchronous_commit"), "off")
-    if path.durability == "none" and engine == "sqlite":
+    if path.get("durability") == "none" and engine == "sqlite":
         off = settings.get("synchronous") in ("0", "OFF")
         true("`synchronous` is off with durability=none", off, "OFF", settings.get("synchronous"))
     return ""
@@ -195,7 +195,7 @@ def statements(planned: PlannedPath, house: House) -> str:
     living = house.living(planned)
     create, drop = "CREATE TABLE passing (a INTEGER)", "DROP TABLE passing"
     if "records" in planned.adapter.phases:
-        engine = ENGINES[planned.path.engine]
+        engine = ENGINES[planned.path.get("engine")]
         create, drop = engine.create("passing", PASSING), engine.drop("passing")
     same("times of two statements", len(living.run([create, drop])), 2)
     failure = refused("dropping a table that is not there", lambda: living.run([drop]))

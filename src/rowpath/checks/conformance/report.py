@@ -127,10 +127,10 @@ def _heading(planned: PlannedPath, firsts: tuple[PlannedPath, ...]) -> str:
         words = [
             adapter.language,
             adapter.driver,
-            path.version,
+            path.get("version"),
             "on",
-            path.engine,
-            path.deployment,
+            path.get("engine"),
+            path.get("deployment"),
         ]
         own = [f"{key}={path.get(key)}" for key in adapter.coordinates if path.get(key) != "none"]
         return " ".join([*words, *own])
