@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         path = _path_of(item)
         group = "_".join(key_of(path.path)) if path else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
-        if path is not None and path.adapter.language in passed_keys.manifest.LANGUAGES:
+        if path is not None and path.adapter.language in passed_keys.manifest.languages():
             unit = _unit_of(path)
             config.stash[COLLECTED][unit] += 1
             item.user_properties.append((UNIT, unit))

@@ -37,6 +37,10 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a run
     try:
         options = parse(arguments)
+        if getattr(options, "adapters", None):
+            from rowpath.runners.manifest import add_external
+
+            add_external(options.adapters)
         return COMMANDS[options.command](options)
     except RowpathError as error:
         return _tell(error)
@@ -258,10 +262,7 @@ def adapter(options: argparse.Namespace) -> int:
             print(line)
         return 0
     from rowpath.checks.conformance import report, targets
-    from rowpath.runners.manifest import add_external
 
-    if options.adapters:
-        add_external(options.adapters)
     paths = targets.paths_of(options.subject, wanted, "every" if options.every else "values")
     return report.run(paths, _console(options.color))
 
@@ -326,10 +327,6 @@ def _run_directory(directory: Path) -> Path:
 
 
 def _filters(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
-    if options.adapters:
-        from rowpath.runners.manifest import add_external
-
-        add_external(options.adapters)
     words = list(options.filters)
     if options.mode:
         words.append(f"statement={options.mode}")

@@ -17,10 +17,9 @@ from rowpath.planning.lattice import applies
 from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.planning.path_names import short_names, spelt
 from rowpath.planning.selection import check_coordinates, matches, select, unmatched
-from rowpath.runners.manifest import Adapter
+from rowpath.runners.manifest import Adapter, language
 
 SET_LIMIT = 14  # live runners in one set: twelve and two anchors
-ROUGH_MEMORY_MIB = {"c": 16, "csharp": 40, "python": 64, "java": 400}
 
 
 @dataclass(frozen=True)
@@ -213,8 +212,8 @@ def set_limit(paths: list[PlannedPath]) -> int:
     except (OSError, StopIteration):
         return SET_LIMIT
     half_mib = int(available.split()[1]) // 2048
-    each_mib = max((ROUGH_MEMORY_MIB.get(p.adapter.language, 100) for p in paths), default=1)
-    return max(3, min(SET_LIMIT, half_mib // each_mib))
+    each_mib = max((language(p.adapter.language).memory_mib for p in paths), default=1)
+    return max(3, min(SET_LIMIT, int(half_mib // each_mib)))
 
 
 def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPath, ...], ...], tuple[str, ...]]:

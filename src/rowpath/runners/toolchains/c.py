@@ -20,6 +20,7 @@ from rowpath.machine import postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
+from rowpath.runners.driver_package import Facts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, family_folders, source_file
 from rowpath.runners.toolchains import c_compiler, cobol, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file
@@ -302,3 +303,8 @@ def _run(command: list[str], what: str) -> None:
     if done.returncode != 0:
         said = "\n".join(done.stderr.strip().splitlines()[:20])
         raise InternalError(f"{what} does not compile:\n{said}", f"try: {shlex.join(command)}")
+
+
+def driver_facts(adapter: Adapter, version: str) -> Facts:
+    """What the Debian package of the driver's library says, else the library itself."""
+    return facts_of_files(driver_libraries(adapter, version), version)

@@ -18,8 +18,9 @@ from rowpath.machine import maven, maven_artefacts, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
+from rowpath.runners.driver_package import Facts
 from rowpath.runners.manifest import Adapter, Command, source_file
-from rowpath.runners.toolchains import jvm
+from rowpath.runners.toolchains import jvm, maven_facts
 
 OLDEST = 17
 LEFTOVER_AGE_S = 24 * 3600
@@ -267,3 +268,8 @@ def _make_scratch() -> None:
 
 def _joined(files: Iterable[Path]) -> str:
     return os.pathsep.join(map(str, files))
+
+
+def driver_facts(adapter: Adapter, version: str) -> Facts:
+    """What the driver's POM and archive say."""
+    return maven_facts.facts_of(artefacts(adapter, version))
