@@ -18,7 +18,7 @@ def test_a_run_through_a_runner_in_the_toy_language(tmp_path: Path) -> None:
     experiment = tmp_path / "toys.toml"
     experiment.write_text(
         'schema_version = 1\nname = "toys"\ntitle = "Toys"\nphases = ["scan.read"]\n'
-        '[measure]\nsets = 2\nmax_sets = 2\nrounds = 3\nwarm_cap_s = 0.3\n'
+        "[measure]\nsets = 2\nmax_sets = 2\nrounds = 3\nwarm_cap_s = 0.3\n"
         '[[paths]]\nselect = { language = "toy" }\n'
     )
     asked = ["run", experiment, "--adapters", folder / "adapters.toml", "-o", tmp_path / "run"]

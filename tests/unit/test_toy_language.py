@@ -19,7 +19,7 @@ from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.planning.plan import make_plan
 from rowpath.probe.candidates import candidates
 from rowpath.probe.snippets import snippet
-from rowpath.probe.target import parse_target
+from rowpath.probe.target import Target
 from rowpath.runners import driver_facts, manifest
 from tests import fakes
 
@@ -87,7 +87,7 @@ def test_a_probe_tries_it_and_shows_its_program() -> None:
     phase = Phase("query", "query", "SELECT 1")
     found = candidates("sqlite", "embedded", phase, languages=("toy",), read_only=True)
     assert [planned.adapter.driver for planned in found.paths] == ["toy-sqlite"]
-    target = parse_target("sqlite:///data/it.db")
+    target = Target("sqlite", "embedded", path=Path("/data/it.db"))
     made = snippet("sqlite toy", found.paths[0].path.as_dict(), target, "SELECT 1", [])
     assert made is not None
     assert (made.language, made.file, made.run) == ("toy", "fastest-toy.toy", "toy fastest-toy.toy --with sqlite")
