@@ -92,12 +92,13 @@ _external_languages: dict[str, Manifest] = {}
 
 
 @functools.cache
-def _ours() -> tuple[str, ...]:
-    return tuple(sorted(file.parent.name for file in (data_dir() / "runners").glob("*/adapters.toml")))
+def _ours() -> dict[str, Manifest]:
+    found = map(read_manifest, sorted((data_dir() / "runners").glob("*/adapters.toml")))
+    return {manifest.language_name: manifest for manifest in found if isinstance(manifest.language, Language)}
 
 
 def languages() -> tuple[str, ...]:
-    """Every language that has a runner: a folder of `runners/` with a manifest each, and what was added."""
+    """Every language that has a runner: the folders of `runners/` whose manifest has a header, and what was added."""
     return (*_ours(), *_external_languages)
 
 
@@ -108,13 +109,8 @@ def language(name: str) -> Language:
 
 
 def load_manifest(name: str) -> Manifest:
-    """The adapters of a language; UsageError naming the file when it does not fit."""
-    return _external_languages.get(name) or _own_manifest(name)
-
-
-@functools.cache
-def _own_manifest(name: str) -> Manifest:
-    return read_manifest(data_dir() / "runners" / name / "adapters.toml")
+    """The adapters of a language; KeyError for one that has no runner, UsageError naming a file that does not fit."""
+    return (_ours() | _external_languages)[name]
 
 
 def add_external(file: Path) -> None:
