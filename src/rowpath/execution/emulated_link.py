@@ -26,7 +26,7 @@ from rowpath.machine import cpus, processes
 from rowpath.model.path import AccessPath, link_ns
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import adapter_of
 from rowpath.runners.process import RunnerFailure
 
 MEANS = (
@@ -179,12 +179,8 @@ def _long_send(port: int, trip_ns: float) -> float:
         return BULK_BYTES * 1e9 / max(1.0, time.monotonic_ns() - started_ns - trip_ns)
 
 
-def _ping_adapter() -> Adapter:
-    return next(adapter for adapter in load_manifest("c").adapter if adapter.driver == "ping")
-
-
 def _ping_path(placement: str) -> PlannedPath:
-    adapter = _ping_adapter()
+    adapter = adapter_of("c", "ping")
     coordinates = {
         "engine": "null",
         "deployment": "server",

@@ -15,7 +15,7 @@ from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, Place
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, adapter_of
 
 DATABASE = "rowpath"
 INTEGERS = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
@@ -71,7 +71,7 @@ class JvmDialect:
 
     def adapter(self) -> Adapter:
         """The Java runner's adapter for it."""
-        return next(each for each in load_manifest("java").adapter if each.driver == self.name)
+        return adapter_of("java", self.name)
 
     def version(self) -> str:
         """Of the pinned jar."""
