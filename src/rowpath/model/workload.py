@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from rowpath.model.base import Frozen
@@ -143,3 +144,9 @@ class Workload(Frozen, frozen=True):
             if phase.name == name:
                 return phase
         raise KeyError(name)
+
+
+def phase_of(workloads: Mapping[str, Workload], name: str) -> Phase:
+    """The phase called `workload.phase`; KeyError when there is none."""
+    workload, phase = PhaseName.of(name)
+    return workloads[workload].phase(phase)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from rowpath.errors import UsageError
-from rowpath.model.experiment import Experiment, Selection
+from rowpath.model.experiment import Experiment
 from rowpath.model.path import TOGETHER, AccessPath, Dropped
-from rowpath.model.workload import Phase, PhaseName, Workload
-from rowpath.planning.availability import ineligible_reason, pruned, unavailable, unnumbered_reason
+from rowpath.model.workload import Phase, PhaseName, Workload, phase_of
+from rowpath.planning.availability import unavailable
+from rowpath.planning.candidates import candidates, nothing_left, served_phases
 from rowpath.planning.lattice import applies
 from rowpath.planning.mixed_load.eligibility import only_alone
-from rowpath.planning.path_names import short_names, spelt
-from rowpath.planning.selection import check_coordinates, matches, select, unmatched
+from rowpath.planning.path_names import short_names
+from rowpath.planning.selection import check_coordinates
 from rowpath.runners.manifest import Adapter, language
 
 SET_LIMIT = 14  # live runners in one set: twelve and two anchors
@@ -64,21 +63,6 @@ class Plan:
         return phase_of(self.workloads, name)
 
 
-class _Candidate(NamedTuple):
-    """A path of a selection that exists; its name where the selection gives one, its phases where it restricts them."""
-
-    path: AccessPath
-    adapter: Adapter
-    name: str
-    phases: tuple[str, ...]
-
-
-def phase_of(workloads: Mapping[str, Workload], name: str) -> Phase:
-    """The phase called `workload.phase`; KeyError when there is none."""
-    workload, phase = PhaseName.of(name)
-    return workloads[workload].phase(phase)
-
-
 def make_plan(
     experiment: Experiment,
     workloads: dict[str, Workload],
@@ -91,7 +75,7 @@ def make_plan(
     check_coordinates(filters)
     dropped: list[Dropped] = []
     unserved: list[tuple[str, str, str]] = []
-    chosen = _candidates([each for each in experiment.paths if extended or not each.extended], filters, dropped)
+    chosen = candidates([each for each in experiment.paths if extended or not each.extended], filters, dropped)
     short = short_names([(candidate.path, candidate.name) for candidate in chosen])
     runnable: list[PlannedPath] = []
     for candidate in chosen:
@@ -99,7 +83,7 @@ def make_plan(
         reason, remedy = unavailable(adapter, path)
         if reason := reason or only_alone(adapter, experiment):
             dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
-        elif served := _served(candidate, experiment, workloads, unserved):
+        elif served := served_phases(candidate, experiment, workloads, unserved):
             runnable.append(PlannedPath(path, adapter, served, short[path.id]))
     writing = any(phase_of(workloads, name).writes for name in experiment.phases)
     runnable = _with_comparisons(runnable, writing)
@@ -116,65 +100,8 @@ def make_plan(
         filters,
         extended,
         tuple(unserved),
-        None if runnable else _nothing_left(experiment, filters, dropped, extended),
+        None if runnable else nothing_left(experiment, filters, dropped, extended),
     )
-
-
-def _candidates(
-    selections: Iterable[Selection], filters: dict[str, tuple[str, ...]], dropped: list[Dropped]
-) -> list[_Candidate]:
-    """Each path of the selections that exists and that the filters keep, once."""
-    chosen: dict[str, _Candidate] = {}
-    for selection in selections:
-        pairs = select(selection, filters)
-        if not pairs:
-            raise unmatched(selection)
-        varying = [key for key, _ in pairs[0][1].coordinates if len({path.get(key) for _, path in pairs}) > 1]
-        named = selection.name and (len(pairs) == 1 or varying)
-        for adapter, path in pairs:
-            if path.id in chosen or not matches(path, filters):
-                continue
-            if reason := pruned(adapter, path):
-                dropped += [Dropped(path=path, reason=reason)] if len(pairs) == 1 else []
-                continue
-            name = " ".join([selection.name, *(spelt(key, path.get(key)) for key in varying)]) if named else ""
-            chosen[path.id] = _Candidate(path, adapter, name, selection.phases)
-    return list(chosen.values())
-
-
-def _served(
-    candidate: _Candidate,
-    experiment: Experiment,
-    workloads: dict[str, Workload],
-    unserved: list[tuple[str, str, str]],
-) -> tuple[str, ...]:
-    """The experiment's phases that the path serves; the others with their reasons into `unserved`."""
-    path, adapter = candidate.path, candidate.adapter
-    served = []
-    for name in experiment.phases:
-        if candidate.phases and name not in candidate.phases:
-            continue
-        phase = phase_of(workloads, name)
-        why = ineligible_reason(adapter, path, name, phase)
-        why = why or unnumbered_reason(path, workloads[PhaseName.of(name).workload], name, phase)
-        if not why:
-            served.append(name)
-        elif why.strip():
-            unserved.append((path.id, name, why))
-    return tuple(served)
-
-
-def _nothing_left(
-    experiment: Experiment, filters: dict[str, tuple[str, ...]], dropped: list[Dropped], extended: bool
-) -> UsageError:
-    """Why no path of the experiment is left to run."""
-    what = f"no path of '{experiment.name}'"
-    if dropped:
-        return UsageError(f"{what} can run here: {dropped[0].reason}", dropped[0].remedy or "rowpath doctor")
-    shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
-    if not extended and _candidates([each for each in experiment.paths if each.extended], filters, []):
-        return UsageError(f"{what} has {shown} without --all", f"rowpath run {experiment.name} --all {shown}")
-    return UsageError(f"{what} has {shown}", f"rowpath run {experiment.name} --plan")
 
 
 def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPath]:
