@@ -69,6 +69,10 @@ def test_the_doctor_looks_at_it(toy: manifest.Adapter, monkeypatch: pytest.Monke
     assert [(check.what, check.state) for check in found] == [("sqlite embedded · toy · toy-sqlite", "ok")]
 
 
+def test_its_lines_are_counted(toy: manifest.Adapter) -> None:
+    assert manifest.lines_of_code(toy, "sqlite") == (6, 6)
+
+
 def test_it_is_planned(toy: manifest.Adapter) -> None:
     experiment = Experiment(1, "toys", "Toys", ("scan.read",), (Selection(select={"language": "toy"}),))
     plan = make_plan(experiment, load_workloads(experiment), {}, seed=1)

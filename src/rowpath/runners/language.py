@@ -28,6 +28,7 @@ class Language(Frozen, frozen=True):
     title: str = ""
     source_suffix: str = ""
     source_by_class: bool = False  # a source is called by its class: `MyDriver.java`
+    comment_marks: tuple[str, ...] = ()  # lines that begin with one are no code; only of suffixes that are not known
     memory_mib: float = 100  # of a live runner
     start_s: float = 0.5
     row_s: float = 1e-6  # a row taken out with all its values

@@ -182,7 +182,7 @@ def family_folders(adapter: Adapter) -> list[Path]:
 
     UsageError for a family that its language does not have.
     """
-    every = data_dir() / "runners" / adapter.language / "families"
+    every = Path(language(adapter.language).folder) / "families"
     folders = [every / name for name in adapter.build.get("families", ())]
     for folder in folders:
         if not folder.is_dir():
@@ -282,5 +282,6 @@ def lines_of_code(adapter: Adapter, engine: str) -> tuple[int, int]:
     folders = family_folders(msgspec.structs.replace(adapter, build=build))
     rest = {file for folder in folders for file in folder.rglob("*") if source_lines.is_source(file)}
     rest |= {source_file(adapter, name) for name in build.get("more_sources", ())}
-    counts = {file: source_lines.count(file.read_text(encoding="utf-8"), file.suffix) for file in {own, *rest}}
+    marks = language(adapter.language).comment_marks
+    counts = {file: source_lines.count(file.read_text(encoding="utf-8"), file.suffix, marks) for file in {own, *rest}}
     return counts[own], sum(counts.values())
