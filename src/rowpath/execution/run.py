@@ -37,7 +37,7 @@ class Outcome:
 
 def build_for(plan: Plan, progress: Progress) -> None:
     """Bring runners and drivers of the plan's paths up to date."""
-    versions = [(planned.adapter, planned.path.get("version")) for planned in plan.paths]
+    versions = [(planned.adapter, planned.path.version) for planned in plan.paths]
     build(versions, progress.note, [planned.path for planned in plan.paths])
 
 
@@ -162,7 +162,7 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: l
 def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
     """Write the paths whose figures will follow."""
     for planned in paths:
-        own_lines, all_lines = lines_of_code(planned.adapter, planned.path.get("engine"))
+        own_lines, all_lines = lines_of_code(planned.adapter, planned.path.engine)
         journal.write(
             "path",
             path_id=planned.path.id,
