@@ -29,9 +29,7 @@ check: setup ## formatters, linters, types, compilers' warnings
 	$(PYTHON) -m ruff format --check $(PYTHON_SOURCES)
 	$(PYTHON) -m ruff check $(PYTHON_SOURCES)
 	$(PYTHON) -m mypy
-	sh runners/c/check.sh
-	sh runners/java/check.sh
-	sh runners/csharp/check.sh
+	@for check in runners/*/check.sh; do echo "sh $$check"; sh $$check || exit 1; done
 	.venv/bin/shellcheck $(SHELL_SCRIPTS)
 
 bench: setup ## the figures that Rowpath itself must reach

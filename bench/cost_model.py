@@ -20,7 +20,7 @@ TIMEOUT_S = 120.0
 def measure(bench: Bench) -> Iterator[Figure]:
     """Per held-out shape: on how many paths the prediction is right."""
     directory = bench.directory / "wide"
-    plan = plan_for("wide", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
+    plan = plan_for("wide", {})
     run_plan(plan, directory=directory, progress=Silent(), timeout_s=TIMEOUT_S, paths_to_repeat=paths_to_repeat)
     models = analyse(directory).cost_models
     for phase in plan.experiment.model.held_out if plan.experiment.model else ():

@@ -26,6 +26,7 @@ from rowpath.execution.run import run_plan
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.model.progress import Silent
+from rowpath.planning.overrides import Overrides
 from rowpath.runners.toolchains import java
 
 EXPERIMENT = str(Path(__file__).with_suffix(".toml"))
@@ -80,8 +81,7 @@ def stage_s() -> float:
 
 def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]]) -> Path:
     """The experiment, every stage so long; where its journal is."""
-    paced = ((), "", seconds)
-    plan = plan_for(EXPERIMENT, filters, extended=False, sets=None, warm_cap_s=None, seed=None, paced=paced)
+    plan = plan_for(EXPERIMENT, filters, Overrides(seconds=seconds))
     run_plan(plan, directory=directory, progress=Silent(), timeout_s=TIMEOUT_S, paths_to_repeat=paths_to_repeat)
     return directory
 

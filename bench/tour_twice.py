@@ -50,7 +50,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
 
 def run(directory: Path) -> Path:
     """One whole run of the experiment as it ships, its seed of the day."""
-    plan = plan_for("tour", {}, extended=False, sets=None, warm_cap_s=None, seed=None)
+    plan = plan_for("tour", {})
     run_plan(plan, directory=directory, progress=Silent(), timeout_s=TIMEOUT_S, paths_to_repeat=paths_to_repeat)
     return directory
 

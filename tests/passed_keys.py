@@ -59,7 +59,7 @@ def key_of(adapter: Adapter, engine: str) -> str:
     folders = (Path(conformance.__file__).parent, ROOT / "tests" / "conformance", ROOT / "workloads")
     shared = [file for folder in folders for file in _under(folder)]
     modules = {name for file in shared if file.suffix == ".py" for name in imports_of(file)}
-    modules |= {type(ENGINES[engine]).__module__, _module_of(manifest.language(adapter.language))}
+    modules |= {type(ENGINES[engine]).__module__, _module_of(manifest.toolchain(adapter.language))}
     files = {*sources_of(adapter), *shared, *(file for name in modules for file in imported(name))}
     found = hashlib.sha256()
     for text in (unit(adapter, engine), msgspec.json.encode(_portable(adapter)).decode(), surroundings()):

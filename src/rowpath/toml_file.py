@@ -96,6 +96,11 @@ def suggest(word: str, right: list[str] | tuple[str, ...]) -> str:
 
 def decode_file(file: Path, into: type[Any]) -> Any:
     """Decode a TOML file into a type of the model; UsageError naming every mistake's line."""
+    return decode_with_lines(file, into)[0]
+
+
+def decode_with_lines(file: Path, into: type[Any]) -> tuple[Any, dict[Location, int]]:
+    """As `decode_file`; also the line of every key, for mistakes that its type cannot tell."""
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -113,7 +118,7 @@ def decode_file(file: Path, into: type[Any]) -> Any:
             "\n       ".join(_describe(file, lines, mistake) for mistake in mistakes), _first_hint(mistakes)
         )
     try:
-        return msgspec.convert(document, into)
+        return msgspec.convert(document, into), lines
     except msgspec.ValidationError as error:
         location = _location(str(error))
         line = line_of(lines, location)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.engines.jvm.base import JvmEngine
 from rowpath.engines.jvm.embedded import connected
+from rowpath.engines.jvm.engine import JvmEngine
 from rowpath.engines.jvm.server import Server
 from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError

@@ -24,7 +24,7 @@ from rowpath.probe.file_copies import files_of
 from rowpath.probe.instances import GivenServer
 from rowpath.probe.target import read_target
 from rowpath.runners import protocol as p
-from rowpath.runners.manifest import language, load_manifest
+from rowpath.runners.manifest import load_manifest, toolchain
 from rowpath.runners.process import Runner, RunnerFailure
 
 DRIVERS = {"duckdb": ("python", "duckdb"), "derby": ("java", "derby"), "h2": ("java", "h2")}
@@ -65,7 +65,7 @@ def opened(engine: str, place: str) -> Iterator[Runner]:
     """Another program that has the database open, and is killed at the end."""
     tongue, driver = DRIVERS[engine]
     adapter = next(each for each in load_manifest(tongue).adapter if each.driver == driver)
-    module: Any = language(tongue)
+    module: Any = toolchain(tongue)
     module.build([(adapter, adapter.versions[0])])
     coordinates = {"engine": engine, "deployment": "embedded", "durability": "full", "driver": driver}
     runner = Runner.start(module.command(adapter, adapter.versions[0], AccessPath.of(coordinates)), ())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src"
+TOY_LANGUAGE = HERE / "toy_language" / "adapters.toml"
 FAULTS = (
     "honest",
     "crash",

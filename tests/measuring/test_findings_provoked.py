@@ -19,6 +19,7 @@ from rowpath.execution.run import run_plan
 from rowpath.machine import processes
 from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.model.progress import Silent
+from rowpath.planning.experiment_file import ExperimentFile, load_workloads
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.toolchains import java
 
@@ -87,7 +88,7 @@ def measured(tmp_path: Path, phases: list[str], *selections: Select, files: tupl
     measure = Measure(sets=2, max_sets=0, rounds=6, regimes=("steady",), warm_cap_s=0.3)
     chosen = tuple(Selection(select=dict(selection)) for selection in selections)
     experiment = Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
-    plan = checked_plan(experiment, {}, extended=True, seed=7)
+    plan = checked_plan(ExperimentFile(experiment, load_workloads(experiment)), {}, extended=True, seed=7)
     assert len(plan.paths) >= len(selections), plan.dropped
     outcome = run_plan(plan, directory=tmp_path / "run", progress=Silent(), timeout_s=60.0)
     analysis = analyse(outcome.directory.path)

@@ -37,7 +37,7 @@ def experiment(folder: Path, phase: str = "tpch.orders", scale: str = "scale = 1
 
 
 def plan(name: str) -> Plan:
-    return plan_for(name, {}, extended=False, sets=None, warm_cap_s=None, seed=1)
+    return plan_for(name, {}, seed=1)
 
 
 def test_it_grows_with_rows_engines_and_copies(tmp_path: Path) -> None:

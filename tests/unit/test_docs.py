@@ -24,7 +24,6 @@ from rowpath.model.path import COORDINATES
 from rowpath.model.workload import Column, Parameters, Phase, Table, Workload
 from rowpath.planning import experiment_file
 from rowpath.planning.experiment_file import read_experiment
-from rowpath.planning.plan import workloads_of
 from rowpath.planning.selection import coordinate_names, select
 from rowpath.workloads import workload_file as workloads
 
@@ -159,12 +158,12 @@ def examples(tmp_path: Path) -> Path:
 
 
 def test_the_examples_read_and_select_paths(examples: Path) -> None:
-    experiment = read_experiment(examples / "my-experiment.toml")
+    experiment, workloads = read_experiment(examples / "my-experiment.toml")
     for selection in experiment.paths:
         assert select(selection), selection
     assert experiment.claims
     assert experiment.published
-    assert set(workloads_of(experiment)) == {"keyed", "small", "null"}
+    assert set(workloads) == {"keyed", "small", "null"}
 
 
 def test_the_mistake_that_is_shown_is_reported_so(examples: Path) -> None:

@@ -28,11 +28,11 @@ def write(directory: Path, text: str) -> Path:
 def test_every_experiment_that_comes_with_rowpath_reads() -> None:
     assert {"tour", "access-methods", "keyed-reads"} <= set(names())
     for name in names():
-        assert load_experiment(name).name == name
+        assert load_experiment(name).experiment.name == name
 
 
 def test_a_good_file_reads(tmp_path: Path) -> None:
-    experiment = read_experiment(write(tmp_path, GOOD))
+    experiment = read_experiment(write(tmp_path, GOOD)).experiment
     assert experiment.measure.sets == 3
     assert experiment.measure.rounds == 15
     assert experiment.paths[0].select == {"engine": "sqlite"}
@@ -100,9 +100,7 @@ def test_an_unknown_experiment_suggests_the_nearest() -> None:
 
 def test_a_move_out_of_a_server_is_a_mistake(tmp_path: Path) -> None:
     moves = '\n[[directory_copies]]\nsource = { deployment = "server" }\ntarget = {}\n'
-    assert (
-        read_experiment(write(tmp_path, GOOD + moves.replace("server", "embedded"))).directory_copies[0].engine
-        == "derby"
-    )
+    read = read_experiment(write(tmp_path, GOOD + moves.replace("server", "embedded"))).experiment
+    assert read.directory_copies[0].engine == "derby"
     with pytest.raises(UsageError, match=r"mine\.toml:\d+: a server's database is not moved"):
         read_experiment(write(tmp_path, GOOD + moves))

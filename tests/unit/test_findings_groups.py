@@ -253,7 +253,7 @@ def article() -> dict[str, Any]:
     """The published tables of the experiment and their relation, as a run's journal has them."""
     import msgspec
 
-    known: dict[str, Any] = msgspec.to_builtins(load_experiment("reads-writes-backup"))
+    known: dict[str, Any] = msgspec.to_builtins(load_experiment("reads-writes-backup").experiment)
     return {key: known[key] for key in ("published", "consistency")}
 
 

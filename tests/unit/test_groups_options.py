@@ -14,7 +14,7 @@ from rowpath.planning.mixed_load.overrides import changed
 
 @pytest.fixture
 def experiment() -> Experiment:
-    return load_experiment("reads-writes-backup")
+    return load_experiment("reads-writes-backup").experiment
 
 
 def group(experiment: Experiment, name: str) -> ClientGroupTable:
@@ -86,5 +86,5 @@ def test_what_cannot_be(
 
 def test_an_experiment_without_groups() -> None:
     with pytest.raises(UsageError, match="-R: 'tour' has no groups") as raised:
-        changed(load_experiment("tour"), ["5"], "", 0.0)
+        changed(load_experiment("tour").experiment, ["5"], "", 0.0)
     assert raised.value.hint == "rowpath run reads-writes-backup"

@@ -10,10 +10,10 @@ from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.planning.estimate import estimate_s
-from rowpath.planning.experiment_file import load_experiment
+from rowpath.planning.experiment_file import load_experiment, load_workloads
 from rowpath.planning.mixed_load.eligibility import stages_left_out
 from rowpath.planning.mixed_load.estimate import described, stages_of
-from rowpath.planning.plan import SET_LIMIT, Plan, make_plan, workloads_of
+from rowpath.planning.plan import SET_LIMIT, Plan, make_plan
 
 GROUPS = (
     ClientGroupTable("readers", "keyed.read"),
@@ -33,7 +33,7 @@ def planned(*selects: dict[str, str | tuple[str, ...]], groups: tuple[ClientGrou
     stages = STRETCHES if groups else ()
     selections = tuple(Selection(select=select) for select in selects)
     experiment = Experiment(1, "t", "t", phases, selections, client_groups=groups, stages=stages)
-    return make_plan(experiment, workloads_of(experiment), {}, seed=1)
+    return make_plan(experiment, load_workloads(experiment), {}, seed=1)
 
 
 def test_every_path_stands_once_however_many_there_are() -> None:
@@ -78,12 +78,14 @@ def test_the_plan_says_how_a_stage_ends() -> None:
 
 
 def test_all_brings_in_every_engine_that_can_be_backed_up_and_extended_stages() -> None:
-    experiment = load_experiment("reads-writes-backup")
+    experiment = load_experiment("reads-writes-backup").experiment
     stages = tuple(
         msgspec.structs.replace(each, extended=each.name.startswith("4 readers")) for each in experiment.stages
     )
     experiment = msgspec.structs.replace(experiment, stages=stages)
-    few, every = (make_plan(experiment, workloads_of(experiment), {}, seed=1, extended=each) for each in (False, True))
+    few, every = (
+        make_plan(experiment, load_workloads(experiment), {}, seed=1, extended=each) for each in (False, True)
+    )
     able = {
         engine.name
         for engine in ENGINES.values()
@@ -101,5 +103,5 @@ def test_all_brings_in_every_engine_that_can_be_backed_up_and_extended_stages() 
 
 def test_who_asks_for_an_engine_that_only_all_takes_is_told_of_it() -> None:
     with pytest.raises(UsageError) as raised:
-        plan_for("reads-writes-backup", {"engine": ("h2",)}, extended=False, sets=None, warm_cap_s=None, seed=1)
+        plan_for("reads-writes-backup", {"engine": ("h2",)}, seed=1)
     assert raised.value.hint == "rowpath run reads-writes-backup --all engine=h2"

@@ -77,7 +77,7 @@ WRONG = [
 def test_what_is_right_is_taken(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(RIGHT)
-    assert [group.name for group in read_experiment(file).client_groups] == ["readers", "writers", "backup"]
+    assert [group.name for group in read_experiment(file).experiment.client_groups] == ["readers", "writers", "backup"]
 
 
 @pytest.mark.parametrize(("right", "wrong", "said"), WRONG)
@@ -112,4 +112,4 @@ def test_a_second_ledger_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_experiment_that_comes_with_rowpath() -> None:
-    assert load_experiment("reads-writes-backup").client_groups
+    assert load_experiment("reads-writes-backup").experiment.client_groups

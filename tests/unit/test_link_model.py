@@ -9,7 +9,7 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import AcrossLink, Analysis
-from rowpath.planning.lattice import stated_ns
+from rowpath.model.path import link_ns
 from rowpath.report.view import view
 from tests.unit import journal_factory
 from tests.unit.journal_factory import Run
@@ -121,4 +121,4 @@ def test_paths_with_and_without_a_link_are_held_against_their_own_floor(tmp_path
 
 @pytest.mark.parametrize(("value", "stated"), [("none", 0), ("1ms", 1_000_000), ("0.25ms", 250_000)])
 def test_what_a_link_states(value: str, stated: int) -> None:
-    assert stated_ns(value) == stated
+    assert link_ns(value) == stated

@@ -6,9 +6,9 @@ from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.planning.availability import pruned
 from rowpath.planning.estimate import estimate_s
-from rowpath.planning.experiment_file import load_experiment
+from rowpath.planning.experiment_file import load_experiment, load_workloads
 from rowpath.planning.lattice import lattice
-from rowpath.planning.plan import SET_LIMIT, Plan, block_order, make_plan, workloads_of
+from rowpath.planning.plan import SET_LIMIT, Plan, block_order, make_plan
 from rowpath.planning.selection import check_coordinates
 from rowpath.runners.manifest import every_adapter
 
@@ -18,7 +18,7 @@ Select = dict[str, str | tuple[str, ...]]
 def planned(*selects: Select, phases: tuple[str, ...] = ("scan.read",), **filters: str) -> Plan:
     experiment = Experiment(1, "t", "t", phases, tuple(Selection(select=select) for select in selects))
     wanted = {key: tuple(value.split(",")) for key, value in filters.items()}
-    return make_plan(experiment, workloads_of(experiment), wanted, seed=1)
+    return make_plan(experiment, load_workloads(experiment), wanted, seed=1)
 
 
 def test_a_coordinate_left_out_takes_the_first_value() -> None:
@@ -54,8 +54,7 @@ def test_points_that_do_not_exist_are_pruned_with_their_reason() -> None:
 
 
 def test_a_filter_keeps_and_opens() -> None:
-    tour = load_experiment("tour")
-    loaded = workloads_of(tour)
+    tour, loaded = load_experiment("tour")
     split = make_plan(tour, loaded, {"placement": ("split",)}, seed=1)
     assert {p.path.get("placement") for p in split.paths} == {"split"}
     only = make_plan(tour, loaded, {"engine": ("sqlite",)}, seed=1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rowpath.model.experiment import Experiment, Selection
-from rowpath.planning.plan import make_plan, workloads_of
+from rowpath.planning.experiment_file import load_workloads
+from rowpath.planning.plan import make_plan
 
 
 def test_a_link_parts_comparisons(tmp_path: Path) -> None:
@@ -15,7 +16,7 @@ def test_a_link_parts_comparisons(tmp_path: Path) -> None:
         Selection(select={"engine": "sqlite", "driver": "sqlite3"}),
     )
     experiment = Experiment(1, "linked", "Linked", ("keyed.read",), paths)
-    plan = make_plan(experiment, workloads_of(experiment), {}, seed=1)
+    plan = make_plan(experiment, load_workloads(experiment), {}, seed=1)
     found = {(each.path.get("engine"), each.path.get("link")): each.comparison for each in plan.paths}
     assert "link=1ms" in found["postgresql", "1ms"]
     assert found["postgresql", "none"] == found["sqlite", "none"]

@@ -9,6 +9,7 @@ import pytest
 from rowpath.cli.plan import plan_for
 from rowpath.errors import UsageError
 from rowpath.model.workload import Workload
+from rowpath.planning.overrides import Overrides
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.scale import at_scale
@@ -57,7 +58,7 @@ def test_a_scale_below_nothing_is_refused() -> None:
 
 def test_an_experiment_without_a_scale_takes_none() -> None:
     with pytest.raises(UsageError, match="no workload of 'tour' has a scale"):
-        plan_for("tour", {}, extended=False, sets=None, warm_cap_s=None, seed=1, scale=0.5)
+        plan_for("tour", {}, Overrides(scale=0.5))
 
 
 def test_an_aggregate_over_a_range() -> None:

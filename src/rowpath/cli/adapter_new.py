@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
-from rowpath.runners.manifest import LANGUAGES, every_adapter, read_manifest
+from rowpath.runners.manifest import every_adapter, languages, read_manifest
+from rowpath.runners.manifest import language as language_of
 from rowpath.toml_file import suggest
 
-SUFFIXES = {"c": ".c", "csharp": ".cs", "java": ".java", "python": ".py"}
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
@@ -25,8 +24,8 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
     if len(words) != 2:
         raise UsageError("which language and which name?", "rowpath adapter new python NAME")
     language, name = words
-    if language not in LANGUAGES:
-        raise UsageError(f"there is no runner for the language '{language}'", suggest(language, LANGUAGES))
+    if language not in languages():
+        raise UsageError(f"there is no runner for the language '{language}'", suggest(language, languages()))
     if not _NAME.fullmatch(name):
         raise UsageError(f"'{name}' is no name for a driver", "small letters, digits, - and _, a letter first")
     if any((adapter.language, adapter.driver) == (language, name) for adapter in every_adapter()):
@@ -34,7 +33,8 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
     engine = _engine(wanted)
     identifier = name.replace("-", "_")
     class_name = "".join(part.capitalize() for part in identifier.split("_"))
-    source = into / ((class_name if language in ("csharp", "java") else identifier) + SUFFIXES[language])
+    header = language_of(language)
+    source = into / ((class_name if header.source_by_class else identifier) + header.source_suffix)
     manifest = into / "adapters.toml"
     fields = {
         "DRIVER": name,
@@ -44,15 +44,18 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
         "ENGINE": engine,
         "DEPLOYMENT": ENGINES[engine].deployments[0],
     }
+    templates = Path(header.folder) / "templates"
+    if not templates.is_dir():
+        raise UsageError(f"there is no template for {header.title} in {templates}", "docs/add-a-driver.md")
     if source.exists():
         raise UsageError(f"{source} is there already; nothing was written", "give another name, or --into DIR")
     head = _head(manifest, language, name)
     try:
         into.mkdir(parents=True, exist_ok=True)
         with source.open("x", encoding="utf-8") as file:
-            file.write(_filled(f"{language}.template", fields))
+            file.write(_filled(templates / "adapter.template", fields))
         with manifest.open("a", encoding="utf-8") as file:
-            file.write(head + _filled(f"{language}-entry.template", fields))
+            file.write(head + _filled(templates / "entry.template", fields))
     except OSError as error:
         raise UsageError(f"cannot write into {into}: {error.strerror}", "--into DIR") from error
     yield f"wrote {source} (fill it in) and its entry in {manifest}"
@@ -77,13 +80,13 @@ def _head(manifest: Path, language: str, name: str) -> str:
     if not manifest.exists():
         return f'schema_version = 1\nlanguage = "{language}"\n\n'
     there = read_manifest(manifest)
-    if there.language != language:
-        raise UsageError(f"{manifest} is for {there.language}", "a manifest has one language: --into another DIR")
+    if there.language_name != language:
+        raise UsageError(f"{manifest} is for {there.language_name}", "a manifest has one language: --into another DIR")
     if any(adapter.driver == name for adapter in there.adapter):
         raise UsageError(f"{manifest} has an adapter '{name}' already", "give it another name")
     return "\n"
 
 
-def _filled(template: str, fields: dict[str, str]) -> str:
-    text = files("rowpath.cli").joinpath("templates", template).read_text(encoding="utf-8")
+def _filled(template: Path, fields: dict[str, str]) -> str:
+    text = template.read_text(encoding="utf-8")
     return re.sub(r"@([A-Z]+)@", lambda match: fields[match.group(1)], text)

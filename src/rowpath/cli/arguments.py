@@ -80,6 +80,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_engine(commands)
     _add_adapter(commands)
     doctor_parser = _command(commands, "doctor", "show what can run here, what cannot, why, and what would enable it")
+    _add_adapters(doctor_parser)
     _add_color(doctor_parser)
     _add_show(commands)
     selftest_parser = _command(commands, "selftest", "check Rowpath against measurements whose results are known")
@@ -132,11 +133,15 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-M", "--mode", metavar="MODES", help="short for statement=MODES (text, bound, prepared)")
     parser.add_argument("--all", action="store_true", help="include the experiment's extended paths")
+    _add_adapters(parser)
+
+
+def _add_adapters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--adapters",
         metavar="FILE",
         type=Path,
-        help="your own adapters or runners: an adapters.toml (docs/add-a-driver.md)",
+        help="your own adapters, runners or language: an adapters.toml (docs/add-a-driver.md)",
     )
 
 
@@ -231,6 +236,7 @@ def _add_probe(commands: Any) -> None:
     parser.add_argument("--seed", type=int, help="seed of the random order (recorded; default: from the clock)")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_exports(parser)
+    _add_adapters(parser)
     _add_color(parser)
 
 
@@ -256,6 +262,7 @@ def _add_list(commands: Any) -> None:
     parser = _command(commands, "list", "list engines, drivers, paths, workloads or experiments")
     parser.add_argument("what", choices=("engines", "drivers", "paths", "workloads", "experiments"))
     parser.add_argument("filters", nargs="*", metavar="COORDINATE=VALUE", help="keep only paths with these values")
+    _add_adapters(parser)
 
 
 def _add_engine(commands: Any) -> None:
@@ -291,12 +298,7 @@ def _add_adapter(commands: Any) -> None:
         default=Path("rowpath-adapters"),
         help="new: the directory for adapters.toml and the source (default rowpath-adapters)",
     )
-    parser.add_argument(
-        "--adapters",
-        metavar="FILE",
-        type=Path,
-        help="test: the adapters.toml that has the adapter (docs/add-a-driver.md)",
-    )
+    _add_adapters(parser)
     parser.add_argument(
         "--every", action="store_true", help="test: every path, not just the default with each other value once"
     )

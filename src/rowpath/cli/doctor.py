@@ -13,7 +13,7 @@ from rowpath.engines import ENGINES
 from rowpath.machine import counters, noise_sources
 from rowpath.model.availability import Availability
 from rowpath.runners import driver_facts
-from rowpath.runners.manifest import LANGUAGES, Adapter, language, load_manifest
+from rowpath.runners.manifest import Adapter, availability, every_adapter
 
 State = Literal["ok", "missing", "noisy", "unknown"]
 MARKS: dict[State, tuple[str, str]] = {
@@ -81,10 +81,7 @@ def _paths() -> list[Check]:
     found = []
     for name, engine in ENGINES.items():
         here = engine.availability()
-        for tongue in LANGUAGES:
-            for adapter in load_manifest(tongue).adapter:
-                if name in adapter.engines:
-                    found.append(_path(name, here, tongue, adapter))
+        found += [_path(name, here, adapter) for adapter in every_adapter() if name in adapter.engines]
     for one in driver_facts.absent():
         found.append(
             Check("paths", f"{one.language} · {one.driver}", "missing", f"{one.reason}; instead: {one.instead}")
@@ -92,10 +89,10 @@ def _paths() -> list[Check]:
     return found
 
 
-def _path(engine: str, here: Availability, tongue: str, adapter: Adapter) -> Check:
+def _path(engine: str, here: Availability, adapter: Adapter) -> Check:
     deployments = [each for each in adapter.deployments if each in ENGINES[engine].deployments]
-    what = f"{engine} {'/'.join(deployments)} · {tongue} · {adapter.driver}"
-    there = language(tongue).availability(adapter, adapter.versions[0])
+    what = f"{engine} {'/'.join(deployments)} · {adapter.language} · {adapter.driver}"
+    there = availability(adapter, adapter.versions[0])
     for each in (here, there):
         if not each.ok:
             return Check("paths", what, "missing", each.reason, each.remedy)

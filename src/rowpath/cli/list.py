@@ -75,4 +75,4 @@ def workloads_lines() -> Iterator[str]:
 def experiments_lines() -> Iterator[str]:
     """One line per experiment: name, title."""
     for name in experiment_file.names():
-        yield f"{name:<16} {experiment_file.load_experiment(name).title}"
+        yield f"{name:<16} {experiment_file.load_experiment(name).experiment.title}"

@@ -37,6 +37,10 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a run
     try:
         options = parse(arguments)
+        if getattr(options, "adapters", None):
+            from rowpath.runners.manifest import add_external
+
+            add_external(options.adapters)
         return COMMANDS[options.command](options)
     except RowpathError as error:
         return _tell(error)
@@ -80,6 +84,7 @@ def run(options: argparse.Namespace) -> int:
     from rowpath.cli import plan as planning
     from rowpath.execution import run as execution
     from rowpath.planning.estimate import estimate_s
+    from rowpath.planning.overrides import Overrides
     from rowpath.report import live
 
     filters = _filters(options)
@@ -100,12 +105,16 @@ def run(options: argparse.Namespace) -> int:
         plan = planning.plan_for(
             options.experiment,
             filters,
+            Overrides(
+                3 if options.fast else 10 if options.rigorous else options.runs,
+                options.warmup,
+                options.scale,
+                options.rate,
+                options.p99,
+                options.seconds,
+            ),
             extended=options.all,
-            sets=3 if options.fast else 10 if options.rigorous else options.runs,
-            warm_cap_s=options.warmup,
             seed=options.seed,
-            scale=options.scale,
-            paced=(options.rate, options.p99, options.seconds),
         )
         if options.plan:
             planning.print_plan(plan, _console(options.color))
@@ -253,10 +262,7 @@ def adapter(options: argparse.Namespace) -> int:
             print(line)
         return 0
     from rowpath.checks.conformance import report, targets
-    from rowpath.runners.manifest import add_external
 
-    if options.adapters:
-        add_external(options.adapters)
     paths = targets.paths_of(options.subject, wanted, "every" if options.every else "values")
     return report.run(paths, _console(options.color))
 
@@ -321,10 +327,6 @@ def _run_directory(directory: Path) -> Path:
 
 
 def _filters(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
-    if options.adapters:
-        from rowpath.runners.manifest import add_external
-
-        add_external(options.adapters)
     words = list(options.filters)
     if options.mode:
         words.append(f"statement={options.mode}")

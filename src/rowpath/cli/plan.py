@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from rowpath.errors import UsageError
 from rowpath.execution.mixed_load.directory_copies import announced
 from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.planning import disk_estimate
 from rowpath.planning.estimate import estimate_s
-from rowpath.planning.experiment_file import load_experiment
+from rowpath.planning.experiment_file import ExperimentFile, load_experiment
 from rowpath.planning.lattice import VARIED_ONE_AT_A_TIME
 from rowpath.planning.mixed_load.eligibility import stages_left_out
 from rowpath.planning.mixed_load.estimate import described
-from rowpath.planning.mixed_load.overrides import changed
-from rowpath.planning.plan import Plan, make_plan, workloads_of
+from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides, overridden
+from rowpath.planning.plan import Plan, make_plan
 from rowpath.runners.manifest import every_adapter
+from rowpath.workloads.scale import all_at_scale
 from rowpath.workloads.workload_file import load_workload
 from rowpath.workloads.workload_file import names as workload_names
 
@@ -30,53 +27,26 @@ if TYPE_CHECKING:
 def plan_for(
     name: str,
     filters: dict[str, tuple[str, ...]],
+    overrides: Overrides = NOT_OVERRIDDEN,
     *,
-    extended: bool,
-    sets: int | None,
-    warm_cap_s: float | None,
-    seed: int | None,
-    scale: float = 0.0,
-    paced: tuple[Sequence[str], str, float] = ((), "", 0.0),
+    extended: bool = False,
+    seed: int | None = None,
 ) -> Plan:
-    """The plan of an experiment with the command line's options; UsageError when nothing is left to run.
-
-    `paced`: `-R`, `--p99`, `--seconds`, for groups of clients.
-    """
-    experiment = changed(load_experiment(name), *paced)
-    measure = experiment.measure
-    if sets is not None:
-        if sets < 1:
-            raise UsageError(f"-r {sets}: at least 1 set is needed", "rowpath run NAME -r 6")
-        measure = msgspec.structs.replace(measure, sets=sets, max_sets=sets)
-    if warm_cap_s is not None:
-        measure = msgspec.structs.replace(measure, warm_cap_s=warm_cap_s)
-    experiment = msgspec.structs.replace(experiment, measure=measure, scale=scale or experiment.scale)
-    if scale and not any(workload.scale for workload in workloads_of(experiment).values()):
-        raise UsageError(
-            f"--scale {scale:g}: no workload of '{experiment.name}' has a scale", f"rowpath run {experiment.name}"
-        )
-    return checked_plan(experiment, filters, extended=extended, seed=seed)
+    """The plan of an experiment with the command line's options; UsageError when nothing is left to run."""
+    file = load_experiment(name)
+    return checked_plan(file._replace(experiment=overridden(file, overrides)), filters, extended=extended, seed=seed)
 
 
 def checked_plan(
-    experiment: Experiment, filters: dict[str, tuple[str, ...]], *, extended: bool, seed: int | None
+    file: ExperimentFile, filters: dict[str, tuple[str, ...]], *, extended: bool, seed: int | None
 ) -> Plan:
     """The plan; UsageError when the filters leave no path that can run."""
-    chosen = seed if seed is not None else time.time_ns() % 1_000_000_007
-    plan = make_plan(experiment, workloads_of(experiment), filters, seed=chosen, extended=extended)
-    if not plan.paths:
-        if plan.dropped:
-            first = plan.dropped[0]
-            raise UsageError(
-                f"no path of '{experiment.name}' can run here: {first.reason}", first.remedy or "rowpath doctor"
-            )
-        shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
-        if not extended and make_plan(experiment, plan.workloads, filters, seed=chosen, extended=True).paths:
-            raise UsageError(
-                f"no path of '{experiment.name}' has {shown} without --all",
-                f"rowpath run {experiment.name} --all {shown}",
-            )
-        raise UsageError(f"no path of '{experiment.name}' has {shown}", f"rowpath run {experiment.name} --plan")
+    experiment = file.experiment
+    workloads = all_at_scale(file.workloads, experiment.scale)
+    seed = seed if seed is not None else time.time_ns() % 1_000_000_007
+    plan = make_plan(experiment, workloads, filters, seed=seed, extended=extended)
+    if plan.nothing_left:
+        raise plan.nothing_left
     return plan
 
 
@@ -115,9 +85,10 @@ def print_plan(plan: Plan, console: Console) -> None:
     console.print(f"estimated time: {minutes:.1f} min, not counting builds", highlight=False)
 
 
-def everything() -> Experiment:
+def everything() -> ExperimentFile:
     """An experiment of every path that every adapter offers, over every phase of every workload."""
-    phases = tuple(f"{name}.{phase.name}" for name in workload_names() for phase in load_workload(name).phases)
+    workloads = {name: load_workload(name) for name in workload_names()}
+    phases = tuple(f"{name}.{phase.name}" for name, workload in workloads.items() for phase in workload.phases)
     stars: dict[str, str | tuple[str, ...]] = dict.fromkeys(("statement", "result", "format", "transport"), "*")
     paths = []
     for adapter in every_adapter():
@@ -136,7 +107,7 @@ def everything() -> Experiment:
             key for key in VARIED_ONE_AT_A_TIME if key in adapter.coordinates or key in ("version", "engine_version")
         ]
         paths += [Selection(select=driver | {key: "*"}) for key in beside]
-    return Experiment(
+    experiment = Experiment(
         schema_version=1,
         name="verify",
         title="Every path, for correctness alone",
@@ -145,6 +116,7 @@ def everything() -> Experiment:
         measure=Measure(sets=1, max_sets=1),
         scale=VERIFY_SCALE,
     )
+    return ExperimentFile(experiment, workloads)
 
 
 VERIFY_SCALE = 0.001  # of workloads that have a scale: what is looked at is whether the rows are right

@@ -29,7 +29,7 @@ def verify(
     if name is None:
         plan = checked_plan(everything(), filters, extended=True, seed=1)
     else:
-        plan = plan_for(name, filters, extended=extended, sets=None, warm_cap_s=None, seed=1)
+        plan = plan_for(name, filters, extended=extended, seed=1)
     outcome = run_plan(
         plan,
         directory=directory or new_name("verify"),

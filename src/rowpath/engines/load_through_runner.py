@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import tempfile
 from collections.abc import Iterator
 from itertools import islice
@@ -17,7 +16,7 @@ from rowpath.engines.base import Engine, Imports
 from rowpath.errors import RowpathError
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.runners.manifest import load_manifest
+from rowpath.runners.manifest import adapter_of, build, command
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import (
     Close,
@@ -50,11 +49,10 @@ def connected(language_name: str, driver: str, version: str, options: dict[str, 
 
     Errors: RowpathError, in the body too.
     """
-    adapter = next(each for each in load_manifest(language_name).adapter if each.driver == driver)
-    language: Any = importlib.import_module(f"rowpath.runners.toolchains.{language_name}")
-    language.build([(adapter, version)])
+    adapter = adapter_of(language_name, driver)
+    build([(adapter, version)])
     path = AccessPath.of({key: options[key] for key in ("engine", "deployment", "durability")} | {"driver": driver})
-    runner = Runner.start(language.command(adapter, version, path), ())
+    runner = Runner.start(command(adapter, version, path), ())
     try:
         runner.hello(driver)
         runner.request(Open, TIMEOUT_S, options=options, expect=OpenReply)

@@ -49,7 +49,7 @@ def counting_proxy(
     `way`: where an emulated link listens; the proxy stands on its client's side, so that it counts the same.
     """
     transport = path.get("transport")
-    if path.get("deployment") != "server" or transport not in ("tcp", "unix"):
+    if not path.served or transport not in ("tcp", "unix"):
         yield None
         return
     options = {**instance.options(path), **way}

@@ -23,11 +23,10 @@ from rowpath.errors import InternalError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.machine import cpus, processes
-from rowpath.model.path import AccessPath
+from rowpath.model.path import AccessPath, link_ns
 from rowpath.model.workload import Phase
-from rowpath.planning.lattice import stated_ns
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import adapter_of
 from rowpath.runners.process import RunnerFailure
 
 MEANS = (
@@ -48,7 +47,7 @@ class Link:
         c: Any = importlib.import_module("rowpath.runners.toolchains.c")
         self.to_port = to_port
         self._process = processes.start(
-            c.link_command(to_port, stated_ns(value) // 2),
+            c.link_command(to_port, link_ns(value) // 2),
             cpus=cpus.controller_cpus(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -143,7 +142,7 @@ def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
     return LinkMeasured(
         link=value,
         placement=placement,
-        stated_ns=stated_ns(value),
+        stated_ns=link_ns(value),
         direct_ns=statistics.median(direct),
         round_trip_ns=statistics.median(through),
         low_ns=tenths[0],
@@ -180,12 +179,8 @@ def _long_send(port: int, trip_ns: float) -> float:
         return BULK_BYTES * 1e9 / max(1.0, time.monotonic_ns() - started_ns - trip_ns)
 
 
-def _ping_adapter() -> Adapter:
-    return next(adapter for adapter in load_manifest("c").adapter if adapter.driver == "ping")
-
-
 def _ping_path(placement: str) -> PlannedPath:
-    adapter = _ping_adapter()
+    adapter = adapter_of("c", "ping")
     coordinates = {
         "engine": "null",
         "deployment": "server",

@@ -55,7 +55,7 @@ class EngineInstances:
         return instance
 
     def _needed(self, paths: list[PlannedPath], workloads: dict[str, Workload]) -> list[Workload]:
-        names = dict.fromkeys(phase.partition(".")[0] for planned in paths for phase in planned.phases)
+        names = dict.fromkeys(name for planned in paths for name in planned.workloads)
         return [workloads[name] for name in names]
 
     def way_to(self, path: AccessPath) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class PhaseCache:
 
     def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
         """The workload ready for that path on its loaded instance, union phases included."""
-        common = self.prepared_workload(workload, path.get("engine"))
+        common = self.prepared_workload(workload, path.engine)
         if path.get("ranges") == "none":
             return common
         key = (workload.name, *(path.get(each) for each in ("engine", "clients", "ranges")))
@@ -67,7 +67,7 @@ class PhaseCache:
                 if phase.union:
                     parted = partitions.parameters(common.workload, phase, path, Path(folder) if folder else None)
                     name = f"{workload.name}.{phase.name}"
-                    phases[name] = self._phase(common.workload, phase, name, path.get("engine"), *parted)
+                    phases[name] = self._phase(common.workload, phase, name, path.engine, *parted)
             self._parted[key] = replace(common, phases=phases)
         return self._parted[key]
 

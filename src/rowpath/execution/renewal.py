@@ -31,7 +31,7 @@ class Renewal:
                 self.restart(key)
         for planned in members:
             # In the first set too: the verification pass has written into what was loaded.
-            if planned.path.get("deployment") == "embedded" and key_of(planned.path) in self._instances:
+            if planned.path.embedded and key_of(planned.path) in self._instances:
                 self._instances[key_of(planned.path)].own_copy(planned.path)
 
     def revive(self, key: Key) -> bool:

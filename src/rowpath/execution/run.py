@@ -24,7 +24,7 @@ from rowpath.model.workload import SCHEMA_VERSION, Workload
 from rowpath.planning import disk_estimate
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.plan import Plan, PlannedPath, make_plan
-from rowpath.runners.manifest import build, lines_of_code
+from rowpath.runners.manifest import build, language, lines_of_code, tools
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Outcome:
 
 def build_for(plan: Plan, progress: Progress) -> None:
     """Bring runners and drivers of the plan's paths up to date."""
-    versions = [(planned.adapter, planned.path.get("version")) for planned in plan.paths]
+    versions = [(planned.adapter, planned.path.version) for planned in plan.paths]
     build(versions, progress.note, [planned.path for planned in plan.paths])
 
 
@@ -140,7 +140,7 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: l
             "path_ids": [planned.path.id for planned in plan.paths],
         },
         seed=plan.seed,
-        environment=describe.describe(),
+        environment=describe.describe(tools()),
         means=counters.probe(),
     )
     write_paths(journal, plan.paths)
@@ -162,7 +162,7 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: l
 def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
     """Write the paths whose figures will follow."""
     for planned in paths:
-        own_lines, all_lines = lines_of_code(planned.adapter, planned.path.get("engine"))
+        own_lines, all_lines = lines_of_code(planned.adapter, planned.path.engine)
         journal.write(
             "path",
             path_id=planned.path.id,
@@ -172,4 +172,5 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             lines_of_code=own_lines,
             lines_of_code_closure=all_lines,
             confounded=planned.adapter.confounded,
+            shortest_operation_ns=language(planned.adapter.language).shortest_operation_ns,
         )

@@ -68,9 +68,9 @@ class RunContext:
 
     def prepared_workloads(self, planned: PlannedPath) -> dict[str, PreparedWorkload]:
         """The workloads of the path's phases, ready for its engine."""
-        names = dict.fromkeys(name.partition(".")[0] for name in planned.phases)
         instance = self.engine_instances[key_of(planned.path)]
-        return {name: self.phase_cache.path_work(self.plan.workloads[name], planned.path, instance) for name in names}
+        workloads = (self.plan.workloads[name] for name in planned.workloads)
+        return {each.name: self.phase_cache.path_work(each, planned.path, instance) for each in workloads}
 
     def log_of(self, planned: PlannedPath) -> Callable[[str], None]:
         """Writes a line of the path's runner into the path's log file, without secrets."""

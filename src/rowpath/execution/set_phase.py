@@ -10,10 +10,11 @@ from typing import Any
 from rowpath.engines import ENGINES
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.warm_up import FLAT_BLOCKS, WARM_LEAST_OTHERS_S, WARM_LEAST_S, classify, is_flat
+from rowpath.execution.warm_up import FLAT_BLOCKS, classify, is_flat
 from rowpath.execution.worker import Measured, Worker
-from rowpath.model.workload import Phase
+from rowpath.model.workload import Phase, PhaseName
 from rowpath.planning.plan import block_order
+from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 
 LONG_OPERATION_NS = 50e6  # a switch between paths costs 0.1 to 0.4 ms: under a hundredth of such an operation
@@ -34,7 +35,7 @@ class SetPhase:
         self.where = f"{set_number}/{group}/{name}"
         self.workers = workers
         self.measure = context.plan.experiment.measure
-        self.workload_name, _, self.phase_name = name.partition(".")
+        self.workload_name, self.phase_name = PhaseName.of(name)
         self.phase: Phase = context.plan.phase(name)
         self._last_ns: dict[str, float] = {}  # of an operation of each path, in its last sample
 
@@ -113,10 +114,10 @@ class SetPhase:
     def _warm(self, worker: Worker, work: PreparedPhase) -> None:
         blocks: list[float] = []
         operations = 0
-        first, later = WARM_LEAST_S.get(worker.planned.adapter.language, WARM_LEAST_OTHERS_S)
+        first, later = language(worker.planned.adapter.language).warm_least_s
         least_s = min(later if worker.warmed else first, self.measure.warm_cap_s)
         if self._server_is_fresh() and not worker.alone:
-            least_s = max(least_s, ENGINES[worker.planned.path.get("engine")].server_warm_s)
+            least_s = max(least_s, ENGINES[worker.planned.path.engine].server_warm_s)
         least_ns = least_s * 1e9
         cap_ns = max(self.measure.warm_cap_s, least_s) * 1e9
         worker.warmed = True

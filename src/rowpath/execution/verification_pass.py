@@ -14,6 +14,7 @@ from rowpath.execution.worker import Worker
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import syncs, system_calls
 from rowpath.model.path import AccessPath
+from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import sync_counting
@@ -58,7 +59,7 @@ class VerificationPass:
         instance = instances[key_of(planned.path)]
         workloads = self._context.prepared_workloads(planned)
         environment, sync_file = self._sync_counting(planned, workloads)
-        counted = sync_file if planned.path.get("deployment") == "embedded" else server_syncs
+        counted = sync_file if planned.path.embedded else server_syncs
         with contextlib.ExitStack() as cleanup:
             try:
                 way = instances.way_to(planned.path)
@@ -73,7 +74,7 @@ class VerificationPass:
             except RunnerFailure as failure:
                 return {"": self._failed(planned, "", failure)}
             for name in planned.phases:
-                prepared_workload = workloads[name.partition(".")[0]]
+                prepared_workload = workloads[PhaseName.of(name).workload]
                 try:
                     if not self._phase(worker, prepared_workload, prepared_workload.phases[name], counting, counted):
                         bad[name] = "wrong"
@@ -288,8 +289,8 @@ class VerificationPass:
     def _sync_counting(
         self, planned: PlannedPath, workloads: dict[str, PreparedWorkload]
     ) -> tuple[dict[str, str], Path | None]:
-        writes = any(workloads[name.partition(".")[0]].phases[name].phase.writes for name in planned.phases)
-        if not writes or planned.path.get("deployment") != "embedded" or syncs.probe() != syncs.MEANS:
+        writes = any(workloads[PhaseName.of(name).workload].phases[name].phase.writes for name in planned.phases)
+        if not writes or not planned.path.embedded or syncs.probe() != syncs.MEANS:
             return {}, None
         file = syncs.make_file(self._directory / "client-syncs")
         return sync_counting.environment(file), file
@@ -332,7 +333,7 @@ def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, rece
 
     `received`: the bytes that the counting proxy saw come from the server, where they are the operations' alone.
     """
-    least = payload_bytes if path.get("deployment") == "server" or path.get("engine") == "file" else reply.operations
+    least = payload_bytes if path.served or path.engine == "file" else reply.operations
     if reply.bytes % max(1, reply.operations):
         return f"operations returned different byte counts ({reply.bytes:,} bytes over {reply.operations} operations)"
     if received is not None and reply.bytes != received:

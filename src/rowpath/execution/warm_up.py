@@ -12,10 +12,6 @@ Shape = Literal["flat", "warm-up", "slowdown", "no steady state"]
 TOLERANCE = 0.10  # 3 to 5 % is below what a machine drifts by itself
 WINDOWS = 24  # a series is judged by the medians of about this many windows
 FEW = 8  # windows of a short series: of single blocks where there are no more
-# A compiler works in tiers, each of which looks like a steady state for a while: so long at least is warmed up, in a
-# process's first phase and in each later one.
-WARM_LEAST_S = {"java": (1.0, 0.3)}
-WARM_LEAST_OTHERS_S = (0.2, 0.1)
 FLAT_BLOCKS = 9  # so many last blocks must keep one level before a path counts as warm
 LAST = 3  # windows that must agree before a level counts as reached
 

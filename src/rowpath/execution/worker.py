@@ -86,12 +86,12 @@ class Worker:
         self.planned = planned
         self.instance = instance
         self.timeout_s = timeout_s
-        self.cpus = cpus.client_cpus(planned.path.get("placement"), _number(planned.path.get("threads")))
-        self.clients = clients or _number(planned.path.get("clients"))
+        self.cpus = cpus.client_cpus(planned.path.placement, planned.path.threads)
+        self.clients = clients or planned.path.clients
         self.grouped = bool(clients)
-        self.free = planned.path.get("placement") == "free"
-        self.alone = planned.path.get("deployment") in ("embedded", "file", "none")
-        start = command(planned.adapter, planned.path.get("version"), planned.path)
+        self.free = planned.path.placement == "free"
+        self.alone = planned.path.deployment in ("embedded", "file", "none")
+        start = command(planned.adapter, planned.path.version, planned.path)
         # Starting may use every core; what is measured is pinned once connected.
         self.runner = Runner.start(start, cpus.usable(), log, environment)
         self._server_pids: list[int] = []
@@ -230,7 +230,7 @@ class Worker:
         wait: int | None,
         busy: int,
     ) -> Measured:
-        one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.get("placement") == "same")
+        one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.placement == "same")
         truth = None
         disturbed = ""
         window = max(reply.window_ns, 1)
@@ -286,7 +286,7 @@ class Worker:
         """Checkpoint and sync what writes left behind (deferred cost)."""
         settled = Settled(0)
         if self.alone:
-            statements = ENGINES[self.planned.path.get("engine")].settle_statements()
+            statements = ENGINES[self.planned.path.engine].settle_statements()
             settled = Settled(sum(self.run(statements)), means="the engine's own checkpoint, executed by the runner; ")
         with _the_engine_may_be_gone():
             rest = self.instance.settle(self.planned.path)
@@ -345,10 +345,6 @@ def _the_engine_may_be_gone() -> Iterator[None]:
         yield
     except RowpathError as error:
         raise RunnerFailure("connect", error.message) from error
-
-
-def _number(coordinate: str) -> int:
-    return int(coordinate) if coordinate.isdigit() else 1
 
 
 def _difference(after: int | None, before: int | None) -> int | None:

@@ -6,14 +6,18 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rowpath.machine import cpus
 
 
-def describe() -> dict[str, Any]:
-    """Processor, cores, memory, kernel, distribution, toolchains."""
+def describe(tools: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Processor, cores, memory, kernel, distribution, and the first line that each tool's command prints.
+
+    `cc` stands for the C compiler that `$CC` names.
+    """
     return {
         "processor": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
         "cpus": os.cpu_count(),
@@ -24,10 +28,7 @@ def describe() -> dict[str, Any]:
         "virtualised": "hypervisor" in _field(Path("/proc/cpuinfo"), "flags").split(),
         "distribution": _field(Path("/etc/os-release"), "PRETTY_NAME", "=").strip('"'),
         "python": platform.python_version(),
-        "c_compiler": _first_line([os.environ.get("CC", "cc"), "--version"]),
-        "java": _first_line(["java", "-version"]),
-        "mono": _first_line(["mono", "--version"]),
-    }
+    } | {name: _first_line(command) for name, command in tools.items()}
 
 
 def _field(file: Path, name: str, separator: str = ":") -> str:
@@ -42,7 +43,8 @@ def _field(file: Path, name: str, separator: str = ":") -> str:
     return ""
 
 
-def _first_line(command: list[str]) -> str:
+def _first_line(command: Sequence[str]) -> str:
+    command = [os.environ.get("CC", "cc") if word == "cc" else word for word in command]
     if shutil.which(command[0]) is None:
         return "not found"
     answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)

@@ -37,6 +37,11 @@ class Selection(Frozen, frozen=True):
     phases: tuple[str, ...] = ()  # only these of the experiment's phases; empty: all it can serve
     extended: bool = False  # runs with --all only
 
+    @property
+    def wanted(self) -> dict[str, tuple[str, ...]]:
+        """The values of each named coordinate."""
+        return {key: (value,) if isinstance(value, str) else tuple(value) for key, value in self.select.items()}
+
 
 class CostModelTable(Frozen, frozen=True):
     """A cost model to fit over the phases of one workload: per operation, row, value and byte."""

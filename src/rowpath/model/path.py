@@ -66,9 +66,83 @@ class AccessPath(msgspec.Struct, frozen=True):
                 return value
         return "none"
 
+    @property
+    def engine(self) -> str:
+        """The engine's name."""
+        return self.get("engine")
+
+    @property
+    def language(self) -> str:
+        """The runner's language."""
+        return self.get("language")
+
+    @property
+    def driver(self) -> str:
+        """The driver's name, one of its language."""
+        return self.get("driver")
+
+    @property
+    def version(self) -> str:
+        """The driver's version."""
+        return self.get("version")
+
+    @property
+    def deployment(self) -> str:
+        """`server`, `embedded`, `file` or `none`."""
+        return self.get("deployment")
+
+    @property
+    def placement(self) -> str:
+        """Where client and server are pinned: `same`, `split`, `free` or `none`."""
+        return self.get("placement")
+
+    @property
+    def durability(self) -> str:
+        """What a commit waits for: `full` or a weaker promise of the engine."""
+        return self.get("durability")
+
+    @property
+    def served(self) -> bool:
+        """Whether a server takes part."""
+        return self.deployment == "server"
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the engine runs in the client's process."""
+        return self.deployment == "embedded"
+
+    @property
+    def is_null(self) -> bool:
+        """Whether it reaches no database: the null engine measures the runner itself."""
+        return self.engine == "null"
+
+    @property
+    def clients(self) -> int:
+        """How many clients work at once."""
+        return _count(self.get("clients"))
+
+    @property
+    def threads(self) -> int:
+        """How many threads the driver may use."""
+        return _count(self.get("threads"))
+
+    @property
+    def link_ns(self) -> int:
+        """The round trip of the emulated link, in ns; 0 without one."""
+        return link_ns(self.get("link"))
+
     def as_dict(self) -> dict[str, str]:
         """The coordinates as a mapping, the label included when there is one."""
         return dict(self.coordinates) | ({"label": self.label} if self.label else {})
+
+
+def _count(value: str) -> int:
+    return int(value) if value.isdigit() else 1
+
+
+def link_ns(link: str) -> int:
+    """The round trip that a value of the coordinate `link` states, in ns: 0 for `none`, 1,000,000 for `1ms`."""
+    return 0 if link == "none" else round(float(link.removesuffix("ms")) * 1e6)
 
 
 class Dropped(Frozen, frozen=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from rowpath.model.base import Frozen
 
@@ -30,6 +31,19 @@ LogicalType = Literal[
 ]
 
 PhaseKind = Literal["query", "execute", "load", "connect", "null"]
+
+
+class PhaseName(NamedTuple):
+    """A phase by the name of its workload and its own: `scan.read`."""
+
+    workload: str
+    phase: str
+
+    @classmethod
+    def of(cls, name: str) -> PhaseName:
+        """The parts of `workload.phase`; the phase is empty when there is no dot."""
+        workload, _, phase = name.partition(".")
+        return cls(workload, phase)
 
 
 class Column(Frozen, frozen=True):
@@ -130,3 +144,9 @@ class Workload(Frozen, frozen=True):
             if phase.name == name:
                 return phase
         raise KeyError(name)
+
+
+def phase_of(workloads: Mapping[str, Workload], name: str) -> Phase:
+    """The phase called `workload.phase`; KeyError when there is none."""
+    workload, phase = PhaseName.of(name)
+    return workloads[workload].phase(phase)

@@ -8,8 +8,8 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp, ReachedByUrl, Versioned
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
-from rowpath.planning.lattice import _adapter, _sized_like
-from rowpath.runners.manifest import Adapter, availability
+from rowpath.planning.lattice import sized_like
+from rowpath.runners.manifest import Adapter, adapter_of, availability
 
 
 def pruned(adapter: Adapter, path: AccessPath) -> str:
@@ -24,12 +24,12 @@ def pruned(adapter: Adapter, path: AccessPath) -> str:
 
 def _meant(value: str, ruled: str) -> bool:
     """Whether a rule for `cursor:1000` speaks of this value: of any size."""
-    return value == ruled or _sized_like(value, (ruled,))
+    return value == ruled or sized_like(value, (ruled,))
 
 
 def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
     """Why this path cannot run on this machine, and the command that would enable it; empty when it can."""
-    engine = ENGINES[path.get("engine")]
+    engine = ENGINES[path.engine]
     if isinstance(engine, Versioned):
         there = engine.availability_of(path.get("engine_version"), path.get("tls"))
     else:
@@ -38,15 +38,10 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
         return there.reason, there.remedy
     if isinstance(engine, ReachedByUrl) and (unreachable := engine.unreachable(path))[0]:
         return unreachable
-    if path.get("engine") == "null" and path.get("deployment") == "server":
-        echo = availability(_adapter(("c", "ping")), "bundled")
-        if not echo.ok:
-            return f"the ping server is a C program: {echo.reason}", echo.remedy
-    if path.get("link") != "none":
-        linked = availability(_adapter(("c", "ping")), "bundled")
-        if not linked.ok:
-            return f"the emulated link is a C program: {linked.reason}", linked.remedy
-    here = availability(adapter, path.get("version"), path)
+    for needed, program in ((path.is_null and path.served, "ping server"), (path.link_ns, "emulated link")):
+        if needed and not (there := availability(adapter_of("c", "ping"), "bundled")).ok:
+            return f"the {program} is a C program: {there.reason}", there.remedy
+    here = availability(adapter, path.version, path)
     if not here.ok:
         return here.reason, here.remedy
     if "backup" in path.as_dict():
@@ -61,13 +56,13 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
 
 def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase: Phase) -> str:
     """Why the path does not serve this phase; empty when it does. A space stands for: not worth a word."""
-    if (path.get("engine") == "null") != (phase.kind == "null"):
+    if path.is_null != (phase.kind == "null"):
         return " "
     if phase.kind == "null":
         return ""
     if (path.get("ranges") != "none") != phase.union:
         return " "
-    if phase.engines and path.get("engine") not in phase.engines:
+    if phase.engines and path.engine not in phase.engines:
         return f"{phase_name}: a statement that only {' and '.join(phase.engines)} have"
     if adapter.serves and not any(fnmatchcase(phase_name, pattern) for pattern in adapter.serves):
         return f"{phase_name}: the adapter {adapter.driver} is a program written for {' and '.join(adapter.serves)}"
@@ -91,7 +86,7 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
         return f"{phase_name}: the adapter {adapter.driver} does not serve the kind '{phase.kind}'"
     if phase.way == "bulk" and path.get("bulk") == "none":
         return f"{phase_name}: {adapter.driver} has no bulk way"
-    if path.get("clients") != "1" and phase.kind not in ("query", "execute"):
+    if path.clients != 1 and phase.kind not in ("query", "execute"):
         return f"{phase_name}: only queries and single writes are done by several clients at once"
     return ""
 
@@ -99,7 +94,7 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
 def unnumbered_reason(path: AccessPath, workload: Workload, phase_name: str, phase: Phase) -> str:
     """Why several clients cannot do this insert: nobody knows which row gets which number; empty when they can."""
     table = workload.tables.get(phase.after)
-    if path.get("clients") == "1" or table is None or not table.identity or phase.parameters is None:
+    if path.clients == 1 or table is None or not table.identity or phase.parameters is None:
         return ""
     if not phase.parameters.columns or table.identity in phase.parameters.columns:
         return ""

@@ -86,10 +86,10 @@ def estimate(plan: Plan) -> DataEstimate:
     disk_bytes = 0.0
     keys: dict[Key, list[PlannedPath]] = {}
     for planned in plan.paths:
-        if planned.path.get("engine_version") != BY_URL and planned.path.get("engine") != "null":
+        if planned.path.get("engine_version") != BY_URL and not planned.path.is_null:
             keys.setdefault(key_of(planned.path), []).append(planned)
     for (engine, deployment, *_), members in keys.items():
-        names = {name.partition(".")[0] for planned in members for name in planned.phases}
+        names = {name for planned in members for name in planned.workloads}
         text = sum(texts[table] for table in _tables(plan, names))
         seen = LOADINGS.get(engine, UNKNOWN)
         copies = len(members) if deployment == "embedded" else 0

@@ -3,54 +3,35 @@
 from __future__ import annotations
 
 from rowpath.engines import ENGINES
-from rowpath.planning.lattice import (
-    stated_ns,
-)
+from rowpath.model.workload import PhaseName
 from rowpath.planning.mixed_load.estimate import moves_s, rate_search_s, stages_s
 from rowpath.planning.plan import Plan, PlannedPath
-
-ROUGH_START_S = {"c": 0.05, "csharp": 0.3, "python": 0.3, "java": 0.9}
-
+from rowpath.runners.manifest import language
 
 ROUGH_SYNC_S, ROUGH_TURN_S, ROUGH_SPLIT_S = 0.0008, 0.00003, 0.00012  # a write that waits for the disk; that does not
-
-
-ROUGH_ROW_S = {"c": 6e-7, "java": 1e-6, "csharp": 2e-6, "python": 2.5e-6}  # taken out with all its values
-
-
 ROUGH_COLUMNS_S, ROUGH_SUMMED_S = 3e-7, 1e-7  # of a row in columns; of one that only an aggregate sees
-
-
 ROUGH_WARM_BLOCKS = 9  # the least that can be judged
-
-
 ROUGH_PROOF_OPERATIONS = 10  # of a whole table: verified, settled, counted
-
-
-ROUGH_WARM_S = {"c": 0.3, "csharp": 0.3, "python": 0.3, "java": 1.5}
 
 
 def _rough_write_s(planned: PlannedPath) -> float:
     """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
-    link = planned.path.get("link")
-    waiting = float(link.removesuffix("ms")) / 1000 if link != "none" else 0.0
-    if planned.path.get("durability") == "full":
+    waiting = planned.path.link_ns / 1e9
+    if planned.path.durability == "full":
         return waiting + ROUGH_SYNC_S
-    return waiting + (
-        ROUGH_SPLIT_S if planned.path.get("placement") == "split" and not planned.embedded else ROUGH_TURN_S
-    )
+    return waiting + (ROUGH_SPLIT_S if planned.path.placement == "split" and planned.path.served else ROUGH_TURN_S)
 
 
 def _rough_operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
     phase = plan.phase(name)
-    table = plan.workloads[name.partition(".")[0]].tables.get(phase.table)
+    table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
     if phase.truth == "aggregate":
         return ROUGH_SUMMED_S * (phase.range_rows or (table.rows if table else 0))
     rows = table.rows if table and phase.truth == "whole-table" else phase.rows_per_operation
     if planned.path.get("fetch") == "columnar":
         return rows * ROUGH_COLUMNS_S
-    return rows * ROUGH_ROW_S.get(planned.adapter.language, 1e-6)
+    return rows * language(planned.adapter.language).row_s
 
 
 def estimate_s(plan: Plan) -> float:
@@ -60,10 +41,9 @@ def estimate_s(plan: Plan) -> float:
     per_set = 1.0
     for group in plan.batches:
         for planned in group:
-            tongue = planned.adapter.language
-            served = planned.path.get("deployment") == "server"
-            slow_server = 3.0 if served and ENGINES[planned.path.get("engine")].server_warm_s > 0 else 1.0
-            per_set += ROUGH_START_S.get(tongue, 0.5)
+            runner = language(planned.adapter.language)
+            slow_server = 3.0 if planned.path.served and ENGINES[planned.path.engine].server_warm_s > 0 else 1.0
+            per_set += runner.start_s
             per_set += _crossing_s(plan, planned)
             if plan.experiment.client_groups:
                 per_set += stages_s(plan, planned) + rate_search_s(plan) / measure.sets
@@ -77,11 +57,11 @@ def estimate_s(plan: Plan) -> float:
                 operation_s = _rough_operation_s(plan, planned, name)
                 per_set += operation_s * ("cold" in measure.regimes)
                 if "steady" in measure.regimes:
-                    warm_s = ROUGH_WARM_S.get(tongue, 1.0) * slow_server / len(planned.phases) + 0.2
+                    warm_s = runner.warm_s * slow_server / len(planned.phases) + 0.2
                     warm_s = min(measure.warm_cap_s, max(warm_s, ROUGH_WARM_BLOCKS * operation_s))
                     per_set += max(warm_s, operation_s) + measure.rounds * max(block_s, operation_s)
     proof = sum(
-        ROUGH_START_S.get(planned.adapter.language, 0.5)
+        language(planned.adapter.language).start_s
         + 0.3
         + _crossing_s(plan, planned)
         + sum(ROUGH_PROOF_OPERATIONS * _rough_operation_s(plan, planned, name) for name in planned.phases)
@@ -92,6 +72,6 @@ def estimate_s(plan: Plan) -> float:
 
 def _crossing_s(plan: Plan, planned: PlannedPath) -> float:
     """What one pass of each phase spends on its path's link: at least a round trip per operation."""
-    trip_s = stated_ns(planned.path.get("link")) / 1e9
+    trip_s = planned.path.link_ns / 1e9
     phases = [plan.phase(name) for name in planned.phases] if trip_s else []
     return trip_s * sum(phase.operations or (phase.parameters.count if phase.parameters else 1) for phase in phases)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,8 +13,19 @@ from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
 from rowpath.model.claims import states
 from rowpath.model.experiment import SCHEMA_VERSION, Experiment
+from rowpath.model.workload import PhaseName, Workload
 from rowpath.planning.mixed_load import validate
-from rowpath.toml_file import Location, decode_file, key_lines, line_of, nearest
+from rowpath.planning.selection import check_coordinates
+from rowpath.toml_file import Location, decode_with_lines, line_of, nearest, suggest
+from rowpath.workloads.scale import all_at_scale
+from rowpath.workloads.workload_file import load_workload
+
+
+class ExperimentFile(NamedTuple):
+    """An experiment and the workloads that its phases name, by name, at the scale of their files."""
+
+    experiment: Experiment
+    workloads: dict[str, Workload]
 
 
 def names() -> list[str]:
@@ -21,7 +33,7 @@ def names() -> list[str]:
     return sorted(file.stem for file in (data_dir() / "experiments").glob("*.toml"))
 
 
-def load_experiment(name_or_file: str) -> Experiment:
+def load_experiment(name_or_file: str) -> ExperimentFile:
     """An experiment by name, or from a file when the argument has a slash or ends in `.toml`; UsageError otherwise."""
     if "/" in name_or_file or name_or_file.endswith(".toml"):
         return read_experiment(Path(name_or_file))
@@ -34,9 +46,9 @@ def load_experiment(name_or_file: str) -> Experiment:
     return read_experiment(data_dir() / "experiments" / f"{name_or_file}.toml")
 
 
-def read_experiment(file: Path) -> Experiment:
+def read_experiment(file: Path) -> ExperimentFile:
     """Read one file; UsageError with file, line and the nearest right key for every mistake."""
-    experiment: Experiment = decode_file(file, Experiment)
+    experiment, lines = decode_with_lines(file, Experiment)
     if experiment.schema_version != SCHEMA_VERSION:
         raise UsageError(
             f"{file}: schema_version {experiment.schema_version} is not {SCHEMA_VERSION}, the one this Rowpath reads",
@@ -45,35 +57,50 @@ def read_experiment(file: Path) -> Experiment:
     here = file.absolute().parent
     found = tuple(str(here / name) for name in experiment.workload_files)
     experiment = msgspec.structs.replace(experiment, workload_files=found)
-    _check_names(file, experiment)
-    return experiment
+    return ExperimentFile(experiment, _checked(file, lines, experiment))
 
 
-def _check_names(file: Path, experiment: Experiment) -> None:
-    """Coordinates and phases that do not exist, each with its line."""
-    from rowpath.planning.plan import workloads_of
-    from rowpath.planning.selection import check_coordinates
+def load_workloads(experiment: Experiment) -> dict[str, Workload]:
+    """The workloads that the experiment's phases name; UsageError for a phase that does not exist."""
+    loaded = {workload.name: workload for workload in map(load_workload, experiment.workload_files)}
+    for name in experiment.phases:
+        workload, phase = PhaseName.of(name)
+        if "." not in name:
+            raise UsageError(f"'{name}' is not WORKLOAD.PHASE", "for example: scan.read (rowpath list workloads)")
+        if workload not in loaded:
+            loaded[workload] = load_workload(workload)
+        if all(known.name != phase for known in loaded[workload].phases):
+            right = tuple(f"{workload}.{known.name}" for known in loaded[workload].phases)
+            raise UsageError(f"workload '{workload}' has no phase '{phase}'", suggest(name, right))
+    return loaded
 
-    lines = key_lines(file.read_text(encoding="utf-8"))
-    places: list[tuple[Location, Callable[[], object]]] = [(("phases",), lambda: workloads_of(experiment))]
-    for position, selection in enumerate(experiment.paths):
-        wanted = {key: (value,) if isinstance(value, str) else value for key, value in selection.select.items()}
-        places.append((("paths", position, "select"), functools.partial(check_coordinates, wanted)))
-    for location, check in places:
+
+def _checked(file: Path, lines: dict[Location, int], experiment: Experiment) -> dict[str, Workload]:
+    """The workloads; UsageError for phases, coordinates, claims and client groups that cannot be, with its line."""
+
+    @contextmanager
+    def located(*location: str | int) -> Iterator[None]:
         try:
-            check()
+            yield
         except UsageError as error:
             raise _placed(file, lines, location, error) from error
+
+    with located("phases"):
+        workloads = load_workloads(experiment)
+    with located("scale"):
+        all_at_scale(workloads, experiment.scale)
+    for position, selection in enumerate(experiment.paths):
+        with located("paths", position, "select"):
+            check_coordinates(selection.wanted)
     for position, relation in enumerate(experiment.consistency):
         try:
             states(experiment.published, relation)
         except ValueError as error:
-            hint = "name a column and a row of [[published]]"
-            raise _placed(file, lines, ("consistency", position), UsageError(str(error), hint)) from error
-    for location, mistake in validate.mistakes(
-        experiment, workloads_of(experiment) if experiment.client_groups else {}
-    ):
+            mistake = UsageError(str(error), "name a column and a row of [[published]]")
+            raise _placed(file, lines, ("consistency", position), mistake) from error
+    for location, mistake in validate.mistakes(experiment, workloads):
         raise _placed(file, lines, location, mistake)
+    return workloads
 
 
 def _placed(file: Path, lines: dict[Location, int], location: Location, error: UsageError) -> UsageError:

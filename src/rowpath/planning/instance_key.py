@@ -13,9 +13,8 @@ Key = tuple[str, str, str, str, str, str]
 
 def key_of(path: AccessPath) -> Key:
     """What a path's engine instance is shared by."""
-    offered = versions(ENGINES[path.get("engine")])
+    offered = versions(ENGINES[path.engine])
     version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]
     shown = version if len(offered) > 1 else "none"
-    served = path.get("deployment") == "server"
-    free = "free" if served and path.get("placement") == "free" else "none"
-    return path.get("engine"), path.get("deployment"), path.get("durability"), shown, path.get("storage"), free
+    free = "free" if path.served and path.placement == "free" else "none"
+    return path.engine, path.deployment, path.durability, shown, path.get("storage"), free

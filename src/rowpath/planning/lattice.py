@@ -12,7 +12,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, BacksUp, Stored, Versioned, versions
 from rowpath.machine import cpus
 from rowpath.model.path import COORDINATES, AccessPath
-from rowpath.runners.manifest import Adapter, every_adapter
+from rowpath.runners.manifest import Adapter, adapter_of
 
 NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # Coordinates that change what surrounds a statement, not what it is: they are varied one at a time, for all their
@@ -24,27 +24,19 @@ RANGES = ("bounds", "count")  # how a retrieval is parted: by quantiles of the k
 ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row",), "decode": ("natural",)}
 
 
-def stated_ns(link: str) -> int:
-    """The round trip that a value of the coordinate `link` states: 0 for `none`, 1,000,000 for `1ms`."""
-    return 0 if link == "none" else round(float(link.removesuffix("ms")) * 1e6)
-
-
-AdapterKey = tuple[str, str]
-
-
 @functools.cache
-def _axes(adapter: AdapterKey, engine_name: str, deployment: str) -> dict[str, tuple[str, ...]]:
-    adapter_object = _adapter(adapter)
+def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict[str, tuple[str, ...]]:
+    adapter = adapter_of(language, driver)
     engine = ENGINES[engine_name]
     durabilities = tuple(engine.durabilities) or ("none",)
     placements = ("same", "split") if len(cpus.usable()) > 1 else ("same",)
     axes = {
         "engine": (engine_name,),
-        "engine_version": engine_versions(adapter_object, engine_name),
+        "engine_version": engine_versions(adapter, engine_name),
         "deployment": (deployment,),
-        "language": (adapter_object.language,),
-        "driver": (adapter_object.driver,),
-        "version": adapter_object.versions,
+        "language": (adapter.language,),
+        "driver": (adapter.driver,),
+        "version": adapter.versions,
         "durability": durabilities,
         "placement": placements,
         "profile": ("tuned", "shipped"),
@@ -56,16 +48,12 @@ def _axes(adapter: AdapterKey, engine_name: str, deployment: str) -> dict[str, t
     }
     if isinstance(engine, Stored):
         axes["storage"] = engine.storages
-    axes |= {key: tuple(values) for key, values in adapter_object.coordinates.items()}
+    axes |= {key: tuple(values) for key, values in adapter.coordinates.items()}
     if deployment != "server":
         axes["transport"] = ("none",)
     elif axes["transport"] == ("none",):
         axes["transport"] = ("tcp",)  # an adapter that has no choice of transport goes over TCP
     return axes
-
-
-def _adapter(key: AdapterKey) -> Adapter:
-    return next(adapter for adapter in every_adapter() if (adapter.language, adapter.driver) == key)
 
 
 def engine_versions(adapter: Adapter, engine_name: str) -> tuple[str, ...]:
@@ -92,7 +80,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
     for engine_name, deployment in itertools.product(adapter.engines, adapter.deployments):
         if engine_name not in ENGINES or deployment not in ENGINES[engine_name].deployments:
             continue
-        axes = _axes((adapter.language, adapter.driver), engine_name, deployment)
+        axes = _axes(adapter.language, adapter.driver, engine_name, deployment)
         if "link" in wanted:
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
         if "ranges" in wanted:
@@ -117,7 +105,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 choices[key] = (
                     values
                     if asked == ("*",)
-                    else tuple(v for v in asked if v in values or open_ended or _sized_like(v, values))
+                    else tuple(v for v in asked if v in values or open_ended or sized_like(v, values))
                 )
             elif complete and key not in ("profile", "durability", *VARIED_ONE_AT_A_TIME):
                 choices[key] = values
@@ -147,7 +135,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 yield AccessPath.of(coordinates, label)
 
 
-def _sized_like(value: str, values: tuple[str, ...]) -> bool:
+def sized_like(value: str, values: tuple[str, ...]) -> bool:
     """Whether the value is one of these but for its number: `block:500` where `block:100` is there."""
     kind, colon, number = value.partition(":")
     return bool(colon) and number.isdigit() and int(number) > 0 and any(v.startswith(kind + colon) for v in values)
@@ -163,5 +151,5 @@ def _with_tls(engine_name: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
 def applies(path: AccessPath, key: str) -> bool:
     """Whether the coordinate means something for the path; durability `none` does where the engine has another one."""
     if key == "durability":
-        return len(ENGINES[path.get("engine")].durabilities) > 1
+        return len(ENGINES[path.engine].durabilities) > 1
     return path.get(key) != "none"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rowpath.model.path import AccessPath
 
 
-def _spelt(key: str, value: str) -> str:
+def spelt(key: str, value: str) -> str:
     """A coordinate's value as part of a name; a bare number says what it counts."""
     if key == "clients":
         return f"{value} client{'s' if value != '1' else ''}"
@@ -26,10 +26,10 @@ def short_names(paths: list[tuple[AccessPath, str]]) -> dict[str, str]:
         base = ("engine", "deployment", "language", "driver")
         alike = [other for other, _ in paths if all(other.get(key) == path.get(key) for key in base)]
         keys = [key for key, _ in path.coordinates if key not in base and len({o.get(key) for o in alike}) > 1]
-        parts = [path.get("engine"), path.get("language"), path.get("driver")]
-        if path.get("deployment") not in ("none", path.get("engine")) and _both_deployments(paths, path):
-            parts.insert(1, path.get("deployment"))
-        parts += [_spelt(key, path.get(key)) for key in keys]
+        parts = [path.engine, path.language, path.driver]
+        if path.deployment not in ("none", path.engine) and _both_deployments(paths, path):
+            parts.insert(1, path.deployment)
+        parts += [spelt(key, path.get(key)) for key in keys]
         names[path.id] = " ".join([*parts, *([path.label] if path.label else [])])
     taken: dict[str, int] = {}
     for path_id, name in names.items():
@@ -40,5 +40,5 @@ def short_names(paths: list[tuple[AccessPath, str]]) -> dict[str, str]:
 
 
 def _both_deployments(paths: list[tuple[AccessPath, str]], path: AccessPath) -> bool:
-    same = [o for o, _ in paths if o.get("engine") == path.get("engine") and o.get("driver") == path.get("driver")]
+    same = [o for o, _ in paths if o.get("engine") == path.engine and o.get("driver") == path.driver]
     return len({other.get("deployment") for other in same}) > 1

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.path import TOGETHER, AccessPath, Dropped
-from rowpath.model.workload import Phase, Workload
-from rowpath.planning.availability import ineligible_reason, pruned, unavailable, unnumbered_reason
+from rowpath.model.workload import Phase, PhaseName, Workload, phase_of
+from rowpath.planning.availability import unavailable
+from rowpath.planning.candidates import candidates, nothing_left, served_phases
 from rowpath.planning.lattice import applies
 from rowpath.planning.mixed_load.eligibility import only_alone
-from rowpath.planning.path_names import _spelt, short_names
-from rowpath.planning.selection import check_coordinates, matches, select, unmatched
-from rowpath.runners.manifest import Adapter
-from rowpath.toml_file import suggest
-from rowpath.workloads.scale import at_scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.planning.path_names import short_names
+from rowpath.planning.selection import check_coordinates
+from rowpath.runners.manifest import Adapter, language
 
 SET_LIMIT = 14  # live runners in one set: twelve and two anchors
-ROUGH_MEMORY_MIB = {"c": 16, "csharp": 40, "python": 64, "java": 400}
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,12 @@ class PlannedPath:
     @property
     def embedded(self) -> bool:
         """Whether no other process takes part."""
-        return self.path.get("deployment") != "server"
+        return not self.path.served
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """The names of the workloads of its phases."""
+        return tuple(dict.fromkeys(PhaseName.of(name).workload for name in self.phases))
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,11 @@ class Plan:
     filters: dict[str, tuple[str, ...]]
     extended: bool
     unserved: tuple[tuple[str, str, str], ...] = field(default=())  # (path id, phase, reason)
+    nothing_left: UsageError | None = None  # why there are no paths
 
     def phase(self, name: str) -> Phase:
         """The phase called `workload.phase`."""
-        workload, _, phase = name.partition(".")
-        return self.workloads[workload].phase(phase)
+        return phase_of(self.workloads, name)
 
 
 def make_plan(
@@ -71,55 +73,19 @@ def make_plan(
 ) -> Plan:
     """Expand the experiment's selections, keep what the filters name, drop with reasons what cannot run here."""
     check_coordinates(filters)
-    chosen: dict[str, tuple[Adapter, AccessPath, str, tuple[str, ...]]] = {}
     dropped: list[Dropped] = []
-    for selection in experiment.paths:
-        if selection.extended and not extended:
-            continue
-        if not select(selection):
-            raise unmatched(selection)
-        pairs = select(selection, filters)
-        varying = [key for key, _ in pairs[0][1].coordinates if len({path.get(key) for _, path in pairs}) > 1]
-        for adapter, path in pairs:
-            if path.id in chosen or not matches(path, filters):
-                continue
-            reason = pruned(adapter, path)
-            if reason:
-                if len(pairs) == 1:
-                    dropped.append(Dropped(path=path, reason=reason))
-                continue
-            name = (
-                " ".join([selection.name, *(_spelt(key, path.get(key)) for key in varying)])
-                if selection.name and (len(pairs) == 1 or varying)
-                else ""
-            )
-            chosen[path.id] = (adapter, path, name, selection.phases)
-    runnable: list[PlannedPath] = []
     unserved: list[tuple[str, str, str]] = []
-    short = short_names([(path, name) for _, path, name, _phases in chosen.values()])
-    for adapter, path, _name, only in chosen.values():
+    chosen = candidates([each for each in experiment.paths if extended or not each.extended], filters, dropped)
+    short = short_names([(candidate.path, candidate.name) for candidate in chosen])
+    runnable: list[PlannedPath] = []
+    for candidate in chosen:
+        path, adapter = candidate.path, candidate.adapter
         reason, remedy = unavailable(adapter, path)
-        if reason:
+        if reason := reason or only_alone(adapter, experiment):
             dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
-            continue
-        if alone := only_alone(adapter, experiment):
-            dropped.append(Dropped(path=path, reason=alone))
-            continue
-        served = []
-        for phase_name in experiment.phases:
-            if only and phase_name not in only:
-                continue
-            workload, _, phase = phase_name.partition(".")
-            asked = workloads[workload].phase(phase)
-            why = ineligible_reason(adapter, path, phase_name, asked)
-            why = why or unnumbered_reason(path, workloads[workload], phase_name, asked)
-            if not why:
-                served.append(phase_name)
-            elif why.strip():
-                unserved.append((path.id, phase_name, why))
-        if served:
-            runnable.append(PlannedPath(path, adapter, tuple(served), short[path.id]))
-    writing = any(workloads[name.partition(".")[0]].phase(name.partition(".")[2]).writes for name in experiment.phases)
+        elif served := served_phases(candidate, experiment, workloads, unserved):
+            runnable.append(PlannedPath(path, adapter, served, short[path.id]))
+    writing = any(phase_of(workloads, name).writes for name in experiment.phases)
     runnable = _with_comparisons(runnable, writing)
     # Where groups of clients are at work a set is every path once, one after another: nothing has to fit at once.
     batches, anchors = ((tuple(runnable),), ()) if experiment.client_groups and runnable else _batches(runnable, seed)
@@ -134,24 +100,8 @@ def make_plan(
         filters,
         extended,
         tuple(unserved),
+        None if runnable else nothing_left(experiment, filters, dropped, extended),
     )
-
-
-def workloads_of(experiment: Experiment) -> dict[str, Workload]:
-    """The workloads that the experiment's phases name; UsageError for a phase that does not exist."""
-    loaded = {file.name: at_scale(file, experiment.scale) for file in map(load_workload, experiment.workload_files)}
-    for name in experiment.phases:
-        workload, dot, phase = name.partition(".")
-        if not dot:
-            raise UsageError(f"'{name}' is not WORKLOAD.PHASE", "for example: scan.read (rowpath list workloads)")
-        if workload not in loaded:
-            loaded[workload] = at_scale(load_workload(workload), experiment.scale)
-        try:
-            loaded[workload].phase(phase)
-        except KeyError:
-            right = tuple(f"{workload}.{known.name}" for known in loaded[workload].phases)
-            raise UsageError(f"workload '{workload}' has no phase '{phase}'", suggest(name, right)) from None
-    return loaded
 
 
 def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPath]:
@@ -178,9 +128,7 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
             parts.append(f"{key}={value if means(planned, key) else applicable[key][0]}")
         if planned.adapter.confounded:
             parts.append(planned.adapter.confounded)
-        result.append(
-            PlannedPath(planned.path, planned.adapter, planned.phases, planned.name, ", ".join(parts) or "all paths")
-        )
+        result.append(replace(planned, comparison=", ".join(parts) or "all paths"))
     return result
 
 
@@ -191,8 +139,8 @@ def set_limit(paths: list[PlannedPath]) -> int:
     except (OSError, StopIteration):
         return SET_LIMIT
     half_mib = int(available.split()[1]) // 2048
-    each_mib = max((ROUGH_MEMORY_MIB.get(p.adapter.language, 100) for p in paths), default=1)
-    return max(3, min(SET_LIMIT, half_mib // each_mib))
+    each_mib = max((language(p.adapter.language).memory_mib for p in paths), default=1)
+    return max(3, min(SET_LIMIT, int(half_mib // each_mib)))
 
 
 def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPath, ...], ...], tuple[str, ...]]:
@@ -200,10 +148,10 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
     limit = set_limit(paths)
     if len(paths) <= limit:
         return ((tuple(paths),) if paths else ()), ()
-    null = next((p for p in paths if p.path.get("engine") == "null" and p.path.get("language") == "c"), None)
+    null = next((p for p in paths if p.path.is_null and p.path.language == "c"), None)
     real = max(
-        (p for p in paths if p.path.get("engine") != "null"),
-        key=lambda p: (len(p.phases), p.path.get("language") == "c"),
+        (p for p in paths if not p.path.is_null),
+        key=lambda p: (len(p.phases), p.path.language == "c"),
         default=None,
     )
     anchors = tuple(p for p in (null, real) if p is not None)

@@ -29,7 +29,7 @@ def select(
     A coordinate that the selection leaves open takes the filters' values (`placement=split`) where it can. A floor is
     in where its driver or `fetch=drain` is named, for it delivers nothing that could be compared.
     """
-    wanted = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in selection.select.items()}
+    wanted = selection.wanted
     check_coordinates(wanted)
     found = []
     for adapter in every_adapter():
@@ -47,9 +47,7 @@ def select(
 
 def unmatched(selection: Selection) -> UsageError:
     """What is wrong with a selection that no path matches: the coordinate whose value the others do not have."""
-    named = " ".join(
-        f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in selection.select.items()
-    )
+    named = " ".join(f"{key}={','.join(values)}" for key, values in selection.wanted.items())
     for key in sorted(selection.select, key=lambda key: key in ("engine", "language", "driver", "deployment")):
         others = msgspec.structs.replace(selection, select={**selection.select, key: "*"})
         if values := dict.fromkeys(path.get(key) for _adapter, path in select(others)):
@@ -86,7 +84,7 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
 
 def matches(path: AccessPath, filters: dict[str, tuple[str, ...]]) -> bool:
     """Whether the path has one of the named values in every named coordinate; floors stay that have no such thing."""
-    null = path.get("engine") == "null" and "engine" not in filters
+    null = path.is_null and "engine" not in filters
     return all(
         "*" in values or path.get(key) in values or (null and path.get(key) == "none")
         for key, values in filters.items()

@@ -130,11 +130,11 @@ class Access:
         adapter, version = self._reference()
         options = self._coordinates(adapter)
         path = AccessPath.of({key: str(value) for key, value in options.items()})
-        language = manifest.language(adapter.language)
-        language.build([(adapter, version)])
+        toolchain = manifest.toolchain(adapter.language)
+        toolchain.build([(adapter, version)])
         runner: Runner | None = None
         try:
-            runner = Runner.start(language.command(adapter, version, path), ())
+            runner = Runner.start(toolchain.command(adapter, version, path), ())
             runner.hello(adapter.driver)
             reply = runner.request(
                 Open, CONNECT_TIMEOUT_S, options=options | self.instance.options(path), expect=OpenReply

@@ -17,12 +17,10 @@ from rowpath.planning.lattice import lattice
 from rowpath.planning.path_names import short_names
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.eligibility import unsuited
-from rowpath.runners.manifest import Adapter, availability, every_adapter
+from rowpath.runners.manifest import Adapter, availability, every_adapter, language
 from rowpath.toml_file import suggest
 
 NAME = "probe.query"  # workload.phase of every probe
-# Tried in this order where the budget is short: what starts quickly first.
-LANGUAGE_ORDER = ("c", "python", "java", "csharp")
 SIZES = ("100", "1000", "10000")  # rows at a time, where an adapter can take any number
 SIZED = ("block", "cursor", "chunked", "fetch-size")
 WHOLE_AXES = ("threads",)  # besides those of the lattice, for they matter to whoever retrieves
@@ -58,7 +56,7 @@ def candidates(
     """
     _check("language", languages, {adapter.language for adapter in every_adapter()})
     _check("driver", drivers, {adapter.driver for adapter in every_adapter()})
-    found: list[tuple[int, int, Adapter, AccessPath]] = []
+    found: list[tuple[int, float, Adapter, AccessPath]] = []
     floors: list[tuple[Adapter, AccessPath]] = []
     dropped: list[Dropped] = []
     for adapter in every_adapter():
@@ -92,7 +90,9 @@ def candidates(
             floors.append((adapter, served[0]))
             continue
         default = served[0]
-        order = LANGUAGE_ORDER.index(adapter.language) if adapter.language in LANGUAGE_ORDER else len(LANGUAGE_ORDER)
+        runner = language(adapter.language)
+        # What is ready quickly is tried first where the budget is short.
+        order = runner.start_s + runner.probe_warm_s[0]
         found += [(_distance(path, default), order, adapter, path) for path in served]
     found.sort(key=lambda item: item[:2])
     names = _names([path for *_order, path in found] + [path for _adapter, path in floors], engine)
@@ -160,7 +160,7 @@ def _sizes(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _as_given(path: AccessPath) -> AccessPath:
     """The path to a server that is not ours: nobody knows its version beforehand, or on which core it runs."""
-    if path.get("deployment") != "server":
+    if not path.served:
         return path
     return AccessPath.of(path.as_dict() | {"engine_version": BY_URL, "placement": "none"})
 

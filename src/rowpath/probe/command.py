@@ -102,7 +102,7 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
         cleanup.callback(shutil.rmtree, directory.work, ignore_errors=True)
         cleanup.callback(journal.close)
         cleanup.callback(progress.end)
-        build([(p.adapter, p.path.get("version")) for p in planned], progress.note, [p.path for p in planned])
+        build([(p.adapter, p.path.version) for p in planned], progress.note, [p.path for p in planned])
         budget = Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0)
         access = cleanup.enter_context(_opened(target, options, directory, progress))
         for secret in access.secrets():

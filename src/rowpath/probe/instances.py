@@ -89,7 +89,7 @@ class GivenServer(ExternalInstance):
             login = {"user": target.user, "password": target.password}
             return {"driver_file": str(target.driver_file), **target.options, **login}
         # In a JDBC URL the port follows a colon as well.
-        bracketed = ":" in target.host and path.get("language") == "java"
+        bracketed = ":" in target.host and path.language == "java"
         options: dict[str, Any] = {
             "host": f"[{target.host}]" if bracketed else target.host,
             "port": target.port,

@@ -17,6 +17,7 @@ from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.successive_halving import FINALISTS, Estimate, batches, best_of_each, halved, survivors
 from rowpath.probe.throttled_worker import ThrottledWorker
 from rowpath.probe.worker_pool import WorkerPool
+from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 
@@ -25,8 +26,6 @@ BLOCK_NS = 10_000_000
 HOPELESS = 8.0  # a driver whose best try takes so many times the best of all is not tried with further settings
 REFUSALS = 3
 ROUND_BLOCKS = (4, 32)  # of a candidate in a round: at least, at most
-WARM_UP_NS = {"java": 1_000_000_000, "csharp": 200_000_000}  # of a program, once: until then its compiler is measured
-WARM_AGAIN_NS = {"java": 200_000_000}
 
 
 @dataclass
@@ -123,7 +122,7 @@ class Search:
                     return
             self._verify(worker, tried)
             if worker.fresh:
-                self._warm(worker, WARM_UP_NS)
+                self._warm(worker)
             reply = worker.sample(self.work, "warm", duration_ns=TRY_NS).reply
             _check(reply.failed, reply.failure.text if reply.failure else "")
             tried.execution_ns = reply.ns / reply.operations
@@ -133,10 +132,10 @@ class Search:
         tried.rows, tried.digest, tried.touch = proof.rows, proof.digest, proof.touch
         tried.first_execution_s = worker.execution_s
 
-    def _warm(self, worker: ThrottledWorker, how_long: dict[str, int]) -> None:
+    def _warm(self, worker: ThrottledWorker) -> None:
         """Let a runtime's compiler get over the worst; at most a fiftieth of the budget."""
-        wanted_ns = how_long.get(worker.planned.adapter.language, 0)
-        least_ns = min(wanted_ns, int(self.budget.total_s * 2e7))
+        first_s, later_s = language(worker.planned.adapter.language).probe_warm_s
+        least_ns = min(int((first_s if worker.fresh else later_s) * 1e9), int(self.budget.total_s * 2e7))
         if least_ns:
             worker.sample(self.work, "warm", duration_ns=least_ns)
 
@@ -267,7 +266,7 @@ class Search:
                     worker.turn_to(self.tried[path_id].planned)
                     worker.prepare(self.work)
                     worker.sample(self.work, "warm", operations=1, first=0)
-                    self._warm(worker, WARM_UP_NS if worker.fresh else WARM_AGAIN_NS)
+                    self._warm(worker)
                     ready[path_id] = worker
             for turn in range(blocks):
                 order = [path_id for path_id in ready if self.tried[path_id].failure is None]

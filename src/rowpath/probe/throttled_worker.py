@@ -13,7 +13,7 @@ from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Measured, Worker
 from rowpath.machine import cpus
-from rowpath.model.workload import Column, Phase
+from rowpath.model.workload import Column, Phase, PhaseName
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import NAME, form
 from rowpath.probe.row_consistency import RowConsistency
@@ -21,7 +21,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, DescribedColumn, VerifyReply
 
 WHOLE = 1 << 40  # rows of a digest: all of them, for different paths may deliver them in different orders
-WORKLOAD, _, PHASE = NAME.partition(".")
+WORKLOAD, PHASE = PhaseName.of(NAME)
 
 
 def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", scan: bool = False) -> PreparedPhase:
@@ -93,8 +93,7 @@ class ThrottledWorker(Worker):
         """Go on with another path of the same program; connects anew."""
         self.disconnect()
         self.planned = planned
-        threads = planned.path.get("threads")
-        self.cpus = cpus.client_cpus(planned.path.get("placement"), int(threads) if threads.isdigit() else 1)
+        self.cpus = cpus.client_cpus(planned.path.placement, planned.path.threads)
         self.open()
 
     @override

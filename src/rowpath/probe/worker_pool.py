@@ -71,5 +71,5 @@ class WorkerPool:
 
 def _key(planned: PlannedPath) -> Key:
     """Paths that the same process can take one after the other."""
-    start = command(planned.adapter, planned.path.get("version"), planned.path)
+    start = command(planned.adapter, planned.path.version, planned.path)
     return *start.arguments, *(f"{name}={value}" for name, value in sorted(start.environment.items()))

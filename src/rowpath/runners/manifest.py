@@ -1,4 +1,4 @@
-"""The languages that host adapters, one module each (`c`, `csharp`, `java`, `python`), and their manifests read."""
+"""The languages that host adapters, one folder of `runners/` each, and their manifests read."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rowpath.model.availability import Availability
 from rowpath.model.base import Frozen
 from rowpath.model.path import AccessPath
 from rowpath.runners import source_lines
-
-LANGUAGES = ("c", "csharp", "java", "python")
+from rowpath.runners.driver_package import Facts
+from rowpath.runners.language import Language
 
 
 class Unsupported(Frozen, frozen=True):
@@ -53,8 +53,13 @@ class Manifest(Frozen, frozen=True):
     """An `adapters.toml`."""
 
     schema_version: int
-    language: str
+    language: Language | str  # as a table it adds a language, as a name its adapters belong to one that is there
     adapter: tuple[Adapter, ...]
+
+    @property
+    def language_name(self) -> str:
+        """The language's name, however it is given."""
+        return self.language.name if isinstance(self.language, Language) else self.language
 
 
 class Command(Frozen, frozen=True):
@@ -64,8 +69,8 @@ class Command(Frozen, frozen=True):
     environment: dict[str, str] = {}
 
 
-class Language(Protocol):
-    """What the module of a language offers."""
+class Toolchain(Protocol):
+    """What the module that builds a language's runners offers."""
 
     def availability(self, adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
         """Whether this adapter can be built and run here, with what `path` alone needs; quick, builds nothing."""
@@ -78,25 +83,51 @@ class Language(Protocol):
     def command(self, adapter: Adapter, version: str, path: AccessPath) -> Command:
         """How to start the runner for this path (a JVM's heap, collector and processors included)."""
 
+    def driver_facts(self, adapter: Adapter, version: str) -> Facts:
+        """What the driver's own package says of it; fetches and builds nothing."""
+
 
 _external: list[Adapter] = []
+_external_languages: dict[str, Manifest] = {}
 
 
 @functools.cache
-def load_manifest(language: str) -> Manifest:
-    """The adapters of a language; UsageError naming the file when it does not fit."""
-    return read_manifest(data_dir() / "runners" / language / "adapters.toml")
+def _ours() -> dict[str, Manifest]:
+    found = map(read_manifest, sorted((data_dir() / "runners").glob("*/adapters.toml")))
+    return {manifest.language_name: manifest for manifest in found if isinstance(manifest.language, Language)}
+
+
+def languages() -> tuple[str, ...]:
+    """Every language that has a runner: the folders of `runners/` whose manifest has a header, and what was added."""
+    return (*_ours(), *_external_languages)
+
+
+def language(name: str) -> Language:
+    """What a language's header says; one with defaults for a language that only runners of the user's have."""
+    header = load_manifest(name).language if name in languages() else name
+    return header if isinstance(header, Language) else Language(name, name)
+
+
+def load_manifest(name: str) -> Manifest:
+    """The adapters of a language; KeyError for one that has no runner, UsageError naming a file that does not fit."""
+    return (_ours() | _external_languages)[name]
 
 
 def add_external(file: Path) -> None:
-    """Take the adapters of a manifest named on the command line.
+    """Take the adapters of a manifest named on the command line, and the language that its header adds.
 
     An entry whose `build` holds `command = [program, argument, …]` is a runner of its own, which speaks
     runners/PROTOCOL.md; any other is built and hosted by our runner of its language. UsageError for an entry that is
     neither, or that takes the name of another adapter. It runs as the user: this is no sandbox.
     """
+    manifest = read_manifest(file)
+    if isinstance(manifest.language, Language):
+        if manifest.language.name in languages():
+            raise UsageError(f"{file}: there is a language '{manifest.language.name}' already", "give it another name")
+        _external_languages[manifest.language.name] = manifest
+        return
     taken = {(adapter.language, adapter.driver) for adapter in every_adapter()}
-    for adapter in read_manifest(file).adapter:
+    for adapter in manifest.adapter:
         if (adapter.language, adapter.driver) in taken:
             raise UsageError(
                 f"{file}: there is a {adapter.language} adapter '{adapter.driver}' already", "give it another name"
@@ -123,10 +154,10 @@ def _check_command(file: Path, adapter: Adapter) -> None:
 
 
 def _check_source(file: Path, adapter: Adapter) -> None:
-    if adapter.language not in LANGUAGES:
+    if adapter.language not in languages():
         raise UsageError(
             f"{file}: there is no runner of ours for the language '{adapter.language}'",
-            f'one of {", ".join(LANGUAGES)}, or your own runner: build = {{ command = ["…"] }}',
+            f'one of {", ".join(languages())}, or your own runner: build = {{ command = ["…"] }}',
         )
     if not source_file(adapter).is_file():
         raise UsageError(
@@ -151,7 +182,7 @@ def family_folders(adapter: Adapter) -> list[Path]:
 
     UsageError for a family that its language does not have.
     """
-    every = data_dir() / "runners" / adapter.language / "families"
+    every = Path(language(adapter.language).folder) / "families"
     folders = [every / name for name in adapter.build.get("families", ())]
     for folder in folders:
         if not folder.is_dir():
@@ -169,9 +200,14 @@ def external(like: Adapter, driver: str, command: list[str]) -> Adapter:
 
 def every_adapter() -> Iterator[Adapter]:
     """All adapters: those of our languages and the external ones."""
-    for name in LANGUAGES:
+    for name in languages():
         yield from load_manifest(name).adapter
     yield from _external
+
+
+def adapter_of(language: str, driver: str) -> Adapter:
+    """The adapter of that name; StopIteration when there is none."""
+    return next(each for each in every_adapter() if (each.language, each.driver) == (language, driver))
 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
@@ -180,7 +216,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
         program = adapter.build["command"][0]
         there = shutil.which(program) is not None
         return Availability(there, program, "" if there else f"there is no program {program}", "mend the manifest")
-    return language(adapter.language).availability(adapter, version, path)
+    return toolchain(adapter.language).availability(adapter, version, path)
 
 
 def build(
@@ -196,14 +232,14 @@ def build(
             wanted.setdefault(adapter.language, []).append((adapter, version))
     for name, mine in wanted.items():
         note(f"building the {name} runner")
-        language(name).build(mine, [path for path in every_path if path.get("language") == name])
+        toolchain(name).build(mine, [path for path in every_path if path.language == name])
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner of this path."""
     if "command" in adapter.build:
         return Command((*adapter.build["command"], "--adapter", adapter.driver))
-    return language(adapter.language).command(adapter, version, path)
+    return toolchain(adapter.language).command(adapter, version, path)
 
 
 def read_manifest(file: Path) -> Manifest:
@@ -214,14 +250,23 @@ def read_manifest(file: Path) -> Manifest:
         raise UsageError(f"cannot read {file}: {error.strerror}", "give an adapters.toml") from error
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise UsageError(f"{file}: {error}", "see runners/PROTOCOL.md, section adapters.toml") from error
-    where = {"language": manifest.language, "folder": str(file.absolute().parent)}
-    adapters = tuple(msgspec.structs.replace(adapter, **where) for adapter in manifest.adapter)
-    return msgspec.structs.replace(manifest, adapter=adapters)
+    folder = str(file.absolute().parent)
+    header = manifest.language
+    if isinstance(header, Language):
+        header = msgspec.structs.replace(header, folder=folder)
+    named = {"language": manifest.language_name, "folder": folder}
+    adapters = tuple(msgspec.structs.replace(one, **named) for one in manifest.adapter)
+    return msgspec.structs.replace(manifest, language=header, adapter=adapters)
 
 
-def language(name: str) -> Language:
-    """The module of a language."""
-    module: Any = importlib.import_module(f"rowpath.runners.toolchains.{name}")
+def tools() -> dict[str, tuple[str, ...]]:
+    """The programs that the languages' runners rest on: name → command that prints the version."""
+    return {name: command for each in languages() for name, command in language(each).tools.items()}
+
+
+def toolchain(name: str) -> Toolchain:
+    """The module that builds a language's runners."""
+    module: Any = importlib.import_module(f"rowpath.runners.toolchains.{language(name).toolchain or name}")
     return module  # type: ignore[no-any-return]
 
 
@@ -237,5 +282,6 @@ def lines_of_code(adapter: Adapter, engine: str) -> tuple[int, int]:
     folders = family_folders(msgspec.structs.replace(adapter, build=build))
     rest = {file for folder in folders for file in folder.rglob("*") if source_lines.is_source(file)}
     rest |= {source_file(adapter, name) for name in build.get("more_sources", ())}
-    counts = {file: source_lines.count(file.read_text(encoding="utf-8"), file.suffix) for file in {own, *rest}}
+    marks = language(adapter.language).comment_marks
+    counts = {file: source_lines.count(file.read_text(encoding="utf-8"), file.suffix, marks) for file in {own, *rest}}
     return counts[own], sum(counts.values())

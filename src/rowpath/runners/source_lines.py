@@ -21,10 +21,15 @@ def is_source(file: Path) -> bool:
     return file.suffix == ".py" or file.suffix in _COMMENTS
 
 
-def count(text: str, suffix: str) -> int:
-    """Lines that hold code; a Python docstring is a comment, any other text of several lines is code."""
+def count(text: str, suffix: str, comment_marks: tuple[str, ...] = ()) -> int:
+    """Lines that hold code; a Python docstring is a comment, any other text of several lines is code.
+
+    Of a language that is not known here: lines that do not begin with a mark of a comment.
+    """
     if suffix == ".py":
         return _count_python(text)
+    if suffix not in _COMMENTS:
+        return sum(1 for line in map(str.strip, text.splitlines()) if line and not line.startswith(comment_marks))
     without = _COMMENTS[suffix].sub(lambda found: found["kept"] or "\n" * found[0].count("\n"), text)
     return sum(1 for line in without.splitlines() if line.strip())
 

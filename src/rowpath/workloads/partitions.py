@@ -26,7 +26,7 @@ SEGMENTED = {"file": "bytes", "parquet": "records", "arrow": "records", "spl": "
 
 def parts(path: AccessPath) -> int:
     """In how many parts the path retrieves: one for each client."""
-    return int(path.get("clients"))
+    return path.clients
 
 
 def parameters(
@@ -41,7 +41,7 @@ def parameters(
     assert asked is not None
     table = workload.tables[generators.parameter_table(workload, phase)]
     n = parts(path)
-    counted = SEGMENTED.get(path.get("engine"))
+    counted = SEGMENTED.get(path.engine)
     if counted:
         number = Column("segment", "integer", bits=64)
         columns = (msgspec.structs.replace(number, name="begin"), msgspec.structs.replace(number, name="end"))

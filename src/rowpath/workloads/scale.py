@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import gcd
 
 import msgspec
@@ -25,6 +26,11 @@ def at_scale(workload: Workload, scale: float) -> Workload:
     }
     phases = tuple(_phase(phase, factor) for phase in workload.phases)
     return msgspec.structs.replace(workload, tables=tables, phases=phases, scale=factor)
+
+
+def all_at_scale(workloads: Mapping[str, Workload], scale: float) -> dict[str, Workload]:
+    """Those of the workloads that have a scale at this one (0: each at its own default). UsageError as `at_scale`."""
+    return {name: at_scale(workload, scale) for name, workload in workloads.items()}
 
 
 def _times(number: int, factor: float) -> int:

@@ -15,7 +15,6 @@ from rowpath.analysis.statistics.periodic import Excess, Load, excess
 from rowpath.journal.records import SampleRecord, WarmRecord, WorkerRecord
 
 UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
-SMALLEST_NS = {"c": 2_000, "rust": 3_000, "java": 3_500, "node": 3_500, "go": 5_000, "csharp": 6_000, "python": 13_000}
 
 
 def provisional(evidence: Evidence) -> Iterator[Finding]:
@@ -139,9 +138,9 @@ def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
     clocks = {record.path_id: record.hello.get("clock_read_ns") for record in evidence.journal.all(WorkerRecord)}
     told: dict[str, str] = {}
     for cell in evidence.sound():
-        smallest = SMALLEST_NS.get(cell.path.coordinates.get("language", ""))
+        smallest = cell.path.shortest_operation_ns
         cost = cell.median
-        if smallest is None or cost is None or cost >= smallest or cell.path.coordinates.get("engine") == "null":
+        if not smallest or cost is None or cost >= smallest or cell.path.coordinates.get("engine") == "null":
             continue
         clock = clocks.get(cell.path.path_id)
         told.setdefault(

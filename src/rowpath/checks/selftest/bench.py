@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,9 @@ from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
+from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.runners.manifest import LANGUAGES, Adapter, availability, build, load_manifest
+from rowpath.runners.manifest import adapter_of, availability, build, every_adapter, language
 from rowpath.workloads.workload_file import load_workload
 
 
@@ -59,25 +61,20 @@ class Bench:
 
     def languages(self) -> list[str]:
         """The languages whose null adapter can run here."""
-        return [
-            name
-            for name in LANGUAGES
-            if availability(self.adapter(name, "null"), self.adapter(name, "null").versions[0]).ok
-        ]
+        nulls = [adapter for adapter in every_adapter() if adapter.driver == "null"]
+        return [adapter.language for adapter in nulls if availability(adapter, adapter.versions[0]).ok]
 
-    @staticmethod
-    def adapter(language_name: str, driver: str) -> Adapter:
-        """The adapter of that driver; KeyError when there is none."""
-        for adapter in load_manifest(language_name).adapter:
-            if adapter.driver == driver:
-                return adapter
-        raise KeyError(driver)
+    def sqlite_drivers(self) -> Iterator[tuple[str, str]]:
+        """The languages of `languages` that read SQLite in the tests, each with its driver."""
+        for name in self.languages():
+            if driver := language(name).selftest_driver:
+                yield name, driver
 
     def path(
         self, language_name: str, driver: str, phase: str, name: str = "", label: str = "", **coordinates: str
     ) -> PlannedPath:
         """A path made by hand; coordinates not named take the adapter's first value."""
-        adapter = self.adapter(language_name, driver)
+        adapter = adapter_of(language_name, driver)
         first = {key: values[0] for key, values in adapter.coordinates.items()}
         engine = adapter.engines[0]
         given = {
@@ -97,7 +94,7 @@ class Bench:
 
     def build(self, *paths: PlannedPath) -> None:
         """Bring the paths' runners up to date."""
-        build([(planned.adapter, planned.path.get("version")) for planned in paths])
+        build([(planned.adapter, planned.path.version) for planned in paths])
 
     def instance(self, engine: str, deployment: str, name: str = "", durability: str = "none", **how: int) -> Instance:
         """A started engine of this test's own; `how` sets attributes before it starts (the ping server's burn)."""
@@ -139,7 +136,7 @@ class Bench:
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
         experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
         experiment = msgspec.structs.replace(experiment, client_groups=groups, stages=stages)
-        workload = phase.partition(".")[0]
+        workload = PhaseName.of(phase).workload
         plan = Plan(
             experiment,
             {workload: load_workload(workload)},

@@ -11,7 +11,6 @@ from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.runners.protocol import SampleReply
 from rowpath.workloads.workload_file import load_workload
 
-CHOICES = {"c": "sqlite", "csharp": "mono-data-sqlite", "python": "sqlite3", "java": "sqlite-jdbc"}
 TOLERANCE = 0.02
 WIDEST = 0.06  # half of the interval: what is wider says nothing of the tolerance
 ROUNDS, MOST_ROUNDS = 10, 60
@@ -42,8 +41,8 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     instance = bench.instance("sqlite", "embedded", "", "full")
     instance.load(made.loaded_tables())
     workers = {}
-    for name in bench.languages():
-        planned = bench.path(name, CHOICES[name], work.name)
+    for name, driver in bench.sqlite_drivers():
+        planned = bench.path(name, driver, work.name)
         instance.own_copy(planned.path)
         workers[name] = bench.worker(planned, instance)
         workers[name].prepare(work)

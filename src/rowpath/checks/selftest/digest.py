@@ -8,7 +8,6 @@ from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.runners.protocol import VERIFIED_ROWS
 from rowpath.workloads.workload_file import load_workload
 
-CHOICES = {"c": "sqlite", "csharp": "mono-data-sqlite", "python": "sqlite3", "java": "sqlite-jdbc"}
 TWO = "(SELECT rowid FROM hits LIMIT 2 OFFSET 3000)"
 HARMS = {
     "nothing": [],
@@ -34,13 +33,13 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     made = bench.phase_cache.prepared_workload(load_workload("scan"), "sqlite")
     work = made.phases["scan.read"]
     expected = made.truth.verify_digest(work.phase, 0, 1, VERIFIED_ROWS)
-    for name in bench.languages():
+    for name, driver in bench.sqlite_drivers():
         instance = bench.instance("sqlite", "embedded", name, "full")
         instance.load(made.loaded_tables())
         for harm, statements in HARMS.items():
-            if not full and name != bench.languages()[0] and harm in LONG_ONLY:
+            if not full and name != next(bench.sqlite_drivers())[0] and harm in LONG_ONLY:
                 continue
-            planned = bench.path(name, CHOICES[name], work.name, label=harm)
+            planned = bench.path(name, driver, work.name, label=harm)
             instance.own_copy(planned.path)
             database = sqlite3.connect(str(instance.options(planned.path)["path"]))
             for statement in statements:

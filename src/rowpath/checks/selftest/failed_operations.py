@@ -6,15 +6,12 @@ from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.workloads.workload_file import load_workload
 
 THERE_ALREADY = 500
-CHOICES = (("c", "sqlite"), ("csharp", "mono-data-sqlite"), ("python", "sqlite3"), ("java", "sqlite-jdbc"))
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """The first 1,000 rows inserted, of which every second is there already."""
     verdicts = []
-    for name, driver in CHOICES:
-        if name not in bench.languages():
-            continue
+    for name, driver in bench.sqlite_drivers():
         made = bench.phase_cache.prepared_workload(load_workload("keyed"), "sqlite")
         insert = made.phases["keyed.insert"]
         planned = bench.path(name, driver, insert.name, durability="none")

@@ -40,7 +40,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 
 
 def _cheat(honest: PlannedPath, how: str) -> PlannedPath:
-    start = manifest.command(honest.adapter, honest.path.get("version"), honest.path)
+    start = manifest.command(honest.adapter, honest.path.version, honest.path)
     source = start.environment["PYTHONPATH"]
     environment = dict(start.environment) | {"PYTHONPATH": os.pathsep.join((source, str(CHEATS)))}
     words = [f"{name}={value}" for name, value in environment.items()]

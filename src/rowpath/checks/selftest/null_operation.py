@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.runners.manifest import language
 from rowpath.workloads.workload_file import load_workload
-
-BUDGET_NS = {"c": 60.0, "csharp": 150.0, "java": 90.0, "python": 350.0}
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """One verdict per language."""
     verdicts = []
     for name in bench.languages():
+        if not (budget := language(name).null_operation_ns):
+            continue
         planned = bench.path(name, "null", "null.nothing")
         work = bench.phase_cache.prepared_workload(load_workload("null"), "null").phases["null.nothing"]
         worker = bench.worker(planned, bench.instance("null", "none"))
@@ -25,7 +26,6 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
                 for _ in range(500 if full else 100)
             )
         )
-        budget = BUDGET_NS[name]
         figure = f"{least:.0f} ns per operation"
         verdicts.append(Verdict(least <= budget, f"null operation, {name}", figure, f"at most {budget:.0f} ns"))
         worker.close()

@@ -17,7 +17,7 @@ from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, adapter_of
 from rowpath.runners.process import Runner
 
 TYPES = {
@@ -166,7 +166,7 @@ class File(Copies):
 
 
 def _driver() -> Adapter:
-    return next(each for each in load_manifest("python").adapter if each.driver == "duckdb")
+    return adapter_of("python", "duckdb")
 
 
 ENGINE = DuckDb()

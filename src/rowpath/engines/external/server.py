@@ -18,7 +18,7 @@ from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.runners.manifest import load_manifest
+from rowpath.runners.manifest import adapter_of
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
     ColumnSpec,
@@ -281,8 +281,7 @@ class Server:
         return connected(self._kind.language, self._kind.driver, self._version(), options)
 
     def _version(self) -> str:
-        adapters = load_manifest(self._kind.language).adapter
-        return next(each.versions[0] for each in adapters if each.driver == self._kind.driver)
+        return adapter_of(self._kind.language, self._kind.driver).versions[0]
 
 
 def count_rows(runner: Runner, query: str) -> int:

@@ -21,7 +21,7 @@ from rowpath.machine import processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, adapter_of
 from rowpath.workloads import load_progress
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.generators import kept_file, rows
@@ -121,4 +121,4 @@ class ColumnarFolder(Folder):
 
 
 def _writer() -> Adapter:
-    return next(each for each in load_manifest("python").adapter if each.driver == "pyarrow")
+    return adapter_of("python", "pyarrow")

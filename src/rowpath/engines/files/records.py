@@ -14,7 +14,7 @@ from rowpath.engines.embedded import Copies
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, adapter_of
 
 # What C has no type of its own for, so that every program would lay it out in another way.
 NO_C_TYPE = ("interval", "array")
@@ -77,7 +77,7 @@ class RecordEngine:
 
     def adapter(self) -> Adapter:
         """The C adapter's entry."""
-        return next(each for each in load_manifest("c").adapter if each.driver == self.driver)
+        return adapter_of("c", self.driver)
 
 
 class RecordFiles(Copies):

@@ -15,7 +15,7 @@ from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION, Artefacts
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, adapter_of
 
 FETCHABLE: Mapping[str, Artefacts] = {ESPROC.name: ESPROC}
 # As SPL calls the types of a text file's columns. Its own datetime keeps milliseconds: the whole text is kept.
@@ -137,7 +137,7 @@ def _type(column: Column) -> str:
 
 
 def _adapter() -> Adapter:
-    return next(each for each in load_manifest("java").adapter if each.driver == "esproc")
+    return adapter_of("java", "esproc")
 
 
 ENGINE = Spl()

@@ -1,6 +1,6 @@
 """What the engines written in Java share: the same database embedded in a client's JVM and behind a server of its own.
 
-A database is a directory; `jvm_embedded.py` makes, fills and copies it, `jvm_server.py` runs the server over it.
+A database is a directory; `embedded.py` makes, fills and copies it, `server.py` runs the server over it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, Place
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, adapter_of
 
 DATABASE = "rowpath"
 INTEGERS = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
@@ -45,7 +45,7 @@ class ServerCommand:
     ready: bytes
 
 
-class JvmEngine:
+class JvmDialect:
     """The kind of engine: one of those written in Java. Its module fills in what makes it that one."""
 
     name: str
@@ -71,7 +71,7 @@ class JvmEngine:
 
     def adapter(self) -> Adapter:
         """The Java runner's adapter for it."""
-        return next(each for each in load_manifest("java").adapter if each.driver == self.name)
+        return adapter_of("java", self.name)
 
     def version(self) -> str:
         """Of the pinned jar."""
@@ -79,13 +79,7 @@ class JvmEngine:
 
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A database directory, or a server over one, not yet made."""
-        if deployment == "server":
-            from rowpath.engines.jvm.server import Server
-
-            return Server(self, deployment, durability, place)
-        from rowpath.engines.jvm.embedded import Directory
-
-        return Directory(self, deployment, durability, place)
+        raise NotImplementedError
 
     def create(self, name: str, table: Table) -> str:
         """CREATE TABLE in its dialect."""

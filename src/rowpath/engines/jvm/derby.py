@@ -9,7 +9,8 @@ from typing_extensions import override
 from rowpath.engines import backup
 from rowpath.engines.base import Instance, Place
 from rowpath.engines.jvm import derby_backup, derby_legacy
-from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
+from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand
+from rowpath.engines.jvm.engine import JvmEngine
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 

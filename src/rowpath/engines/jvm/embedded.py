@@ -15,7 +15,7 @@ from rowpath.engines import backup as backups
 from rowpath.engines import indexes
 from rowpath.engines.base import Backup, Instance, Place
 from rowpath.engines.embedded import Copies
-from rowpath.engines.jvm.base import DATABASE, JvmEngine
+from rowpath.engines.jvm.base import DATABASE, JvmDialect
 from rowpath.engines.load_through_runner import connected as connected_to
 from rowpath.engines.load_through_runner import fill, run
 from rowpath.machine import private_directories
@@ -29,7 +29,7 @@ _loaded: dict[str, Path] = {}  # what a database holds → where it is, untouche
 class Directory(Copies):
     """One loaded database directory and the copies of it that embedded paths work on."""
 
-    def __init__(self, engine: JvmEngine, deployment: str, durability: str, place: Place) -> None:
+    def __init__(self, engine: JvmDialect, deployment: str, durability: str, place: Place) -> None:
         folder = place.directory / engine.name
         super().__init__(deployment, durability, engine.version(), folder, "loaded", DATABASE)
         self._engine = engine
@@ -72,7 +72,7 @@ class Directory(Copies):
 
 
 def load_database(
-    engine: JvmEngine,
+    engine: JvmDialect,
     database: Path,
     tables: dict[str, Table],
     durability: str,
@@ -111,14 +111,14 @@ def load_database(
 
 
 def embedded(
-    engine: JvmEngine, database: Path, login: dict[str, Any] | None = None
+    engine: JvmDialect, database: Path, login: dict[str, Any] | None = None
 ) -> contextlib.AbstractContextManager[Runner]:
     """A runner of our own with that database directory open in its process."""
     return connected(engine, {"deployment": "embedded", "path": engine.path(database), **(login or {})})
 
 
 @contextlib.contextmanager
-def connected(engine: JvmEngine, options: dict[str, Any]) -> Iterator[Runner]:
+def connected(engine: JvmDialect, options: dict[str, Any]) -> Iterator[Runner]:
     """A Java runner of our own, connected to a database of the engine, for work outside every measurement.
 
     Errors: RowpathError, in the body too.

@@ -12,7 +12,7 @@ from typing import Any
 
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, Place, Settled
-from rowpath.engines.jvm.base import DATABASE, JvmEngine, jvm_command
+from rowpath.engines.jvm.base import DATABASE, JvmDialect, jvm_command
 from rowpath.engines.jvm.embedded import connected, embedded, load_database
 from rowpath.engines.load_through_runner import run
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut, UsageError
@@ -33,7 +33,7 @@ class Server:
 
     flush_statements: tuple[str, ...] = ()
 
-    def __init__(self, engine: JvmEngine, deployment: str, durability: str, place: Place) -> None:
+    def __init__(self, engine: JvmDialect, deployment: str, durability: str, place: Place) -> None:
         self.deployment = deployment
         self.durability = durability
         self.version = engine.version()

@@ -110,6 +110,6 @@ class Processes:
     def spin_ns(self) -> int:
         """How long before an operation is due an open-loop client may be awake."""
         path = self.planned.path
-        shares_a_core = path.get("placement") == "same" and not self.planned.embedded
+        shares_a_core = path.placement == "same" and not self.planned.embedded
         crowded = self.planned.embedded and len(self.seats) > 1
         return 0 if shares_a_core or crowded else SPIN_NS

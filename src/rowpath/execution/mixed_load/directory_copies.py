@@ -14,8 +14,8 @@ import msgspec
 
 from rowpath.engines import ENGINES, backup
 from rowpath.engines.base import Instance, Place
-from rowpath.engines.jvm.base import JvmEngine
 from rowpath.engines.jvm.embedded import Directory
+from rowpath.engines.jvm.engine import JvmEngine
 from rowpath.engines.jvm.server import Server
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.restore_check import digest_of
@@ -57,7 +57,7 @@ def carry_out_all(plan: Plan, folder: Path, record: Callable[..., None], note: L
     """Every move of the experiment whose engine the plan has, journalled; one that cannot be made is named with why."""
     tables = {name: table for each in plan.workloads.values() for name, table in each.tables.items() if table.rows}
     for number, move in enumerate(plan.experiment.directory_copies):
-        if all(planned.path.get("engine") != move.engine for planned in plan.paths):
+        if all(planned.path.engine != move.engine for planned in plan.paths):
             continue
         here = availability(move)
         if not here.ok:
@@ -77,7 +77,7 @@ def carry_out_all(plan: Plan, folder: Path, record: Callable[..., None], note: L
 def announced(plan: Plan) -> Iterator[str]:
     """A line for every move that this plan would make, or would leave out and why."""
     for move in plan.experiment.directory_copies:
-        if any(planned.path.get("engine") == move.engine for planned in plan.paths):
+        if any(planned.path.engine == move.engine for planned in plan.paths):
             here = availability(move)
             remedy = f"; enable it with: {here.remedy}" if here.remedy else ""
             yield (
@@ -165,7 +165,7 @@ def _read(
     planned: PlannedPath, instance: Instance, tables: dict[str, Table], log: Log, timeout_s: float, upgrade: str = ""
 ) -> str:
     """The digest of every table, through a runner of the end's own version; the database is closed afterwards."""
-    build([(planned.adapter, planned.path.get("version"))])
+    build([(planned.adapter, planned.path.version)])
     worker = Worker(planned, instance, log=log, timeout_s=timeout_s)
     try:
         worker.open(**({"upgrade": upgrade} if upgrade else {}))

@@ -10,6 +10,7 @@ from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run_context import RunContext
 from rowpath.model.mixed_load import StageTable
+from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load.eligibility import why_left_out
 from rowpath.planning.plan import PlannedPath
@@ -38,7 +39,7 @@ class PathContext:
 
     def work(self, name: str) -> PreparedPhase:
         """The phase `workload.phase`, ready."""
-        return self.works[name.partition(".")[0]].phases[name]
+        return self.works[PhaseName.of(name).workload].phases[name]
 
     def can_run(self, table: StageTable) -> bool:
         """Whether this path can run that stage; why not is noted, in the first set."""

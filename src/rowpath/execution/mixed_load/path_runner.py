@@ -29,6 +29,7 @@ from rowpath.machine import cpus
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.progress import GroupsSecond
+from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load.lead_in import lead_in_s, least_s
 from rowpath.planning.plan import PlannedPath
@@ -124,7 +125,7 @@ class PathRunner:
     def _member(self, tables: list[StageTable], group: ClientGroupTable) -> Member:
         """The group as the largest of these stages that name it has it."""
         context, named = self.context, [table for table in tables if group.name in table.client_groups]
-        prepared_workload = context.works[group.phase.partition(".")[0]]
+        prepared_workload = context.works[PhaseName.of(group.phase).workload]
         work = prepared_workload.phases[group.phase]
         where = f"{context.set_number}/{context.planned.path.id}/{named[0].name}/{group.name}"
         return Member(
@@ -268,4 +269,4 @@ class PathRunner:
         folder = context.folder / place.replace(os.sep, "-").replace(" ", "-")
         folder.mkdir(parents=True, exist_ok=True)
         backup = context.instance.backup(context.planned.path.get("backup"), context.planned.path, folder)
-        return Repetition(group.name, number, backup, folder, cpus.server_cpus(context.planned.path.get("placement")))
+        return Repetition(group.name, number, backup, folder, cpus.server_cpus(context.planned.path.placement))

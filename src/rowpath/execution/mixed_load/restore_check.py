@@ -13,7 +13,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger, check_between
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
-from rowpath.model.workload import Phase, Table
+from rowpath.model.workload import Phase, PhaseName, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.expected_scan import whole_table
@@ -39,7 +39,7 @@ class Restored:
 def counting(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> tuple[PreparedWorkload, PreparedPhase] | None:
     """The path's phase that counts its writes in a table, and its workload; None when it has none."""
     for name in planned.phases:
-        prepared_workload = works[name.partition(".")[0]]
+        prepared_workload = works[PhaseName.of(name).workload]
         if prepared_workload.phases[name].phase.counted:
             return prepared_workload, prepared_workload.phases[name]
     return None
@@ -104,7 +104,7 @@ def _read(
 
 
 def _unwritten(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> Iterator[tuple[str, Table]]:
-    phases = [works[name.partition(".")[0]].phases[name].phase for name in planned.phases]
+    phases = [works[PhaseName.of(name).workload].phases[name].phase for name in planned.phases]
     written = {phase.after or phase.table for phase in phases if phase.writes}
     for prepared_workload in works.values():
         yield from ((name, table) for name, table in prepared_workload.loaded_tables().items() if name not in written)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 
+
+@functools.cache
 def probe() -> dict[str, str]:
     """By resource: the means that works here, or a text beginning with `unavailable`. Written down once per run."""
     from rowpath.machine.counters import (

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rowpath.runners.manifest import Adapter, language
+
 if TYPE_CHECKING:
     from rowpath.model.experiment import Experiment
     from rowpath.model.mixed_load import StageTable
     from rowpath.planning.plan import Plan, PlannedPath
-    from rowpath.runners.manifest import Adapter
-
-WITHOUT_GROUPS = {"csharp": "C#"}  # languages whose runner does not know the request `groups`
 
 
 def only_alone(adapter: Adapter, experiment: Experiment) -> str:
     """Why an adapter has no place in an experiment of groups at all; empty when it has one, or there are no groups."""
     if not experiment.client_groups:
         return ""
-    if adapter.language in WITHOUT_GROUPS:
-        return f"the runner of {WITHOUT_GROUPS[adapter.language]} does not know groups of clients"
+    if not language(adapter.language).client_groups:
+        return f"the runner of {language(adapter.language).title} does not know groups of clients"
     several = adapter.phases == ("null",) or len(adapter.coordinates.get("clients", ())) > 1
     if not several:
         return f"{adapter.driver} has one connection alone, and each client of a group needs one of its own"

@@ -55,7 +55,7 @@ def rate_search_s(plan: Plan) -> float:
 
 def moves_s(plan: Plan) -> float:
     """Databases moved before the first set."""
-    engines = {planned.path.get("engine") for planned in plan.paths}
+    engines = {planned.path.engine for planned in plan.paths}
     return MOVE_S * sum(move.engine in engines for move in plan.experiment.directory_copies)
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
+from rowpath.model.workload import Workload, phase_of
 from rowpath.toml_file import Location, suggest
-
-if TYPE_CHECKING:
-    from rowpath.model.experiment import Experiment
-    from rowpath.model.workload import Phase, Workload
 
 EVENTS = ("begin", "end")
 KINDS = ("query", "execute", "null")
@@ -37,7 +34,7 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
                 UsageError(f"a second group is called '{group.name}'", "rename it"),
             )
         counted |= (
-            {group.phase} if group.phase in experiment.phases and _phase(group.phase, workloads).counted else set()
+            {group.phase} if group.phase in experiment.phases and phase_of(workloads, group.phase).counted else set()
         )
         if len(counted) > 1:
             yield (
@@ -74,11 +71,6 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
                 yield ("rate_search", key), UsageError(f"{key} = {getattr(sweep, key):g} is not positive", f"{key} = 1")
 
 
-def _phase(name: str, workloads: dict[str, Workload]) -> Phase:
-    workload, _, phase = name.partition(".")
-    return workloads[workload].phase(phase)
-
-
 Found = Iterator[tuple[str, UsageError]]
 
 
@@ -94,7 +86,7 @@ def _of_group(group: ClientGroupTable, phases: tuple[str, ...], workloads: dict[
             "phase",
             UsageError(f"{what}: '{group.phase}' is no phase of this experiment", suggest(group.phase, phases)),
         )
-    elif group.phase and (kind := _phase(group.phase, workloads).kind) not in KINDS:
+    elif group.phase and (kind := phase_of(workloads, group.phase).kind) not in KINDS:
         yield (
             "phase",
             UsageError(f"{what}: '{group.phase}' is of kind {kind}, which no group does", f"kinds: {', '.join(KINDS)}"),

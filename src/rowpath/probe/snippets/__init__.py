@@ -1,4 +1,4 @@
-"""Complete small programs that run the query with a path's settings; one template per driver, or per family of them."""
+"""Complete small programs that run the query with a path's settings; templates lie with their language."""
 
 from __future__ import annotations
 
@@ -12,50 +12,35 @@ import jinja2
 
 from rowpath.model.probe import Snippet
 from rowpath.probe.snippets import details
-from rowpath.probe.snippets.running import how_to_run
 from rowpath.probe.target import Target
+from rowpath.runners.language import Language, SnippetDriver
+from rowpath.runners.manifest import language
 from rowpath.runners.protocol import ColumnSpec
 
-FOLDER = Path(__file__).parent
 LONGEST_VALUE = 1024  # bytes that a buffer of a program holds where no length is declared
 UNLIMITED = 256  # rows a call where a program binds buffers and the path takes rows one by one
-TEMPLATES = {
-    ("c", "libpq"): "libpq.c.j2",
-    ("c", "libmariadb"): "libmariadb.c.j2",
-    ("c", "sqlite"): "sqlite.c.j2",
-    ("c", "psqlodbc"): "odbc.c.j2",
-    ("c", "odbc-mariadb"): "odbc.c.j2",
-    ("c", "libsqliteodbc"): "odbc.c.j2",
-    ("python", "asyncpg"): "asyncpg.py.j2",
-    ("python", "adbc-postgresql"): "adbc.py.j2",
-    ("python", "adbc-sqlite"): "adbc.py.j2",
-    ("python", "connectorx"): "connectorx.py.j2",
-    ("python", "duckdb"): "duckdb.py.j2",
-    ("python", "duckdb-files"): "duckdb.py.j2",
-    ("c", "file"): "lines.c.j2",
-    ("java", "file"): "Lines.java.j2",
-    ("python", "pyarrow"): "files.py.j2",
-    ("python", "polars"): "files.py.j2",
-    ("python", "file"): "files.py.j2",
-    **{("python", driver): "dbapi.py.j2" for driver in details.DBAPI},
-    **{("java", driver): "Jdbc.java.j2" for driver in details.JDBC},
-    **{("csharp", driver): "ado.cs.j2" for driver in details.ADO},
-}
-SUFFIXES = {"c": "c", "python": "py", "java": "java", "csharp": "cs"}
 
 
 def snippet(name: str, path: dict[str, str], target: Target, sql: str, columns: Sequence[ColumnSpec]) -> Snippet | None:
     """The program of a path, without any password in it; None where no template is there for its driver."""
-    language, driver = path["language"], path["driver"]
-    template = TEMPLATES.get((language, driver))
-    if template is None:
+    header = language(path["language"])
+    driver = header.snippets.drivers.get(path["driver"], SnippetDriver())
+    folder = Path(header.folder) / "snippets"
+    template = f"{driver.template or path['driver']}{header.source_suffix}.j2"
+    if not (folder / template).is_file():
         return None
-    file = f"Fastest.{SUFFIXES[language]}" if language == "java" else f"fastest-{language}.{SUFFIXES[language]}"
     found = context(path, target, sql, columns)
-    found["run"] = run = how_to_run(language, driver, file, found)
+    found["run"] = run = how_to_run(header, driver)
     found["about"] = f"The rows of a query by {name}, as rowpath probe found it. {details.password_of(found)}".strip()
-    text = _environment().get_template(template).render(found)
-    return Snippet(language, name, file, text, run)
+    text = _environment(folder).get_template(template).render(found)
+    return Snippet(header.name, name, header.snippet_file, text, run)
+
+
+def how_to_run(header: Language, driver: SnippetDriver) -> str:
+    """One line for a shell."""
+    words = header.snippets.run if driver.needs else header.snippets.run_bare or header.snippets.run
+    file = header.snippet_file
+    return " ".join(words.format(file=file, stem=Path(file).stem, needs=driver.needs).split())
 
 
 def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[ColumnSpec]) -> dict[str, Any]:
@@ -91,9 +76,9 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
     return found
 
 
-def _environment() -> jinja2.Environment:
+def _environment(folder: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
+        loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

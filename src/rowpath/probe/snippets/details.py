@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-DBAPI = ("psycopg", "psycopg2", "pymysql", "mysqlclient", "mariadb", "mysql-connector", "sqlite3")
-JDBC = ("pgjdbc", "connector-j", "mariadb-java-client", "sqlite-jdbc", "duckdb_jdbc", "h2", "derby")
-ADO = ("mono-data-sqlite", "ado-libsqliteodbc", "ado-psqlodbc", "ado-odbc-mariadb")
 MYSQL = ("mariadb", "mysql")
 SSLMODE = {"on": "require", "off": "disable"}
 IMPORTED = {
@@ -121,8 +118,6 @@ def _url(found: Context) -> str:
 def jdbc(found: Context) -> Context:
     """URL, properties and fetch size in Java."""
     driver, kind, size = found["driver"], found["result_kind"], found["result_size"]
-    if driver not in JDBC:
-        return {}
     where = f"{found['host']}:{found['port']}/{found['database']}"
     url = {
         "pgjdbc": f"jdbc:postgresql://{where}",
@@ -132,7 +127,9 @@ def jdbc(found: Context) -> Context:
         "duckdb_jdbc": f"jdbc:duckdb:{found['path']}",
         "h2": f"jdbc:h2:tcp://{where}" if found["host"] else f"jdbc:h2:file:{found['path']};ACCESS_MODE_DATA=r",
         "derby": f"jdbc:derby://{where}" if found["host"] else f"jdbc:derby:{found['path']}",
-    }[driver]
+    }.get(driver, "")
+    if not url:
+        return {}
     properties: dict[str, str] = {}
     prepared = found["statement"] == "prepared"
     if driver == "pgjdbc":
@@ -161,9 +158,9 @@ def jdbc(found: Context) -> Context:
 def ado(found: Context) -> Context:
     """Connection strings in C#."""
     driver = found["driver"]
-    if driver not in ADO:
-        return {}
     plain = driver == "mono-data-sqlite"
+    if not plain and not driver.startswith("ado-"):
+        return {}
     words = f"Data Source={found['path']}" if plain else odbc(found)["words"]
     return {
         "class": "Fastest",

@@ -20,6 +20,7 @@ from rowpath.machine import postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
+from rowpath.runners.driver_package import Facts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, family_folders, source_file
 from rowpath.runners.toolchains import c_compiler, cobol, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file
@@ -48,8 +49,8 @@ def programs(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
     engines = adapter.build.get("engine", {})
     if not engines:
         return [adapter]
-    if path is not None and path.get("engine") in engines:
-        engines = {path.get("engine"): engines[path.get("engine")]}
+    if path is not None and path.engine in engines:
+        engines = {path.engine: engines[path.engine]}
     common = {key: value for key, value in adapter.build.items() if key != "engine"}
     return [
         structs.replace(adapter, source=own.get("source", adapter.source), build=common | own)
@@ -79,8 +80,8 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
     for adapter, version in adapters:
-        mine = [path for path in paths if path.get("driver") == adapter.driver]
-        differing = {(path.get("engine"), path.get("statement")): path for path in mine}
+        mine = [path for path in paths if path.driver == adapter.driver]
+        differing = {(path.engine, path.get("statement")): path for path in mine}
         for path in differing.values() or (AccessPath.of({}),):
             every = programs(adapter, path)
             for program in every:
@@ -302,3 +303,8 @@ def _run(command: list[str], what: str) -> None:
     if done.returncode != 0:
         said = "\n".join(done.stderr.strip().splitlines()[:20])
         raise InternalError(f"{what} does not compile:\n{said}", f"try: {shlex.join(command)}")
+
+
+def driver_facts(adapter: Adapter, version: str) -> Facts:
+    """What the Debian package of the driver's library says, else the library itself."""
+    return facts_of_files(driver_libraries(adapter, version), version)

@@ -16,6 +16,7 @@ from rowpath.machine import processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
+from rowpath.runners.driver_package import Facts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, source_file
 
 COMPILER, RUNTIME = "mcs", "mono"
@@ -155,3 +156,8 @@ def _tools_problem() -> tuple[str, str] | None:
         return None
     packages = " ".join(PACKAGES[tool] for tool in missing)
     return f"Mono is missing ({' and '.join(missing)} not found)", f"apt-get install {packages}"
+
+
+def driver_facts(adapter: Adapter, version: str) -> Facts:
+    """What the Debian package of the driver's assembly or library says, else the file itself."""
+    return facts_of_files(driver_files(adapter, version), version)

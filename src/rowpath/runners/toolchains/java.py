@@ -18,8 +18,9 @@ from rowpath.machine import maven, maven_artefacts, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
+from rowpath.runners.driver_package import Facts
 from rowpath.runners.manifest import Adapter, Command, source_file
-from rowpath.runners.toolchains import jvm
+from rowpath.runners.toolchains import jvm, maven_facts
 
 OLDEST = 17
 LEFTOVER_AGE_S = 24 * 3600
@@ -102,10 +103,10 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path, once it is built."""
     tools = _output("tools", _sources("tools"), fetch(TOOLS))
     classes = [_output(*unit) for unit in _units(adapter, version)]
-    needed = (path.get("deployment"), path.get("transport"))
+    needed = (path.deployment, path.get("transport"))
     drivers = _driver_jars(adapter, version, needed)
     options = [*JVM_OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={_joined([tools, *fetch(TOOLS)])}"]
-    if adapter.driver == "derby" and path.get("deployment") == "embedded" and path.get("durability") == "none":
+    if adapter.driver == "derby" and path.embedded and path.durability == "none":
         options.append("-Dderby.system.durability=test")
     java = java_command()
     if jvm.needs_virtual(path):
@@ -267,3 +268,8 @@ def _make_scratch() -> None:
 
 def _joined(files: Iterable[Path]) -> str:
     return os.pathsep.join(map(str, files))
+
+
+def driver_facts(adapter: Adapter, version: str) -> Facts:
+    """What the driver's POM and archive say."""
+    return maven_facts.facts_of(artefacts(adapter, version))

@@ -6,6 +6,7 @@ import fcntl
 import functools
 import hashlib
 import importlib.util
+import json
 import logging
 import platform
 import re
@@ -13,12 +14,14 @@ import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
 from rowpath.machine import processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
+from rowpath.runners.driver_package import NOT_FETCHED, Facts
 from rowpath.runners.manifest import Adapter, Command, is_external, source_file
 from rowpath.runners.toolchains import python_compiled
 
@@ -28,6 +31,7 @@ COMPLETE = "complete"  # written last: an environment without it was interrupted
 FAILED = "failed"  # instead of it: why a driver could not be compiled
 
 log = logging.getLogger("rowpath")
+METADATA_SCRIPT = Path(__file__).parents[1] / "driver_metadata_script.py"
 
 
 def _source() -> Path:
@@ -194,3 +198,16 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
             "PYTHONPYCACHEPREFIX": str(build_dir("python") / "pycache"),
         },
     )
+
+
+def driver_facts(adapter: Adapter, version: str) -> Facts:
+    """What the distribution's metadata says."""
+    program = interpreter(adapter, version)
+    if program is None:
+        return Facts(reason=NOT_FETCHED)
+    wanted = str(adapter.build.get("requirement", "")) or Path(adapter.source).stem
+    done = processes.run([program, "-I", METADATA_SCRIPT, wanted], timeout_s=60)
+    if done.returncode:
+        return Facts(reason=f"its metadata cannot be read: {done.stderr.strip().splitlines()[-1]}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return Facts(**(found | {"dependencies": tuple(found["dependencies"])}))

@@ -1,0 +1,81 @@
+"""The paths of an experiment's selections that exist, which phases each serves, and why none may be left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment, Selection
+from rowpath.model.path import AccessPath, Dropped
+from rowpath.model.workload import PhaseName, Workload, phase_of
+from rowpath.planning.availability import ineligible_reason, pruned, unnumbered_reason
+from rowpath.planning.path_names import spelt
+from rowpath.planning.selection import matches, select, unmatched
+from rowpath.runners.manifest import Adapter
+
+
+class Candidate(NamedTuple):
+    """A path of a selection that exists; its name where the selection gives one, its phases where it restricts them."""
+
+    path: AccessPath
+    adapter: Adapter
+    name: str
+    phases: tuple[str, ...]
+
+
+def candidates(
+    selections: Iterable[Selection], filters: dict[str, tuple[str, ...]], dropped: list[Dropped]
+) -> list[Candidate]:
+    """Each path of the selections that exists and that the filters keep, once."""
+    chosen: dict[str, Candidate] = {}
+    for selection in selections:
+        pairs = select(selection, filters)
+        if not pairs:
+            raise unmatched(selection)
+        varying = [key for key, _ in pairs[0][1].coordinates if len({path.get(key) for _, path in pairs}) > 1]
+        named = selection.name and (len(pairs) == 1 or varying)
+        for adapter, path in pairs:
+            if path.id in chosen or not matches(path, filters):
+                continue
+            if reason := pruned(adapter, path):
+                dropped += [Dropped(path=path, reason=reason)] if len(pairs) == 1 else []
+                continue
+            name = " ".join([selection.name, *(spelt(key, path.get(key)) for key in varying)]) if named else ""
+            chosen[path.id] = Candidate(path, adapter, name, selection.phases)
+    return list(chosen.values())
+
+
+def served_phases(
+    candidate: Candidate,
+    experiment: Experiment,
+    workloads: dict[str, Workload],
+    unserved: list[tuple[str, str, str]],
+) -> tuple[str, ...]:
+    """The experiment's phases that the path serves; the others with their reasons into `unserved`."""
+    path, adapter = candidate.path, candidate.adapter
+    served = []
+    for name in experiment.phases:
+        if candidate.phases and name not in candidate.phases:
+            continue
+        phase = phase_of(workloads, name)
+        why = ineligible_reason(adapter, path, name, phase)
+        why = why or unnumbered_reason(path, workloads[PhaseName.of(name).workload], name, phase)
+        if not why:
+            served.append(name)
+        elif why.strip():
+            unserved.append((path.id, name, why))
+    return tuple(served)
+
+
+def nothing_left(
+    experiment: Experiment, filters: dict[str, tuple[str, ...]], dropped: list[Dropped], extended: bool
+) -> UsageError:
+    """Why no path of the experiment is left to run."""
+    what = f"no path of '{experiment.name}'"
+    if dropped:
+        return UsageError(f"{what} can run here: {dropped[0].reason}", dropped[0].remedy or "rowpath doctor")
+    shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
+    if not extended and candidates([each for each in experiment.paths if each.extended], filters, []):
+        return UsageError(f"{what} has {shown} without --all", f"rowpath run {experiment.name} --all {shown}")
+    return UsageError(f"{what} has {shown}", f"rowpath run {experiment.name} --plan")

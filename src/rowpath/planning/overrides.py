@@ -1,0 +1,45 @@
+"""What the command line changes in an experiment: sets, warm-up, scale, and the rates and bounds of its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment
+from rowpath.planning.experiment_file import ExperimentFile
+from rowpath.planning.mixed_load import overrides as mixed_load
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """`-r`, `-w`, `--scale`, `-R`, `--p99`, `--seconds`; what is left as here changes nothing."""
+
+    sets: int | None = None
+    warm_cap_s: float | None = None
+    scale: float = 0.0
+    rates: Sequence[str] = ()
+    p99: str = ""
+    seconds: float = 0.0
+
+
+NOT_OVERRIDDEN = Overrides()
+
+
+def overridden(file: ExperimentFile, asked: Overrides) -> Experiment:
+    """The experiment with everything that is asked for; UsageError for what it cannot take."""
+    experiment = mixed_load.changed(file.experiment, asked.rates, asked.p99, asked.seconds)
+    measure = experiment.measure
+    if asked.sets is not None:
+        if asked.sets < 1:
+            raise UsageError(f"-r {asked.sets}: at least 1 set is needed", "rowpath run NAME -r 6")
+        measure = msgspec.structs.replace(measure, sets=asked.sets, max_sets=asked.sets)
+    if asked.warm_cap_s is not None:
+        measure = msgspec.structs.replace(measure, warm_cap_s=asked.warm_cap_s)
+    if asked.scale and not any(workload.scale for workload in file.workloads.values()):
+        raise UsageError(
+            f"--scale {asked.scale:g}: no workload of '{experiment.name}' has a scale", f"rowpath run {experiment.name}"
+        )
+    return msgspec.structs.replace(experiment, measure=measure, scale=asked.scale or experiment.scale)

@@ -1,0 +1,52 @@
+"""What the header `[language]` of an `adapters.toml` says: all that is particular to a language outside its runner."""
+
+from __future__ import annotations
+
+from rowpath.model.base import Frozen
+
+
+class SnippetDriver(Frozen, frozen=True):
+    """A driver in programs that `probe` writes: its template, and what the command needs for it."""
+
+    template: str = ""  # TEMPLATE + suffix + `.j2` in the folder `snippets`; empty: called like the driver
+    needs: str = ""
+
+
+class Snippets(Frozen, frozen=True):
+    """How the programs that `probe` writes are called and started; {file}, {stem} and {needs} are filled in."""
+
+    file: str = ""  # empty: `fastest-NAME` + suffix
+    run: str = ""  # a line for a shell
+    run_bare: str = ""  # where the driver needs nothing; empty: as `run`
+    drivers: dict[str, SnippetDriver] = {}
+
+
+class Language(Frozen, frozen=True):
+    """A language: its words, what planning assumes of its runner, how that is built. Defaults: of an unknown one."""
+
+    name: str
+    title: str = ""
+    source_suffix: str = ""
+    source_by_class: bool = False  # a source is called by its class: `MyDriver.java`
+    comment_marks: tuple[str, ...] = ()  # lines that begin with one are no code; only of suffixes that are not known
+    memory_mib: float = 100  # of a live runner
+    start_s: float = 0.5
+    row_s: float = 1e-6  # a row taken out with all its values
+    warm_s: float = 1.0  # what warming up takes, roughly
+    warm_least_s: tuple[float, float] = (0.2, 0.1)  # at least: in a process's first phase, in each later one
+    probe_warm_s: tuple[float, float] = (0.0, 0.0)  # in a probe: of a new process, of one that has worked
+    shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
+    null_operation_ns: float = 0  # the most that the loop may take for nothing; 0: no bar
+    selftest_driver: str = ""  # reads SQLite in `selftest`; empty: none does
+    client_groups: bool = True  # whether the runner knows several groups of clients at work at once
+    tools: dict[str, tuple[str, ...]] = {}  # recorded with a run: name → command that prints the version
+    toolchain: str = ""  # module of `runners/toolchains`; empty: called like the language; `command`: build and run
+    build: tuple[str, ...] = ()  # toolchain `command`: run in the folder before the first runner starts
+    run: tuple[str, ...] = ()  # toolchain `command`: {folder}, {source} and {driver} are filled in
+    snippets: Snippets = Snippets()
+    folder: str = ""  # of the manifest
+
+    @property
+    def snippet_file(self) -> str:
+        """What the program that `probe` writes is called."""
+        return self.snippets.file or f"fastest-{self.name}{self.source_suffix}"
