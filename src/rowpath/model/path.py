@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from rowpath.model.base import Frozen as Frozen  # noqa: PLC0414
@@ -40,6 +42,12 @@ COORDINATES = (
 TOGETHER = ("fetch", "threads", "tls", "link", "clients", "placement")
 
 
+def fetch_form(coordinates: Mapping[str, str]) -> str:
+    """What a call hands over: `row`, `block`, `columnar`, `copy`, `drain`; a call per value is by rows too."""
+    named = coordinates.get("fetch", "row").partition(":")[0]
+    return "row" if named in ("get-data", "none") else named
+
+
 class AccessPath(msgspec.Struct, frozen=True):
     """One access path: a point in the space of coordinates, every value a string, `none` where it does not apply."""
 
@@ -65,6 +73,11 @@ class AccessPath(msgspec.Struct, frozen=True):
             if name == key:
                 return value
         return "none"
+
+    @property
+    def fetch_form(self) -> str:
+        """What a call hands over, without its size."""
+        return fetch_form(dict(self.coordinates))
 
     def as_dict(self) -> dict[str, str]:
         """The coordinates as a mapping, the label included when there is one."""

@@ -6,7 +6,6 @@ from typing import Literal
 
 from rowpath.model.base import Frozen
 
-SCHEMA_VERSION = 1
 CODEC_VERSION = 1
 
 LogicalType = Literal[
