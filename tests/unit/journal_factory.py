@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rowpath.engines import ENGINES
 from rowpath.journal.records import SCHEMA_VERSION
 from rowpath.model.path import AccessPath
 
@@ -133,7 +134,11 @@ def records(run: Run) -> list[Record]:
 
 
 def write(directory: Path, made: list[Record]) -> Path:
-    """Write a journal; the run directory."""
+    """Write a journal, its workloads completed; the run directory."""
+    for name, workload in (made[0].get("workloads") or {}).items() if made else ():
+        for key, value in (("name", name), ("title", name), ("tables", {})):
+            workload.setdefault(key, value)
+        workload["phases"] = [{"kind": "query", **phase} for phase in workload["phases"]]
     directory.mkdir(parents=True, exist_ok=True)
     lines = (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n" for record in made)
     (directory / "samples.jsonl").write_text("".join(lines), encoding="utf-8")
@@ -184,6 +189,7 @@ class _Maker:
                 "lines_of_code_closure": 600 + len(made.name),
                 "confounded": made.confounded,
                 "converted": "",
+                "durabilities": list(ENGINES[made.coordinates["engine"]].durabilities),
             }
         yield {
             "record": "dropped",

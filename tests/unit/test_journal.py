@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.errors import UsageError
+from rowpath.journal.records import NoteRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.text import printable
 
@@ -16,7 +17,7 @@ def made(path: Path, scrubber: Scrubber | None = None) -> tuple[RunDirectory, Jo
 
 def test_a_record_is_one_line_on_disk_at_once(tmp_path: Path) -> None:
     directory, journal = made(tmp_path / "run")
-    journal.write("note", text="first\nline")
+    journal.write(NoteRecord("first\nline"))
     lines = directory.samples.read_text().splitlines()
     assert [json.loads(line) for line in lines] == [{"record": "note", "text": "first\nline"}]
 
@@ -25,7 +26,7 @@ def test_secrets_never_reach_the_disk_in_any_form(tmp_path: Path) -> None:
     scrubber = Scrubber()
     scrubber.add('p@ss "w/ö')
     directory, journal = made(tmp_path / "run", scrubber)
-    journal.write("note", text='plain p@ss "w/ö, quoted p%40ss%20%22w%2F%C3%B6, plus p%40ss+%22w%2F%C3%B6')
+    journal.write(NoteRecord('plain p@ss "w/ö, quoted p%40ss%20%22w%2F%C3%B6, plus p%40ss+%22w%2F%C3%B6'))
     text = directory.samples.read_text()
     for form in ("p@ss", "p%40ss", "%C3%B6"):
         assert form not in text
@@ -55,12 +56,12 @@ def test_a_directory_with_other_things_is_left_alone(tmp_path: Path) -> None:
 
 def test_going_on_after_a_torn_line_starts_a_new_one(tmp_path: Path) -> None:
     directory, journal = made(tmp_path / "run")
-    journal.write("note", text="whole")
+    journal.write(NoteRecord("whole"))
     journal.close()
     with directory.samples.open("a") as stream:
         stream.write('{"record":"sam')
     journal = Journal(directory, Scrubber())
-    journal.write("note", text="after")
+    journal.write(NoteRecord("after"))
     lines = directory.samples.read_text().splitlines()
     assert json.loads(lines[0])["text"] == "whole"
     assert json.loads(lines[2])["text"] == "after"
