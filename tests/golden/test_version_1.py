@@ -46,7 +46,8 @@ def test_no_line_is_lost(name: str) -> None:
     records = read(FOLDER / name)
     assert records.skipped_lines == 0
     assert records.outcome == "complete"
-    assert records.all(WorkerRecord) and records.all(CountedRecord)
+    assert records.all(WorkerRecord)
+    assert records.all(CountedRecord)
     assert records.done.verified == set(records.paths)
     assert records.run.methods and records.run.experiment.phases and records.run.workloads
 
