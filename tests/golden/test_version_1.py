@@ -71,3 +71,4 @@ def test_a_run_without_shapes_has_no_cost_model_and_knows_no_durabilities() -> N
     records = read(FOLDER / "tour")
     assert all(record.shape is None for record in records.all(CountedRecord))
     assert not any(path.durabilities for path in records.paths.values())
+    assert "no cost model" in records.notes[-1]

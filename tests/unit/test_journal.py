@@ -4,8 +4,27 @@ from pathlib import Path
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.journal.records import NoteRecord
+from rowpath.journal.mixed_load_records import ClientGroupRecord, CountedFailure
+from rowpath.journal.reader import read_as_written
+from rowpath.journal.records import (
+    CountedRecord,
+    EndRecord,
+    FactsRecord,
+    FailureRecord,
+    NoteRecord,
+    OperationFailure,
+    OperationShape,
+    PathRecord,
+    ProbeRecord,
+    RunRecord,
+    SampleRecord,
+    SetEndRecord,
+    SetRecord,
+    VerifiedRecord,
+    WorkerRecord,
+)
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.model.experiment import Experiment, Selection
 from rowpath.text import printable
 
 
@@ -69,3 +88,59 @@ def test_going_on_after_a_torn_line_starts_a_new_one(tmp_path: Path) -> None:
 
 def test_control_characters_of_foreign_text_are_removed() -> None:
     assert printable("a\x1b[31mred\x07\x9b\ttab\nline") == "a[31mred\ttab\nline"
+
+
+def test_a_misspelt_field_is_an_error() -> None:
+    with pytest.raises(TypeError, match="opertions"):
+        SampleRecord(opertions=1)  # type: ignore[call-arg]
+
+
+def test_what_is_written_is_what_is_read_and_what_is_kept_in_memory(tmp_path: Path) -> None:
+    directory, journal = made(tmp_path / "run")
+    at = {"path_id": "p", "workload": "keyed", "phase": "read"}
+    written = [
+        RunRecord(command=["rowpath"], seed=3, methods={"cpu": "clock"}),
+        PathRecord("p", "a path", {"engine": "sqlite"}, durabilities=["full"]),
+        VerifiedRecord("p", {"keyed.scan": "wrong"}),
+        SetRecord(0, 2, ["p"]),
+        WorkerRecord(set=0, path_id="p", pid=7),
+        FactsRecord(set=0, path_id="p", facts={"driver_version": "1"}),
+        SampleRecord(
+            set=0, **at, regime="steady", round=0, failure=OperationFailure("sql", "1", "no"), cpu_coverage=0.9
+        ),
+        CountedRecord(**at, operations=3, shape=OperationShape(1.0, 4.0, 20.5)),
+        FailureRecord.of(0, "p", "keyed.read", "unsupported", "not\x1b[31m here"),
+        ClientGroupRecord(set=0, path_id="p", stage="s", failures=[CountedFailure("sql", "1", "no", 4)]),
+        ProbeRecord(limit="nothing is known"),
+        SetEndRecord(0, 2),
+        NoteRecord("a note"),
+        EndRecord("complete"),
+    ]
+    for record in written:
+        journal.write(record)
+    journal.close()
+    found = read_as_written(directory.path)
+    assert found == journal.records
+    assert found.skipped_lines == 0
+    assert {record.batch for record in (*found.in_sets, *found.in_stages)} == {0, 2}
+    assert (found.done.sets, found.done.verified, found.done.bad) == ({(2, 0)}, {"p"}, {"p": {"keyed.scan": "wrong"}})
+    (worker,) = found.all(WorkerRecord)
+    assert worker.facts == {"driver_version": "1"}
+    (failure,) = found.all(FailureRecord)
+    assert (failure.workload, failure.phase, failure.status, failure.text) == (
+        "keyed",
+        "read",
+        "unsupported",
+        "not[31m here",
+    )
+
+
+def test_a_head_with_unknown_fields_is_read(tmp_path: Path) -> None:
+    directory, journal = made(tmp_path / "run")
+    journal.write(RunRecord(experiment=Experiment(1, "e", "E", (), (Selection({"engine": "sqlite"}),))))
+    journal.close()
+    head = json.loads(directory.samples.read_text())
+    head["experiment"]["paths"][0]["new"] = head["experiment"]["measure"]["new"] = head["new"] = 1
+    directory.samples.write_text(json.dumps(head) + "\n")
+    experiment = read_as_written(directory.path).run.experiment
+    assert experiment.paths == (Selection({"engine": "sqlite"}),)

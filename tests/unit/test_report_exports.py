@@ -12,9 +12,10 @@ import jsonschema  # type: ignore[import-untyped]
 import msgspec
 import pytest
 
+from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.report.exports import open_export, write_csv, write_json, write_markdown
-from rowpath.report.json import schema
+from rowpath.report.json import Export, schema
 from tests.golden.analysis_fixture import analysis
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "results.schema.json"
@@ -28,6 +29,10 @@ def _json() -> dict[str, object]:
     file = io.StringIO()
     write_json(analysis(), file)
     return dict(json.loads(file.getvalue()))
+
+
+def test_the_export_holds_the_whole_analysis() -> None:
+    assert set(Analysis.__struct_fields__) <= set(Export.__struct_fields__)
 
 
 def test_the_schema_is_current() -> None:

@@ -170,6 +170,8 @@ def read_as_written(run_directory: Path) -> Records:
         ) from error
     if not begun:
         raise UsageError(f"{file} holds no run", "rowpath show DIR, where DIR is what a run left")
+    if records.run.schema_version == version_1.SCHEMA_VERSION:
+        records.notes.append(version_1.NOTE)
     return records
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 SCHEMA_VERSION = 1
+NOTE = (
+    "The journal has schema version 1, without what operations deliver and without engines' durabilities: "
+    "no cost model is fitted, and syncs are not checked where durability is none."
+)
 Body = dict[str, Any]
 
 TAGS = {
