@@ -171,5 +171,5 @@ def test_an_interruption_keeps_what_was_found(database: Path, tmp_path: Path) ->
         done = command.end()
     assert done.returncode == 130, done.stderr
     assert [each["outcome"] for each in records(run, "end")] == ["interrupted"]
-    assert [each for each in records(run, "probe") if each["what"] == "tried"]
+    assert [each for each in records(run, "probe") if each["tried"]]
     assert rowpath("show", run).returncode == 0

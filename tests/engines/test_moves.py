@@ -62,7 +62,7 @@ def test_a_database_of_the_oldest_version_opened_and_upgraded(
         kept.append(instance.options(directory_copies._planned(move, CopyEnd(), "none").path)["path"])
         instance.stop()
 
-    monkeypatch.setattr("rowpath.execution.mixed_load.directory_copies.backups.gone", keep)
+    monkeypatch.setattr("rowpath.execution.mixed_load.directory_copies.backup.gone", keep)
     move = DirectoryCopyTable(OLDEST, OLD)
     opened, upgraded = carried_out(move, tables, tmp_path)
     for moved in (opened, upgraded):
