@@ -91,4 +91,4 @@ def at_work(
     look_ns = 1_000_000_000 if usage else 1_000_000_000_000
     stage = Stage(table, members, [], processes, None, time.monotonic_ns(), 60.0, usage, told, look_ns=look_ns)
     outcome = stage.run()
-    return {record["group"]: record["operations"] / seconds for record in outcome.records}
+    return {record.client_group: record.operations / seconds for record in outcome.records}

@@ -91,7 +91,7 @@ def test_in_mid_run(tmp_path: Path, number: signal.Signals, paths: list[str]) ->
     begun = [record["set"] for record in records(run, "set")]
     assert all(begun.count(number) == (1 if number in kept else begun.count(number)) for number in begun)
     assert complete_sets(run) == set(range(SETS))
-    assert len(records(run, "proven")) == len(paths), "what is proven is not proven again"
+    assert len(records(run, "verified")) == len(paths), "what is proven is not proven again"
     assert len(records(run, "resumed")) == 1
     assert records(run)[-1] == {"record": "end", "outcome": "complete"}
     assert not (run / "work").exists()

@@ -117,14 +117,14 @@ def test_readers_writers_and_a_backup(tmp_path: Path) -> None:
 
 
 def _groups(folder: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
-    return by(records(folder, "group"), "path_id", "stage", "group")
+    return by(records(folder, "client-group"), "path_id", "stage", "client_group")
 
 
 def _assert_seconds_add_up(folder: Path) -> None:
     """What was told second by second is what the runners told in the end."""
     for (path_id, stage, group), record in _groups(folder).items():
         seconds = [r for r in records(folder, "second") if (r["path_id"], r["stage"]) == (path_id, stage)]
-        told = [r["groups"][group] for r in seconds if group in r["groups"]]
+        told = [r["client_groups"][group] for r in seconds if group in r["client_groups"]]
         assert sum(each["operations"] for each in told) == record["operations"]
 
 
@@ -135,8 +135,8 @@ def test_an_interruption_keeps_what_was_done_and_the_run_goes_on(tmp_path: Path)
         command.wait_until(lambda: bool(records(folder, "second")), "second")
         command.signal(signal.SIGINT)
         assert command.end().returncode != 0
-    kept = records(folder, "group")
-    assert {record["group"]: record["cut"] for record in kept} == dict.fromkeys(
+    kept = records(folder, "client-group")
+    assert {record["client_group"]: record["cut"] for record in kept} == dict.fromkeys(
         ("readers", "arrivals", "writers"), True
     )
     assert all(record["operations"] > 0 for record in kept)
@@ -145,5 +145,5 @@ def test_an_interruption_keeps_what_was_done_and_the_run_goes_on(tmp_path: Path)
     done = rowpath("run", "--resume", folder)
     assert done.returncode == 0, done.stderr
     assert len(records(folder, "set-end")) == 1
-    assert [record["cut"] for record in records(folder, "group")].count(False) == len(kept)
+    assert [record["cut"] for record in records(folder, "client-group")].count(False) == len(kept)
     assert all(record["ok"] for record in records(folder, "acknowledged"))

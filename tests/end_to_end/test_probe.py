@@ -61,7 +61,7 @@ def test_a_file_is_probed_to_the_end_and_shown_again(database: Path, tmp_path: P
     assert not (run / "work").exists()
 
     probe = json.loads((tmp_path / "out.json").read_text())["probe"]
-    assert [group["rows"] for group in probe["groups"]] == [ROWS]
+    assert [group["rows"] for group in probe["digest_groups"]] == [ROWS]
     found = {each["language"]: each for each in probe["languages"]}
     assert set(found) == {"c", "python", "java"}
     assert min(each["ratio"] for each in found.values()) == 1.0
@@ -101,7 +101,7 @@ def test_a_server_is_probed_and_its_password_is_nowhere(postgresql: dict[str, An
     )
     assert secret not in everything
     assert table not in everything, "the query was to be left out"
-    proofs = records(run, "proof")
+    proofs = records(run, "counted")
     assert proofs and all(each["round_trips"] >= each["operations"] for each in proofs)
     assert "What it would take over a longer way" in done.stdout
     assert "#include <libpq-fe.h>" in done.stdout
@@ -128,7 +128,7 @@ def test_no_more_rows_than_asked_for_are_read(database: Path, tmp_path: Path) ->
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     probe = json.loads((tmp_path / "out.json").read_text())["probe"]
-    assert [group["rows"] for group in probe["groups"]] == [7]
+    assert [group["rows"] for group in probe["digest_groups"]] == [7]
     assert all("LIMIT 7" in each["text"] for each in probe["snippets"])
 
 
@@ -171,5 +171,5 @@ def test_an_interruption_keeps_what_was_found(database: Path, tmp_path: Path) ->
         done = command.end()
     assert done.returncode == 130, done.stderr
     assert [each["outcome"] for each in records(run, "end")] == ["interrupted"]
-    assert [each for each in records(run, "probe") if each["what"] == "tried"]
+    assert [each for each in records(run, "probe") if each["tried"]]
     assert rowpath("show", run).returncode == 0

@@ -14,6 +14,9 @@ from rowpath.engines.jvm.derby import ENGINE
 from rowpath.engines.jvm.embedded import Directory, connected
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load import directory_copies
+from rowpath.journal.mixed_load_records import DirectoryCopyRecord
+from rowpath.journal.record_base import Record
+from rowpath.journal.records import NoteRecord
 from rowpath.machine import cpus
 from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable
 from rowpath.model.path import AccessPath
@@ -32,9 +35,7 @@ def tables() -> dict[str, Table]:
     return scale.at_scale(load_workload("library"), 0.002).tables
 
 
-def carried_out(
-    move: DirectoryCopyTable, tables: dict[str, Table], folder: Path
-) -> list[directory_copies.CopiedDirectory]:
+def carried_out(move: DirectoryCopyTable, tables: dict[str, Table], folder: Path) -> list[DirectoryCopyRecord]:
     return list(directory_copies.carry_out(move, tables, "none", folder, lambda _line: None, 60.0))
 
 
@@ -61,7 +62,7 @@ def test_a_database_of_the_oldest_version_opened_and_upgraded(
         kept.append(instance.options(directory_copies._planned(move, CopyEnd(), "none").path)["path"])
         instance.stop()
 
-    monkeypatch.setattr("rowpath.execution.mixed_load.directory_copies.backups.gone", keep)
+    monkeypatch.setattr("rowpath.execution.mixed_load.directory_copies.backup.gone", keep)
     move = DirectoryCopyTable(OLDEST, OLD)
     opened, upgraded = carried_out(move, tables, tmp_path)
     for moved in (opened, upgraded):
@@ -111,37 +112,36 @@ def test_a_run_carries_out_what_it_can_and_names_the_rest(
     tables: dict[str, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good, bad = (
-        directory_copies.CopiedDirectory("here", "there", 1, 2, "x", "x", ok, "" if ok else "why")
+        DirectoryCopyRecord(
+            source="here", target="there", bytes=1, ns=2, digest="x", expected="x", ok=ok, reason="" if ok else "why"
+        )
         for ok in (True, False)
     )
     carried: list[dict[str, Table]] = []
 
-    def carry_out(
-        move: DirectoryCopyTable, tables: dict[str, Table], *_args: Any
-    ) -> list[directory_copies.CopiedDirectory]:
+    def carry_out(move: DirectoryCopyTable, tables: dict[str, Table], *_args: Any) -> list[DirectoryCopyRecord]:
         carried.append(tables)
         return [good, bad]
 
     monkeypatch.setattr(directory_copies, "carry_out", carry_out)
-    written: list[tuple[str, dict[str, Any]]] = []
+    written: list[Record] = []
     notes: list[str] = []
     workload = SimpleNamespace(tables={**tables, "empty": replace(tables["ledger"], rows=0)})
-    experiment = SimpleNamespace(moves=(DirectoryCopyTable(CopyEnd("9.9"), HERE), DirectoryCopyTable(HERE, HERE)))
+    experiment = SimpleNamespace(
+        directory_copies=(DirectoryCopyTable(CopyEnd("9.9"), HERE), DirectoryCopyTable(HERE, HERE))
+    )
 
     def run(engine: str) -> None:
         path = SimpleNamespace(path=AccessPath.of({"engine": engine}))
         plan: Any = SimpleNamespace(experiment=experiment, workloads={"library": workload}, paths=[path])
 
-        def record(kind: str, **fields: Any) -> None:
-            written.append((kind, fields))
-
-        directory_copies.carry_out_all(plan, tmp_path, record, notes.append, notes.append, 1.0)
+        directory_copies.carry_out_all(plan, tmp_path, written.append, notes.append, notes.append, 1.0)
 
     run("sqlite")
     assert not (written or carried)
     run("derby")
     assert carried == [tables]
-    assert [kind for kind, _fields in written] == ["note", "move", "move"]
-    assert "is left out: there is no Derby 9.9 here" in written[0][1]["text"]
-    assert written[1][1] == {"set": -1, "path_id": "", **good.record()}
+    assert [type(record) for record in written] == [NoteRecord, DirectoryCopyRecord, DirectoryCopyRecord]
+    assert isinstance(written[0], NoteRecord) and "is left out: there is no Derby 9.9 here" in written[0].text
+    assert written[1] == good
     assert notes[-1] == "here → there: why"

@@ -7,7 +7,9 @@ import random
 from typing import Any
 
 from rowpath.analysis.model import Analysis, ClaimCheck, Finding, Published, RankedPath, Ranking, Result
+from rowpath.journal.records import RunRecord
 from rowpath.model.base import Status
+from rowpath.model.experiment import Experiment
 from rowpath.model.path import AccessPath, Dropped
 
 SETS = 6
@@ -249,16 +251,15 @@ def analysis() -> Analysis:
     )
 
 
-def _run() -> dict[str, Any]:
-    return {
-        "schema_version": 1,
-        "rowpath": "0.1.0",
-        "started": "2025-11-21T11:40:03+00:00",
-        "command": ["./rowpath", "run", "tour", "-o", "runs/a b", "--seed", "42"],
-        "experiment": {"name": "tour", "title": "Twelve ways to the same rows"},
-        "options": {"preset": "normal", "sets": SETS, "rounds": 15, "block_ms": 10},
-        "seed": 42,
-        "environment": {
+def _run() -> RunRecord:
+    return RunRecord(
+        rowpath="0.1.0",
+        started="2025-11-21T11:40:03+00:00",
+        command=["./rowpath", "run", "tour", "-o", "runs/a b", "--seed", "42"],
+        experiment=Experiment(1, "tour", "Twelve ways to the same rows", (), ()),
+        options={"preset": "normal", "sets": SETS, "rounds": 15, "block_ms": 10},
+        seed=42,
+        environment={
             "machine": "2-core virtual machine",
             "processor": "Intel Xeon Platinum 8488C",
             "cpus": 2,
@@ -273,14 +274,14 @@ def _run() -> dict[str, Any]:
                 "derby": "10.16.1.1",
             },
         },
-        "means": {
+        methods={
             "server CPU": "clock_gettime of the backend's pid",
             "client CPU": "getrusage",
             "peak memory": "VmHWM after clear_refs",
             "bytes, round trips": "counting proxy, one untimed pass",
             "system calls": "unavailable: perf needs root",
         },
-    }
+    )
 
 
 def _findings() -> tuple[Finding, ...]:
@@ -373,5 +374,5 @@ def _trust(rng: random.Random) -> dict[str, Any]:
             for w in ("before", "after")
         ],
         "floors": {"null operation c": "41 ns", "ping-pong same": "3.30 µs", "ping-pong split": "96.0 µs"},
-        "means": _run()["means"],
+        "methods": _run().methods,
     }

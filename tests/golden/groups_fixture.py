@@ -22,6 +22,8 @@ from rowpath.analysis.mixed_load.model import (
     TimeLine,
 )
 from rowpath.analysis.model import Analysis
+from rowpath.journal.records import RunRecord
+from rowpath.model.experiment import Experiment
 
 PATHS = {"Derby embedded": 1.0, "Derby network": 0.31}
 STRETCHES = (
@@ -40,14 +42,14 @@ READS_PER_S, WRITES_PER_S = 27_000.0, 66.0
 def analysis() -> Analysis:
     """The fixture; the same at each call."""
     return Analysis(
-        run={
-            "rowpath": "0.1.0",
-            "started": "2025-12-01T10:00:00+00:00",
-            "command": ["./rowpath", "run", "reads-writes-backup"],
-            "experiment": {"name": "reads-writes-backup", "title": "Reads, writes and an online backup at once"},
-            "seed": 7,
-            "environment": {"processor": "Intel Xeon Platinum 8488C", "distribution": "Debian GNU/Linux 12 (bookworm)"},
-        },
+        run=RunRecord(
+            rowpath="0.1.0",
+            started="2025-12-01T10:00:00+00:00",
+            command=["./rowpath", "run", "reads-writes-backup"],
+            experiment=Experiment(1, "reads-writes-backup", "Reads, writes and an online backup at once", (), ()),
+            seed=7,
+            environment={"processor": "Intel Xeon Platinum 8488C", "distribution": "Debian GNU/Linux 12 (bookworm)"},
+        ),
         names={_id(name): name for name in PATHS},
         results=(),
         rankings=(),

@@ -36,7 +36,7 @@ def test_a_run_across_a_link(tmp_path: Path) -> None:
 
     ids = {record["path_id"]: record["coordinates"]["link"] for record in records(tmp_path / "run", "path")}
     counted: dict[str, list[object]] = defaultdict(list)
-    for proof in records(tmp_path / "run", "proof"):
+    for proof in records(tmp_path / "run", "counted"):
         if proof["workload"] == "keyed":
             counts = (proof["round_trips"], proof["bytes_sent"], proof["bytes_received"])
             counted[proof["phase"]].append((*counts, proof["operations"]))

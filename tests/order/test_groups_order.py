@@ -96,14 +96,14 @@ def test_every_path_goes_through_all_stages_in_turn(groups: World, tmp_path: Pat
     records = run(groups, tmp_path, make_plan(only, BOTH, sets=2))
     assert_all_stopped(groups)
     for label in ("a", "b"):
-        told = [(r["set"], r["stage"], r["group"]) for r in of(records, "group", label)]
+        told = [(r["set"], r["stage"], r["client_group"]) for r in of(records, "client-group", label)]
         one = [("reads", "readers"), ("both", "readers"), ("both", "writers")]
         assert told == [(number, *each) for number in (0, 1) for each in one]
         starts = groups.happened("start", label)
         assert len(starts) == 1 + 2, "the proof, then one process in each set"
-    assert {r["operations"] for r in of(records, "group") if r["group"] == "writers"} == {OPERATIONS}
-    assert {r["operations"] for r in of(records, "group") if r["group"] == "readers"} == {2 * OPERATIONS}
-    units = [(r["record"], r["set"], r["group"]) for r in records if r["record"] in ("set", "set-end")]
+    assert {r["operations"] for r in of(records, "client-group") if r["client_group"] == "writers"} == {OPERATIONS}
+    assert {r["operations"] for r in of(records, "client-group") if r["client_group"] == "readers"} == {2 * OPERATIONS}
+    units = [(r["record"], r["set"], r["batch"]) for r in records if r["record"] in ("set", "set-end")]
     assert units[::2] == [("set", *each[1:]) for each in units[1::2]], "a path in a set is a unit of its own"
     assert sorted(units[1::2]) == [("set-end", number, path) for number in (0, 1) for path in (0, 1)]
     assert len(of(records, "acknowledged")) == 2 * 2
@@ -126,7 +126,7 @@ def test_groups_have_a_process_each_where_the_path_says_so(groups: World, tmp_pa
     records = run(groups, tmp_path, make_plan(BOTH, processes="own"))
     assert_all_stopped(groups)
     assert len(groups.happened("start", "b")) == 1 + 2
-    assert {g["group"]: g["process"] for r in of(records, "stage", "b") for g in r["groups"]} == {
+    assert {g["client_group"]: g["process"] for r in of(records, "stage", "b") for g in r["client_groups"]} == {
         "readers": 0,
         "writers": 1,
     }
@@ -164,9 +164,9 @@ def test_a_runner_that_dies_in_a_stage(groups: World, tmp_path: Path) -> None:
 
     groups.fault = dies
     records = run(groups, tmp_path, make_plan(BOTH, StageTable(name="more", client_groups=("readers",), seconds=0.05)))
-    assert [(r["stage"], r["cut"]) for r in of(records, "group", "a")] == [("both", True), ("both", True)]
+    assert [(r["stage"], r["cut"]) for r in of(records, "client-group", "a")] == [("both", True), ("both", True)]
     assert [(f["kind"], f["set"]) for f in of(records, "failure", "a")] == [("crashed", 0)]
-    assert {r["stage"] for r in of(records, "group", "b")} == {"both", "more"}, "the others go on"
+    assert {r["stage"] for r in of(records, "client-group", "b")} == {"both", "more"}, "the others go on"
 
 
 def test_a_server_that_dies_in_a_stage_is_started_again(groups: World, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_server_that_dies_in_a_stage_is_started_again(groups: World, tmp_path:
     groups.fault = dies
     records = run(groups, tmp_path, make_plan(BOTH, StageTable(name="more", client_groups=("readers",), seconds=0.05)))
     assert_runners_stopped(groups)
-    assert {r["stage"] for r in of(records, "group", "b")} == {"both"}
+    assert {r["stage"] for r in of(records, "client-group", "b")} == {"both"}
     life = [event[0] for event in groups.events if event[1:2] == ("postgresql",) and event[0] in ("up", "down")]
     assert life == ["up", "down", "up", "down"]
     assert len(of(records, "acknowledged", "b")) == 1, "what was promised is looked for all the same"
@@ -198,7 +198,7 @@ def test_a_kill_on_purpose(groups: World, tmp_path: Path, monkeypatch: pytest.Mo
     records = run(groups, tmp_path, make_plan(crashing, BOTH))
     assert [(r["stage"], r["pids"], r["reason"]) for r in of(records, "kill", label)] == [("crash", [1], "")]
     assert [r["when"] for r in of(records, "acknowledged", label)] == ["kill", "end"]
-    assert {r["stage"] for r in of(records, "group", label)} == {"crash", "both"}, "and it goes on"
+    assert {r["stage"] for r in of(records, "client-group", label)} == {"crash", "both"}, "and it goes on"
     assert not of(records, "failure")
     assert len(groups.happened("start", label)) == 4, "the proof, before, to look, after"
 
@@ -210,7 +210,7 @@ def test_a_request_that_is_refused(groups: World, tmp_path: Path, what: str, who
     records = run(groups, tmp_path, make_plan(BOTH))
     assert_all_stopped(groups)
     assert [(f["kind"], f["path_id"][-1]) for f in of(records, "failure")] == [("unsupported", who)]
-    assert of(records, "group", "b" if who == "a" else "a")
+    assert of(records, "client-group", "b" if who == "a" else "a")
 
 
 def test_an_engine_that_cannot_say_how_it_is_backed_up(groups: World, tmp_path: Path) -> None:
@@ -230,8 +230,8 @@ def test_an_interruption(groups: World, tmp_path: Path, what: str, who: str) -> 
     assert_all_stopped(groups)
     records = journal_of(tmp_path)
     if who == "readers":
-        kept = of(records, "group")
-        assert [(r["group"], r["cut"]) for r in kept] == [("readers", True), ("writers", True)]
+        kept = of(records, "client-group")
+        assert [(r["client_group"], r["cut"]) for r in kept] == [("readers", True), ("writers", True)]
         assert not of(records, "acknowledged")
 
 
@@ -249,7 +249,7 @@ def test_a_resumed_run_repeats_no_unit(groups: World, tmp_path: Path) -> None:
     plan = make_plan(BOTH, sets=2)
     done = Done(sets={(0, 0), (1, 0), (0, 1)})
     records = run(groups, tmp_path, plan, done=done)
-    assert {(r["set"], r["path_id"][-1]) for r in of(records, "group")} == {(1, "b")}
+    assert {(r["set"], r["path_id"][-1]) for r in of(records, "client-group")} == {(1, "b")}
 
 
 def test_a_rate_search_comes_last_and_each_path_alone(groups: World, tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_rate_search_comes_last_and_each_path_alone(groups: World, tmp_path: P
     tries = of(records, "rate-try")
     assert [(r["set"], r["path_id"][-1]) for r in tries] in ([(1, x)] * 2 + [(1, y)] * 2 for x, y in ("ab", "ba"))
     first = next(at for at, r in enumerate(records) if r["record"] == "rate-try")
-    assert max(at for at, r in enumerate(records) if r["record"] == "group") < first
+    assert max(at for at, r in enumerate(records) if r["record"] == "client-group") < first
 
 
 def assert_runners_stopped(world: World) -> None:

@@ -50,7 +50,7 @@ def test_the_proof_comes_before_any_set(world: World, tmp_path: Path) -> None:
     assert world.last("verify") < world.first("sample", "a", "cold")
     records = journal_of(tmp_path)
     kinds = [record["record"] for record in records]
-    assert max(at for at, kind in enumerate(kinds) if kind == "proven") < kinds.index("set")
+    assert max(at for at, kind in enumerate(kinds) if kind == "verified") < kinds.index("set")
 
 
 def test_the_order_within_a_set(world: World, tmp_path: Path) -> None:

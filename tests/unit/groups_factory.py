@@ -35,19 +35,19 @@ def usual_paths() -> list[MadePath]:
 
 def records(sets: int = 6, experiment: Record | None = None, bend: dict[str, Any] | None = None) -> list[Record]:
     """A run of two stages, `together` and `with a backup`; `bend` goes into every `group` record."""
-    experiment = {"name": "groups", "groups": [{"name": "readers"}]} | (experiment or {})
+    experiment = {"name": "groups", "client_groups": [{"name": "readers"}]} | (experiment or {})
     made = factory.records(factory.Run(paths=usual_paths(), sets=0, experiment=experiment))
     end = made.pop()
     for number in range(sets):
         for position, path in enumerate(usual_paths()):
-            made.append({"record": "set", "set": number, "group": position, "path_ids": [path.path_id], "anchors": []})
+            made.append({"record": "set", "set": number, "batch": position, "path_ids": [path.path_id], "anchors": []})
             zero = (1 + 100 * number + 20 * position) * S
             at = {"set": number, "path_id": path.path_id}
             made += _stage(at, path, "together", zero, SPEED[number % len(SPEED)], bend or {}, backup=False)
             made += _stage(at, path, "with a backup", zero + 6 * S, SPEED[number % len(SPEED)], bend or {}, backup=True)
             told = {"when": "end", "stage": "with a backup", "rows": 20_000, "writes": 580, "lost": 0, "doubled": 0}
             made.append({"record": "acknowledged", **at, **told, "in_doubt": 1, "digest": "d", "ok": True})
-            made.append({"record": "set-end", "set": number, "group": position})
+            made.append({"record": "set-end", "set": number, "batch": position})
     return [*made, end]
 
 
@@ -56,10 +56,10 @@ def _stage(
 ) -> Iterator[Record]:
     done = {group: count * speed for group, count in DONE[path.coordinates["deployment"]].items()}
     usual = {"clients": 1, "pacing": "closed"}
-    groups = [{"group": group, "phase": PHASES[group], "action": "", **usual, "process": 0} for group in done]
-    groups += [{"group": "backup", "phase": "", "action": "backup"}] if backup else []
+    groups = [{"client_group": group, "phase": PHASES[group], "action": "", **usual, "process": 0} for group in done]
+    groups += [{"client_group": "backup", "phase": "", "action": "backup"}] if backup else []
     at = {**at, "stage": name}
-    yield {"record": "stage", **at, "at_ns": zero, "seconds": SECONDS, "groups": groups}
+    yield {"record": "stage", **at, "at_ns": zero, "seconds": SECONDS, "client_groups": groups}
     totals = dict.fromkeys(done, 0)
     for second in range(SECONDS):
         counts = {
@@ -72,7 +72,7 @@ def _stage(
     for group, count in totals.items():
         each = 1_000_000 if group == "readers" else 10_000_000
         yield {
-            "record": "group", **at, "group": group, "phase": PHASES[group], **usual, "asked_per_s": None,
+            "record": "client-group", **at, "client_group": group, "phase": PHASES[group], **usual, "asked_per_s": None,
             "begun_ns": zero, "ended_ns": zero + SECONDS * S, "operations": count, "failed": 0, "failures": [],
             "rows": count if group == "readers" else 0, "values": None, "touch_ok": True,
             "service": {str(index_of(each)): count - 1, str(index_of(40 * each)): 1}, "latency": {}, "lateness": {},
@@ -83,7 +83,7 @@ def _stage(
         span = 3 * S
         inside = {g: {"ns": span, "operations": round(done[g] * IN_BACKUP[g] / SECONDS) * 3} for g in done}
         yield {
-            "record": "backup", **at, "group": "backup", "number": 1, "way": "procedure", "begun_ns": zero + S,
+            "record": "backup", **at, "client_group": "backup", "number": 1, "way": "procedure", "begun_ns": zero + S,
             "ended_ns": zero + S + span, "ok": True, "reason": "", "kept_bytes": 1_000_000, "inside": inside,
             "restored": True, "checked": {"tables": 2, "rows": 5, "writes": 9, "lost": 0, "doubled": 0},
         }  # fmt: skip
@@ -93,7 +93,7 @@ def _second(path: MadePath, counts: dict[str, int]) -> Record:
     all_of_them = sum(counts.values())
     client = {"cpu_ns": 10_000 * all_of_them, "memory_bytes": 5_000, "read_bytes": 0, "written_bytes": 4_096}
     return {
-        "groups": {
+        "client_groups": {
             group: {
                 "operations": count, "failed": 0, "rows": 0, "arrivals": 0, "mean_ns": 5.0, "p50_ns": 4, "p99_ns": 9,
                 "most_ns": 10, "under_way_ns": 3,

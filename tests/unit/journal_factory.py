@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rowpath.engines import ENGINES
+from rowpath.journal.records import SCHEMA_VERSION
 from rowpath.model.path import AccessPath
-from rowpath.model.workload import SCHEMA_VERSION
 
 BLOCK_NS = 10_000_000
 SCAN_ROWS = 6_071
@@ -134,7 +135,11 @@ def records(run: Run) -> list[Record]:
 
 
 def write(directory: Path, made: list[Record]) -> Path:
-    """Write a journal; the run directory."""
+    """Write a journal, its workloads completed; the run directory."""
+    for name, workload in (made[0].get("workloads") or {}).items() if made else ():
+        for key, value in (("name", name), ("title", name), ("tables", {})):
+            workload.setdefault(key, value)
+        workload["phases"] = [{"kind": "query", **phase} for phase in workload["phases"]]
     directory.mkdir(parents=True, exist_ok=True)
     lines = (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n" for record in made)
     (directory / "samples.jsonl").write_text("".join(lines), encoding="utf-8")
@@ -156,15 +161,18 @@ class _Maker:
             "started": "2025-11-21T11:40:03+00:00",
             "command": ["rowpath", "run", "tour", "-o", "DIR"],
             "experiment": {
+                "schema_version": 1,
                 "name": "tour",
                 "title": "Made up",
+                "phases": [],
+                "paths": [],
                 "measure": {"sets": run.sets, "max_sets": 0, "rounds": run.rounds, "target_half_width": 0.02},
                 **run.experiment,
             },
             "options": {},
             "seed": run.seed,
             "environment": {"cpus": 2, "kernel": "6.1.0", "distribution": "Debian GNU/Linux 12 (bookworm)"},
-            "means": {
+            "methods": {
                 "cpu": "clock_gettime of the process",
                 "memory": "VmHWM after clear_refs",
                 "proxy": "counting proxy, one untimed pass",
@@ -183,6 +191,7 @@ class _Maker:
                 "confounded": made.confounded,
                 "converted": "",
                 "shortest_operation_ns": SHORTEST_NS[made.coordinates["language"]],
+                "durabilities": list(ENGINES[made.coordinates["engine"]].durabilities),
             }
         yield {
             "record": "dropped",
@@ -197,7 +206,7 @@ class _Maker:
         for number in range(run.sets):
             for group, names in enumerate(run.groups or [[made.name for made in run.paths]]):
                 yield from self._set(number, group, [made for made in run.paths if made.name in names])
-                yield {"record": "set-end", "set": number, "group": group}
+                yield {"record": "set-end", "set": number, "batch": group}
         if run.outcome:
             yield {"record": "end", "outcome": run.outcome}
 
@@ -209,15 +218,15 @@ class _Maker:
             size = made.coordinates["result"]
             trips = -(-rows // int(size.partition(":")[2])) + 1 if size.startswith("cursor") and rows > 1 else 1
             yield {
-                "record": "proof", "path_id": made.path_id, **_where(phase), "operations": operations,
+                "record": "counted", "path_id": made.path_id, **_where(phase), "operations": operations,
                 "round_trips": trips * operations, "bytes_sent": 30 * trips * operations,
                 "bytes_received": (40 + 130 * rows) * operations, "payload_bytes": 120 * rows * operations,
-                "means": "counting proxy",
+                "method": "counting proxy",
             }  # fmt: skip
 
     def _set(self, number: int, group: int, members: list[MadePath]) -> Iterator[Record]:
         yield {
-            "record": "set", "set": number, "group": group, "path_ids": [made.path_id for made in members],
+            "record": "set", "set": number, "batch": group, "path_ids": [made.path_id for made in members],
             "anchors": [made.path_id for made in members if made.name in self.run.anchors],
         }  # fmt: skip
         yield self._noise(number, "before")
@@ -246,7 +255,7 @@ class _Maker:
                 yield {
                     "record": "memory", "set": number, "path_id": made.path_id, **_where(phase),
                     "client_peak_bytes": int(peak + held + self.random.randrange(40_000)),
-                    "server_peak_bytes": 11_000_000 if made.server else None, "means": "VmHWM after clear_refs",
+                    "server_peak_bytes": 11_000_000 if made.server else None, "method": "VmHWM after clear_refs",
                 }  # fmt: skip
         yield self._noise(number, "after")
 
@@ -285,7 +294,7 @@ class _Maker:
         if self.random.random() < self.run.disturbed_share:
             worse = cost * self.random.uniform(1.3, 2)
             yield self._sample(at, "steady", turn, made, phase, worse, operations) | {
-                "disturbed": "truth under 0.95", "truth": 0.7,
+                "disturbed": "truth under 0.95", "cpu_coverage": 0.7,
             }  # fmt: skip
         yield self._sample(at, "steady", turn, made, phase, cost, operations)
 
@@ -307,7 +316,7 @@ class _Maker:
             "execute_ns": 0, "first_row_ns": 0, "connect_ns": 0,
             "client_cpu_ns": int(window * made.client_share * 0.998),
             "server_cpu_ns": int(window * (1 - made.client_share) * 0.998) if made.server else None,
-            "wait_ns": int(window * 0.001), "truth": 0.998, "disturbed": "",
+            "wait_ns": int(window * 0.001), "cpu_coverage": 0.998, "disturbed": "",
             "touch_ok": None if rows == 0 else touched, "expected_touch": ["00000000000000aa"],
         }  # fmt: skip
 

@@ -233,7 +233,7 @@ def test_cells_at_or_below_their_floor_are_not_ranked(tmp_path: Path) -> None:
 
 def test_intervals_are_wider_when_sets_were_added_for_width(tmp_path: Path) -> None:
     widths = []
-    for position, measure in enumerate(({"sets": 6}, {"sets": 6, "max_sets": 14})):
+    for position, measure in enumerate(({"sets": 6, "max_sets": 6}, {"sets": 6, "max_sets": 14})):
         analysis = made(tmp_path / str(position), paths=pair(), experiment={"measure": measure})
         row = ranking(analysis, "keyed").rows[1]
         assert row.ratio_low is not None

@@ -25,19 +25,28 @@ PATHS = [
 
 def written(directory: Path, per_minute: dict[str, float], seconds: int = 600, kept: int = 600) -> Path:
     """A journal in which each kind grows by so many MiB a minute from the second half on, and by 7 once before it."""
-    made = factory.records(factory.Run(paths=PATHS, sets=0, experiment={"name": "m", "groups": [{"name": "readers"}]}))
+    made = factory.records(
+        factory.Run(paths=PATHS, sets=0, experiment={"name": "m", "client_groups": [{"name": "readers"}]})
+    )
     end = made.pop()
     for number, path in enumerate(PATHS):
         at = {"set": 0, "path_id": path.path_id, "stage": "at work"}
         zero = (1 + 1000 * number) * S
-        asked = [{"group": "readers", "phase": groups.READ}]
-        made.append({"record": "stage", **at, "at_ns": zero, "seconds": seconds, "groups": asked})
+        asked = [{"client_group": "readers", "phase": groups.READ}]
+        made.append({"record": "stage", **at, "at_ns": zero, "seconds": seconds, "client_groups": asked})
         for second in range(1, kept + 1):
             client = _process(100 if second > 30 else 93, per_minute, max(0, second - seconds // 2) / 60)
             processes = {"client": client, "controller": _process(40, {}, 0.0)}
             told = {"readers": {"operations": 50}}
             made.append(
-                {"record": "second", **at, "at_ns": zero + second * S, "ns": S, "groups": told, "processes": processes}
+                {
+                    "record": "second",
+                    **at,
+                    "at_ns": zero + second * S,
+                    "ns": S,
+                    "client_groups": told,
+                    "processes": processes,
+                }
             )
     return factory.write(directory, [*made, end])
 

@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.cost_model import TERMS, Shape, fit, predicted_ns, shapes_of
+from rowpath.analysis.cost_model import TERMS, Shape, fit, predicted_ns
 from rowpath.analysis.model import CostModel
+from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.unit import journal_factory
 from tests.unit.journal_factory import Record
@@ -22,7 +23,9 @@ TRUE_NS = (12_000.0, 350.0, 45.0, 0.5)
 
 @cache  # every row is generated to count its bytes
 def shapes() -> dict[str, Shape]:
-    return {shape.phase: shape for shape in shapes_of(load_workload("wide"))}
+    workload = load_workload("wide")
+    expected = Expected(workload)
+    return {phase.name: Shape(phase.name, *expected.shape(phase)) for phase in workload.phases if phase.kind == "query"}
 
 
 def test_the_shapes_are_those_of_the_rows() -> None:
@@ -56,12 +59,23 @@ def test_no_coefficient_is_below_zero() -> None:
     assert min(fit(fitted, costs)) >= 0
 
 
-def modelled(tmp_path: Path, true_ns: tuple[float, ...], experiment: Record) -> tuple[CostModel, ...]:
+def modelled(
+    tmp_path: Path, true_ns: tuple[float, ...], experiment: Record, journalled: bool = True
+) -> tuple[CostModel, ...]:
     costs = {f"wide.{shape.phase}": predicted_ns(true_ns, shape) for shape in shapes().values()}
     paths = [journal_factory.path("sqlite c", "sqlite embedded c sqlite", costs)]
     run = journal_factory.Run(paths=paths, rounds=5, regimes=("steady",), experiment=experiment)
     records = journal_factory.records(run)
     records[0]["workloads"] = {"wide": msgspec.to_builtins(load_workload("wide"))}
+    for record in [each for each in records if each["record"] == "path"] if journalled else ():
+        at = {"path_id": record["path_id"], "workload": "wide", "operations": 1}
+        records[-1:-1] = [
+            {
+                "record": "counted", **at, "phase": shape.phase,
+                "shape": {"rows": shape.rows, "values": shape.values, "payload_bytes": shape.bytes},
+            }
+            for shape in shapes().values()
+        ]  # fmt: skip
     for record in records:
         if record["record"] in ("sample", "verify") and record.get("workload") == "wide":
             record.update({"touch_ok": True} if record["record"] == "sample" else {"ok": True})
@@ -81,6 +95,10 @@ def test_a_cost_that_is_not_there_is_not_claimed(tmp_path: Path) -> None:
     (model,) = modelled(tmp_path, (12_000, 350, 45, 0), {"model": {"workload": "wide", "held_out": HELD_OUT}})
     assert not model.byte.known or model.byte.ns * 1024 < 0.05 * 45 * 1024
     assert model.value.known
+
+
+def test_a_journal_without_shapes_is_not_modelled(tmp_path: Path) -> None:
+    assert modelled(tmp_path, TRUE_NS, {"model": {"workload": "wide"}}, journalled=False) == ()
 
 
 def test_an_experiment_that_asks_for_no_model_has_none(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_every_workload_and_experiment_is_named() -> None:
 
 
 def test_every_record_of_the_journal_is_documented() -> None:
-    written = set(re.findall(r"^\| `([a-z-]+)`", page("journal.md"), re.MULTILINE))
+    written = set(re.findall(r"^- `([a-z-]+)`:", page("journal.md"), re.MULTILINE))
     read = {record.__struct_config__.tag for record in get_args(AnyRecord)}
     assert read <= written
 

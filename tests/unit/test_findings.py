@@ -115,7 +115,7 @@ def test_failed_operations_have_no_rate(tmp_path: Path) -> None:
 
 def test_bytes_below_payload(tmp_path: Path) -> None:
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "libpq", workload="scan")[0]["bytes_received"] = 5_000
+        of(records, "counted", "libpq", workload="scan")[0]["bytes_received"] = 5_000
 
     assert [f.paths for f in found(tmp_path, bend)["bytes-below-payload"]] == [("libpq tcp",)]
 
@@ -131,7 +131,7 @@ def test_cpu_exceeds_wall(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("trips", "severity"), [(0.0, "error"), (200.0, "warning")])
 def test_round_trips_not_as_declared(tmp_path: Path, trips: float, severity: str) -> None:
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "psycopg", workload="keyed")[0]["round_trips"] = trips
+        of(records, "counted", "psycopg", workload="keyed")[0]["round_trips"] = trips
 
     findings = found(tmp_path, bend)["round-trips-not-as-declared"]
     assert [(f.paths, f.severity) for f in findings] == [(("psycopg tcp",), severity)]
@@ -152,7 +152,7 @@ def test_statement_not_as_declared(tmp_path: Path, statement: str, prepares: int
     paths = [factory.path("p", f"mariadb server c libpq transport=tcp statement={statement}", {"keyed.read": 9_000})]
 
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "libpq")[0] |= {"prepares": prepares, "executes": executes, "operations": 100}
+        of(records, "counted", "libpq")[0] |= {"prepares": prepares, "executes": executes, "operations": 100}
 
     assert ("statement-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
 
@@ -170,10 +170,22 @@ def test_syncs_not_as_declared(tmp_path: Path, engine: str, durability: str, syn
     paths = [factory.path("p", f"{engine} server c libpq transport=tcp durability={durability}", {"keyed.read": 9_000})]
 
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "libpq")[0] |= {"syncs": syncs, "commits": 100}
+        of(records, "counted", "libpq")[0] |= {"syncs": syncs, "commits": 100}
         records += settle(records)
 
     assert ("syncs-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+
+
+def test_syncs_of_durability_none_are_no_finding_where_the_engine_s_durabilities_are_not_known(tmp_path: Path) -> None:
+    paths = [factory.path("p", "postgresql server c libpq transport=tcp durability=none", {"keyed.read": 9_000})]
+
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "counted", "libpq")[0] |= {"syncs": 100, "commits": 100}
+        records += settle(records)
+        for path in records:
+            path.pop("durabilities", None)
+
+    assert "syncs-not-as-declared" not in found(tmp_path, bend, paths=paths)
 
 
 @pytest.mark.parametrize("writes", [True, False])
@@ -188,7 +200,7 @@ def test_durability_differs(tmp_path: Path, writes: bool) -> None:
 
 def test_fetch_size_ignored(tmp_path: Path) -> None:
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "pgjdbc", workload="scan")[0]["round_trips"] = 10
+        of(records, "counted", "pgjdbc", workload="scan")[0]["round_trips"] = 10
 
     assert [f.paths for f in found(tmp_path, bend)["fetch-size-ignored"]] == [("pgjdbc tcp",)]
 
@@ -199,7 +211,7 @@ def test_result_buffered_whole(tmp_path: Path, result: str, severity: str) -> No
     paths = [factory.path("p", words, {"keyed.read": 9_000, "scan.read": 5e6})]
 
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "libpq", workload="scan")[0]["payload_bytes"] = 10 * 30_000_000
+        of(records, "counted", "libpq", workload="scan")[0]["payload_bytes"] = 10 * 30_000_000
         for memory in of(records, "memory", "libpq", workload="scan"):
             memory["client_peak_bytes"] = 34_000_000
 
@@ -286,6 +298,6 @@ def test_commits_not_as_declared(tmp_path: Path, commits: int, told: bool) -> No
     paths = [factory.path("p", "postgresql server c libpq transport=tcp durability=full", {"keyed.read": 9_000})]
 
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "libpq")[0] |= {"commits": commits, "operations": 100}
+        of(records, "counted", "libpq")[0] |= {"commits": commits, "operations": 100}
 
     assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is told

@@ -18,7 +18,7 @@ from tests.unit.groups_factory import S, of
 
 Bend = Callable[[list[factory.Record]], object]
 EMBEDDED, SERVER = (path.path_id for path in groups.usual_paths())
-TOGETHER = {"stage": "together", "path_id": EMBEDDED, "group": "writers"}
+TOGETHER = {"stage": "together", "path_id": EMBEDDED, "client_group": "writers"}
 
 
 def found(tmp_path: Path, bend: Bend | None = None, **options: Any) -> dict[str, list[Finding]]:
@@ -55,7 +55,7 @@ def test_one_set_has_no_interval_and_so_no_effect(tmp_path: Path) -> None:
 
 def test_rate_not_reached(tmp_path: Path) -> None:
     loop = {"pacing": "poisson", "asked_per_s": 700.0, "reached": False, "not_begun": 250}
-    (finding,) = found(tmp_path, into("group", TOGETHER, **loop))["rate-not-reached"]
+    (finding,) = found(tmp_path, into("client-group", TOGETHER, **loop))["rate-not-reached"]
     assert "500/s of the 700/s asked for; 250 operations were due and never begun" in finding.evidence
     assert finding.next_command.endswith("-R 'writers=250'")
 
@@ -68,7 +68,7 @@ def test_client_stalled(tmp_path: Path, stall_s: float, usual_ns: int, told: boo
     fields = {"longest_stall_ns": round(stall_s * S), "service": {str(index_of(usual_ns)): 1_000}}
 
     def bend(made: list[factory.Record]) -> None:
-        for record in of(made, "group", **TOGETHER):
+        for record in of(made, "client-group", **TOGETHER):
             record.update(fields)
 
     findings = found(tmp_path, bend).get("client-stalled", [])
@@ -77,8 +77,8 @@ def test_client_stalled(tmp_path: Path, stall_s: float, usual_ns: int, told: boo
 
 def test_a_path_that_stalls_again_and_again_is_told_once(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        for record in of(made, "group", path_id=EMBEDDED):
-            record["longest_stall_ns"] = (2 if record["group"] == "writers" else 3) * S
+        for record in of(made, "client-group", path_id=EMBEDDED):
+            record["longest_stall_ns"] = (2 if record["client_group"] == "writers" else 3) * S
 
     (finding,) = found(tmp_path, bend)["client-stalled"]
     assert finding.text == "no operation of readers completed for 3.00 s in stage 'together' (embedded)"
@@ -89,14 +89,14 @@ def test_a_path_that_stalls_again_and_again_is_told_once(tmp_path: Path) -> None
 def test_faster_with_others(tmp_path: Path, share: float, alone: bool, told: bool) -> None:
     def bend(made: list[factory.Record]) -> None:
         where = {"stage": "together", "path_id": SERVER}
-        for record in of(made, "group", **where, group="readers"):
+        for record in of(made, "client-group", **where, client_group="readers"):
             record["operations"] = round(share * record["operations"])
-        for record in of(made, "group", **where, group="writers") if alone else ():
+        for record in of(made, "client-group", **where, client_group="writers") if alone else ():
             made.remove(record)
         for record in of(made, "stage", **where) if alone else ():
-            record["groups"] = [each for each in record["groups"] if each["group"] != "writers"]
+            record["client_groups"] = [each for each in record["client_groups"] if each["client_group"] != "writers"]
         for record in of(made, "second", **where) if alone else ():
-            del record["groups"]["writers"]
+            del record["client_groups"]["writers"]
 
     findings = found(tmp_path, bend).get("faster-with-others", [])
     assert [each.text for each in findings] == (
@@ -124,10 +124,10 @@ def _killed(made: list[factory.Record]) -> None:
     ],
 )
 def test_what_a_kill_does_is_no_finding(tmp_path: Path, finding: str, fields: dict[str, Any]) -> None:
-    assert finding in found(tmp_path / "a", into("group", TOGETHER, **fields))
+    assert finding in found(tmp_path / "a", into("client-group", TOGETHER, **fields))
 
     def both(made: list[factory.Record]) -> None:
-        into("group", TOGETHER, **fields)(made)
+        into("client-group", TOGETHER, **fields)(made)
         _killed(made)
 
     assert finding not in found(tmp_path / "b", both)
@@ -138,7 +138,7 @@ def test_operations_refused_by_kind(tmp_path: Path) -> None:
         {"kind": "sql", "code": "40001", "text": "deadlock", "count": 7},
         {"kind": "sql", "code": "40XL1", "text": "lock not granted", "count": 2},
     ]
-    (finding,) = found(tmp_path, into("group", TOGETHER, failed=9, failures=failures))["operations-refused"]
+    (finding,) = found(tmp_path, into("client-group", TOGETHER, failed=9, failures=failures))["operations-refused"]
     assert finding.text == "9 operations of writers of embedded failed in 'together'"
     assert finding.evidence == "7 × sql 40001 (deadlock); 2 × sql 40XL1 (lock not granted)"
 
@@ -170,7 +170,9 @@ def test_writes_done_twice_are_an_error_even_where_they_may_be_lost(tmp_path: Pa
 def test_nobody_is_sent_to_a_durability_that_the_engine_does_not_have(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
         of(made, "acknowledged", path_id=SERVER)[2] |= {"when": "kill", "lost": 3, "ok": False, "reason": ""}
-        of(made, "path", path_id=SERVER)[0]["coordinates"] |= {"durability": "none", "engine": "h2"}
+        path = of(made, "path", path_id=SERVER)[0]
+        path["coordinates"] |= {"durability": "none", "engine": "h2"}
+        path["durabilities"] = ["none"]
 
     (finding,) = found(tmp_path, bend)["acknowledged-lost"]
     assert "durability" not in finding.next_command
@@ -204,7 +206,7 @@ def test_a_backup_that_ended_with_its_killed_engine_is_none_and_no_failed_one(tm
 @pytest.mark.parametrize(("late_ns", "told"), [(900_000, True), (20_000, False)])
 def test_generator_late(tmp_path: Path, late_ns: int, told: bool) -> None:
     def bend(made: list[factory.Record]) -> None:
-        for record in of(made, "group", **TOGETHER):
+        for record in of(made, "client-group", **TOGETHER):
             loop = {"latency": {str(index_of(1_000_000)): 100}, "lateness": {str(index_of(late_ns)): 100}}
             record.update({"pacing": "fixed", "asked_per_s": 500.0} | loop)
 
@@ -213,8 +215,8 @@ def test_generator_late(tmp_path: Path, late_ns: int, told: bool) -> None:
 
 def test_late_generators_are_told_once_of_each_path(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        for record in of(made, "group", path_id=EMBEDDED):
-            late_ns = 200_000 if record["group"] == "readers" else 900_000
+        for record in of(made, "client-group", path_id=EMBEDDED):
+            late_ns = 200_000 if record["client_group"] == "readers" else 900_000
             loop = {"latency": {str(index_of(1_000_000)): 100}, "lateness": {str(index_of(late_ns)): 100}}
             record.update({"pacing": "fixed", "asked_per_s": 500.0} | loop)
 
@@ -234,7 +236,7 @@ def test_late_generators_are_told_once_of_each_path(tmp_path: Path) -> None:
 def test_groups_bound_by_syncs(tmp_path: Path, sync_ns: int, told: str) -> None:
     def bend(made: list[factory.Record]) -> None:
         where = {"path_id": EMBEDDED, "workload": "library", "phase": "write"}
-        made.insert(-1, {"record": "proof", **where, "operations": 10, "syncs": 10})
+        made.insert(-1, {"record": "counted", **where, "operations": 10, "syncs": 10})
         made.insert(-1, {"record": "sync-cost", "ns": sync_ns, "syncs": 50})
         phases = [{"name": "write", "kind": "execute", "writes": True}]
         made[0]["workloads"] = {"library": {"phases": phases}}
@@ -244,8 +246,8 @@ def test_groups_bound_by_syncs(tmp_path: Path, sync_ns: int, told: str) -> None:
 
 
 def test_touch_of_a_group(tmp_path: Path) -> None:
-    readers = {"path_id": SERVER, "group": "readers"}
-    (finding,) = found(tmp_path, into("group", readers, touch_ok=False))["values-not-read"]
+    readers = {"path_id": SERVER, "client_group": "readers"}
+    (finding,) = found(tmp_path, into("client-group", readers, touch_ok=False))["values-not-read"]
     assert "in 1 stages, the first of them 'together'" in finding.evidence
 
 

@@ -27,7 +27,7 @@ def test_implicit_transaction(tmp_path: Path, autocommit: str, told: bool) -> No
     def bend(records: list[factory.Record]) -> None:
         records[0]["workloads"] = AUTOCOMMIT
         facts(records, "libpq", autocommit=autocommit)
-        of(records, "proof", "libpq")[0] |= {"round_trips": 300, "commits": 100, "operations": 100}
+        of(records, "counted", "libpq")[0] |= {"round_trips": 300, "commits": 100, "operations": 100}
 
     findings = found(tmp_path, bend, paths=one()).get("implicit-transaction", [])
     assert [f.paths for f in findings] == ([("p",)] if told else [])
@@ -47,7 +47,7 @@ def test_a_scan_in_a_transaction_opens_none_by_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("sent", "told"), [(100, True), (3, False), (None, False)])
 def test_prepared_anew_although_prepared(tmp_path: Path, sent: int | None, told: bool) -> None:
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "libpq")[0] |= {"texts_sent": sent, "operations": 100}
+        of(records, "counted", "libpq")[0] |= {"texts_sent": sent, "operations": 100}
 
     findings = found(tmp_path, bend, paths=one()).get("prepared-anew", [])
     assert [f.severity for f in findings] == (["warning"] if told else [])
@@ -62,7 +62,7 @@ def test_what_bound_costs_against_its_twin(tmp_path: Path, sent: int) -> None:
     ]
 
     def bend(records: list[factory.Record]) -> None:
-        for proof in of(records, "proof", "libpq"):
+        for proof in of(records, "counted", "libpq"):
             if "statement=bound" in proof["path_id"]:
                 proof |= {"texts_sent": sent, "operations": 100}
 
@@ -123,8 +123,8 @@ def test_sync_bound_writes(
     tmp_path: Path, durability: str, syncs: float, busy: float, sync_ns: float, told: bool
 ) -> None:
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "libpq")[0] |= {"syncs": int(100 * syncs), "operations": 100}
-        records.insert(1, {"record": "sync-cost", "ns": sync_ns, "syncs": 40, "means": "made up"})
+        of(records, "counted", "libpq")[0] |= {"syncs": int(100 * syncs), "operations": 100}
+        records.insert(1, {"record": "sync-cost", "ns": sync_ns, "syncs": 40, "method": "made up"})
         for sample in of(records, "sample", "libpq"):
             sample |= {"client_cpu_ns": busy * sample["window_ns"], "server_cpu_ns": 0}
         records += settle(records)
@@ -179,7 +179,7 @@ def test_a_fetch_size_in_either_word(tmp_path: Path, result: str) -> None:
     paths = [factory.path("p", f"{TCP} result={result}", {"scan.read": 5e6})]
 
     def bend(records: list[factory.Record]) -> None:
-        of(records, "proof", "libpq")[0]["round_trips"] = 10
+        of(records, "counted", "libpq")[0]["round_trips"] = 10
 
     assert [f.paths for f in found(tmp_path, bend, paths=paths)["fetch-size-ignored"]] == [("p",)]
 
@@ -192,7 +192,7 @@ def test_what_commits_by_nature(tmp_path: Path, words: str, access: str, told: b
     def bend(records: list[factory.Record]) -> None:
         phase = AUTOCOMMIT["keyed"]["phases"][0] | {"access": access}
         records[0]["workloads"] = {"keyed": {"phases": [phase]}}
-        of(records, "proof", "libpq")[0] |= {"commits": 700, "operations": 100}
+        of(records, "counted", "libpq")[0] |= {"commits": 700, "operations": 100}
 
     assert ("commits-not-as-declared" in found(tmp_path, bend, paths=one(f"{TCP} {words}"))) is told
 
@@ -220,7 +220,7 @@ def test_main_thread_stack(tmp_path: Path, words: str, worker_ns: float, main_ca
         for made, calls in zip(paths, (3, main_calls), strict=True):
             counted = {"operations": 100, "system_calls": calls and 100 * calls}
             where = {"path_id": made.path_id, "workload": "keyed", "phase": "read"}
-            records.append({"record": "proof", **where, **counted})
+            records.append({"record": "counted", **where, **counted})
 
     findings = found(tmp_path, bend, paths=paths).get("main-thread-stack", [])
     assert [(f.severity, f.paths) for f in findings] == ([("warning", ("main", "worker"))] if told else [])

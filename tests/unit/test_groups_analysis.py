@@ -88,8 +88,12 @@ def test_a_backups_effect_is_taken_within_a_set_against_the_stage_without_one(tm
 @pytest.mark.parametrize(
     "bend",
     [
-        {"groups": [{"group": "readers", "phase": "library.read", "action": "", "clients": 2, "pacing": "closed"}]},
-        {"groups": []},
+        {
+            "client_groups": [
+                {"client_group": "readers", "phase": "library.read", "action": "", "clients": 2, "pacing": "closed"}
+            ]
+        },
+        {"client_groups": []},
     ],
 )
 def test_a_stage_with_other_work_is_no_reference(tmp_path: Path, bend: dict[str, Any]) -> None:
@@ -164,12 +168,15 @@ def test_an_open_loop_that_missed_its_rate_once_has_no_percentiles(tmp_path: Pat
     }  # fmt: skip
 
     def opened(made: list[factory.Record]) -> None:
-        for record in of(made, "group", group="readers"):
+        for record in of(made, "client-group", client_group="readers"):
             record.update(loop)
 
     def missed(made: list[factory.Record]) -> None:
         opened(made)
-        of(made, "group", group="readers", stage="together", path_id=SERVER)[1] |= {"reached": False, "not_begun": 70}
+        of(made, "client-group", client_group="readers", stage="together", path_id=SERVER)[1] |= {
+            "reached": False,
+            "not_begun": 70,
+        }
 
     reached = figure(report(tmp_path / "a", opened), "server", "together", "readers")
     assert reached.latency is not None
@@ -191,7 +198,7 @@ def test_of_one_set_no_difference_is_sure_and_it_says_why(tmp_path: Path) -> Non
 
 def test_the_rate_of_an_open_loop_is_compared_with_none(tmp_path: Path) -> None:
     def opened(made: list[factory.Record]) -> None:
-        for record in of(made, "group", group="readers"):
+        for record in of(made, "client-group", client_group="readers"):
             record.update({"pacing": "fixed", "asked_per_s": 900.0, "latency": {str(index_of(5_000)): 100}})
 
     analysis = analysed(tmp_path, opened)
@@ -236,10 +243,10 @@ def test_a_set_that_was_begun_anew_forgets_its_first_try(tmp_path: Path) -> None
         _ended_early(made)
         begun = max(index for index, each in enumerate(made) if each["record"] == "set")
         again = groups.records(sets=1)
-        first = next(i for i, each in enumerate(again) if each["record"] == "set" and each["group"] == 1)
+        first = next(i for i, each in enumerate(again) if each["record"] == "set" and each["batch"] == 1)
         made.append({"record": "resumed", "started": "now"})
         made.extend(again[first:])
-        assert made[begun]["group"] == 1
+        assert made[begun]["batch"] == 1
 
     found = report(tmp_path, resumed, sets=1)
     backup = figure(found, "server", "with a backup", "readers")
@@ -250,7 +257,9 @@ def test_a_set_that_was_begun_anew_forgets_its_first_try(tmp_path: Path) -> None
 
 def test_failures_are_counted_by_kind_and_in_no_rate(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        for number, record in enumerate(of(made, "group", group="writers", stage="together", path_id=EMBEDDED)):
+        for number, record in enumerate(
+            of(made, "client-group", client_group="writers", stage="together", path_id=EMBEDDED)
+        ):
             failure = {"kind": "sql", "code": "40001" if number else "40XL1", "text": "a lock", "count": 5}
             record |= {"failed": 5, "failures": [failure]}
 
@@ -262,7 +271,7 @@ def test_failures_are_counted_by_kind_and_in_no_rate(tmp_path: Path) -> None:
 
 def test_a_wrong_touch_leaves_no_figures(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        of(made, "group", group="readers", path_id=SERVER)[3]["touch_ok"] = False
+        of(made, "client-group", client_group="readers", path_id=SERVER)[3]["touch_ok"] = False
 
     analysis = analysed(tmp_path, bend)
     assert analysis.mixed_load is not None
@@ -289,12 +298,12 @@ def test_time_lines_have_one_axis(tmp_path: Path) -> None:
 def test_checks_moves_and_recoveries(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
         at = {"set": 0, "path_id": SERVER, "stage": "with a backup"}
-        first = next(index for index, each in enumerate(made) if each["record"] == "set" and each["group"] == 1)
+        first = next(index for index, each in enumerate(made) if each["record"] == "set" and each["batch"] == 1)
         kill = {"record": "kill", **at, "at_ns": 5, "pids": [3], "recovery_ns": S // 2}
         told = {"record": "acknowledged", **at, "when": "kill", "rows": 9, "writes": 70, "lost": 0, "doubled": 0}
         made[first + 1 : first + 1] = [kill, told | {"in_doubt": 2, "digest": "d", "ok": True}]
         move = {"source": "derby embedded", "target": "derby server", "bytes": 9, "ns": S, "digest": "a"}
-        made.insert(first, {"record": "move", **move, "expected": "a", "ok": True})
+        made.insert(first, {"record": "directory-copy", **move, "expected": "a", "ok": True})
 
     analysis = analysed(tmp_path, bend)
     assert analysis.mixed_load is not None
@@ -310,7 +319,14 @@ def test_checks_moves_and_recoveries(tmp_path: Path) -> None:
 
 def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        at = {"record": "rate-try", "set": 6, "path_id": SERVER, "group": "readers", "seconds": 3, "bound_ns": 1_000}
+        at = {
+            "record": "rate-try",
+            "set": 6,
+            "path_id": SERVER,
+            "client_group": "readers",
+            "seconds": 3,
+            "bound_ns": 1_000,
+        }
         for rate, p99, reached in ((100, 500, True), (200, 1_500, True), (150, 900, True), (160, 900, False)):
             made.insert(-1, at | {"rate_per_s": rate, "p50_ns": 1, "p99_ns": p99, "p999_ns": None, "reached": reached})
 
@@ -325,7 +341,14 @@ def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
 
 def test_a_rate_search_whose_tries_end_first_says_that_the_path_may_do_more(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        at = {"record": "rate-try", "set": 6, "path_id": SERVER, "group": "readers", "seconds": 3, "bound_ns": 1_000}
+        at = {
+            "record": "rate-try",
+            "set": 6,
+            "path_id": SERVER,
+            "client_group": "readers",
+            "seconds": 3,
+            "bound_ns": 1_000,
+        }
         for rate in (100, 200):
             made.insert(-1, at | {"rate_per_s": rate, "p50_ns": 1, "p99_ns": 900, "p999_ns": None, "reached": True})
 
@@ -359,12 +382,12 @@ def test_the_verdict_says_what_the_backup_did_and_how_deployments_compare(tmp_pa
 
 def test_the_verdict_says_what_an_operation_takes_where_a_group_was_alone(tmp_path: Path) -> None:
     def bend(made: list[factory.Record]) -> None:
-        for record in of(made, "group", group="writers", stage="together"):
+        for record in of(made, "client-group", client_group="writers", stage="together"):
             made.remove(record)
         for stage in of(made, "stage", stage="together"):
-            stage["groups"] = [each for each in stage["groups"] if each["group"] == "readers"]
+            stage["client_groups"] = [each for each in stage["client_groups"] if each["client_group"] == "readers"]
         for second in of(made, "second", stage="together"):
-            del second["groups"]["writers"]
+            del second["client_groups"]["writers"]
 
     told = [each for each in analysed(tmp_path, bend).verdict if each.startswith("On the connections of server")]
     assert told == ["On the connections of server: 1,000 B for each operation of readers (488 KiB/s)."]

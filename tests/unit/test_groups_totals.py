@@ -5,7 +5,6 @@ import pytest
 from rowpath.execution.mixed_load.group_totals import Member, group_record
 from rowpath.execution.mixed_load.shared_counters import Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.journal.mixed_load_records import ClientGroupRecord
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase
@@ -43,6 +42,5 @@ def test_the_rate_is_over_the_time_on_duty(pacing: str, ended_s: float, times: i
         ended_ns=S + round(ended_s * S), cpu_ns=0,
     )  # fmt: skip
     record = group_record(Member(table, work, 1, 100.0), total, snapshot(900), (S, total.ended_ns, 11 * S), 0)
-    told = {key: record[key] for key in ("operations", "begun_ns", "ended_ns")}
-    assert ClientGroupRecord(set=0, path_id="p", stage="s", **told).rate_per_s == pytest.approx(rate_per_s)
-    assert record["not_begun"] == (100 if pacing == "fixed" and not times else 0)
+    assert record.rate_per_s == pytest.approx(rate_per_s)
+    assert record.not_begun == (100 if pacing == "fixed" and not times else 0)

@@ -6,6 +6,7 @@ import pytest
 
 from rowpath.analysis.claims.published_order import sentences
 from rowpath.analysis.model import Analysis, Coefficient, Leader, Published, Result, Sweep, SweepLine
+from rowpath.journal.records import RunRecord
 from rowpath.report.growth import leading, many_grid, sweep_grid
 from rowpath.report.lookup import Lookup
 
@@ -51,7 +52,7 @@ def test_what_a_hundred_thousand_operations_take() -> None:
         result("embedded", "client_cpu", "ns/operation", 9_900),
         result("nothing", "time", "ns/operation", 25, engine="null"),
     )
-    analysis = Analysis({}, {}, results, (), (), ())
+    analysis = Analysis(RunRecord(), {}, results, (), (), ())
     lookup = Lookup(analysis)
     measured = lookup.measured("tab1-scaled", "select", "cold")
     grid = many_grid(measured, ["server", "embedded", "nothing"], lookup, 100_000)

@@ -29,7 +29,7 @@ def analysed(tmp_path: Path, over_ns: float, links: int = 1, sets: int = 6, engi
     link: dict[str, Any] = {
         "record": "link", "link": "1ms", "placement": "same", "stated_ns": 1_000_000, "direct_ns": 15_000,
         "round_trip_ns": 15_000 + ADDED_NS, "low_ns": 1_100_000, "high_ns": 1_200_000, "rate_bytes_per_s": 4e8,
-        "cpu": 0, "means": "a proxy",
+        "cpu": 0, "method": "a proxy",
     }  # fmt: skip
     head = next(number for number, record in enumerate(records) if record["record"] == "set")
     records[head:head] = [link] * links

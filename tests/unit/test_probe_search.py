@@ -18,7 +18,7 @@ from rowpath.model.progress import Silent
 from rowpath.model.workload import Phase
 from rowpath.probe import budget as budgets
 from rowpath.probe.budget import Budget, affordable, blocks_of_round, plan_finals
-from rowpath.probe.candidates import candidates, form
+from rowpath.probe.candidates import candidates
 from rowpath.probe.command import asker, probe, query_of, seconds
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.row_consistency import RowConsistency
@@ -151,14 +151,14 @@ def test_a_server_that_is_not_ours_has_neither_version_nor_placement() -> None:
     for planned in found.paths:
         said = [planned.path.get(key) for key in ("engine_version", "placement", "transport", "tls", "clients")]
         assert said == ["by-url", "none", "tcp", "default", "1"]
-    assert {form(planned.path) for planned in found.paths} >= {"row"}
+    assert {planned.path.fetch_form for planned in found.paths} >= {"row"}
     assert {"single-row", "whole"} <= {planned.path.get("result") for planned in found.paths}
 
 
 def test_rows_blocks_and_columns_are_compared_each_by_itself() -> None:
     found = candidates("sqlite", "embedded", QUERY)
     for planned in found.paths:
-        assert planned.comparison == f"fetch={form(planned.path)}"
+        assert planned.comparison == f"fetch={planned.path.fetch_form}"
 
 
 @pytest.mark.parametrize(("what", "value"), [("languages", "cobolt"), ("drivers", "libqp")])

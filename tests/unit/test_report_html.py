@@ -13,6 +13,7 @@ import pytest
 
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
+from rowpath.journal.records import RunRecord
 from rowpath.report import html
 from tests.golden.analysis_fixture import analysis
 
@@ -98,7 +99,7 @@ def test_the_figures_data_is_json_that_cannot_end_its_element(text: str) -> None
 
 
 def test_an_empty_analysis_makes_a_page() -> None:
-    page = html.page(Analysis(run={}, names={}, results=(), rankings=(), findings=(), verdict=()))
+    page = html.page(Analysis(run=RunRecord(), names={}, results=(), rankings=(), findings=(), verdict=()))
     assert "Nothing can be said" in page
 
 

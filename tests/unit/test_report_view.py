@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from rowpath.analysis.model import Analysis
+from rowpath.journal.records import RunRecord
 from rowpath.report.figures import BLOCKS_DRAWN, order_figure
 from rowpath.report.view import View, view
 from tests.golden.analysis_fixture import analysis
@@ -76,7 +77,7 @@ def test_very_many_blocks_are_thinned_and_disturbed_ones_kept() -> None:
 
 
 def test_an_empty_analysis_is_shown_as_such() -> None:
-    shown = view(Analysis(run={}, names={}, results=(), rankings=(), findings=(), verdict=()))
+    shown = view(Analysis(run=RunRecord(), names={}, results=(), rankings=(), findings=(), verdict=()))
     assert (shown.title, shown.operations, shown.commands, shown.trust) == ("run", (), (), ())
 
 
@@ -91,5 +92,5 @@ def test_records_of_unknown_shape_are_shown_all_the_same() -> None:
 
 def test_the_command_reproduces_with_the_seed() -> None:
     assert _view().commands == ("./rowpath run tour -o 'runs/a b' --seed 42",)
-    without = analysis().run | {"command": ["rowpath", "run", "tour"]}
+    without = msgspec.structs.replace(analysis().run, command=["rowpath", "run", "tour"])
     assert view(msgspec.structs.replace(analysis(), run=without)).commands == ("rowpath run tour --seed 42",)

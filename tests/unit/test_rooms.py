@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "rowpath"
 ALL = "all above"
@@ -63,7 +61,6 @@ def test_every_room_is_in_the_table() -> None:
     assert rooms - {"__init__", "__main__", "__pycache__"} == set(table())
 
 
-@pytest.mark.xfail(reason="arrows that are being removed", strict=True)
 def test_no_room_imports_what_the_table_does_not_name() -> None:
     allowed = table() | {"__main__": {"cli"}}
     assert len(list(arrows())) > 100

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-
 from rowpath.analysis.block_sizes import block_sizes
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
@@ -20,7 +18,7 @@ from rowpath.analysis.mixed_load.figures import groups_report
 from rowpath.analysis.mixed_load.verdict import sentences as group_sentences
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.probe_results import probe_of, probe_sentences
-from rowpath.analysis.rankings import rankings
+from rowpath.analysis.rankings import ranked
 from rowpath.analysis.scaling import scalings, sentences
 from rowpath.analysis.size_sweep import sweeps
 from rowpath.analysis.verdict import verdict
@@ -40,11 +38,11 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
     experiment = journal.run.experiment
     parted = scalings(evidence)
     retrieved = retrievals(evidence)
-    published = check.published(evidence, experiment.get("published") or ())
+    published = check.published(evidence, experiment.published)
     figures = results(evidence)
     probe = probe_of(evidence, figures)
     return Analysis(
-        run=msgspec.to_builtins(journal.run),
+        run=journal.run,
         names={path_id: path.name for path_id, path in journal.paths.items()},
         results=figures,
         rankings=evidence.rankings,
@@ -57,7 +55,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
             *group_sentences(evidence.mixed_load),
             *published_order.sentences(published),
         ),
-        claims=check.check_claims(evidence, experiment.get("claims") or ()),
+        claims=check.check_claims(evidence, experiment.claims),
         published=published,
         dropped=tuple(_dropped(record) for record in journal.dropped),
         trust=trust(evidence),
@@ -78,10 +76,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
 
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:
     """The evidence of a run with its rankings and what its groups did."""
-    evidence = Evidence.of(run_directory, reader.read(run_directory))
-    run = evidence.journal.run
-    evidence.together = together or tuple(run.options.get("together") or run.experiment.get("together") or ())
-    evidence.rankings = rankings(evidence)
+    evidence = ranked(run_directory, reader.read(run_directory), together)
     evidence.mixed_load = groups_report(evidence)
     return evidence
 

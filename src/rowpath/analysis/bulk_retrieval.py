@@ -13,6 +13,7 @@ from rowpath.analysis.findings.wording import words
 from rowpath.analysis.model import Against, Retrieval, RetrievalPath
 from rowpath.analysis.verdict import shares
 from rowpath.model.base import Regime
+from rowpath.model.path import fetch_form
 
 DRAIN = "drain"
 FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
@@ -42,7 +43,8 @@ def _phases(evidence: Evidence) -> Iterator[Where]:
     """Whole tables with something to hold them against; steady where it was measured."""
     regimes = {where[:2]: where[2] for where in evidence.cells.phases()}  # steady comes after cold
     for (workload, phase), regime in regimes.items():
-        if not evidence.definition(workload, phase).get("scan"):
+        defined = evidence.journal.run.phase(workload, phase)
+        if defined is None or not defined.scan:
             continue
         drained = any(key[1:3] == (workload, phase) and is_floor(cell) for key, cell in evidence.cells.cells.items())
         if drained or _aggregates(evidence, workload, phase):
@@ -51,17 +53,17 @@ def _phases(evidence: Evidence) -> Iterator[Where]:
 
 def is_floor(cell: Cell) -> bool:
     """Whether the path takes bytes and parses nothing."""
-    return cell.path.coordinates.get("fetch") == DRAIN
+    return fetch_form(cell.path.coordinates) == DRAIN
 
 
 def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
     """The phases that compute one row over the whole of the table that this one reads."""
-    table = evidence.definition(workload, phase).get("table")
-    known = evidence.journal.run.workloads.get(workload)
+    run = evidence.journal.run
+    defined = run.phase(workload, phase)
     return [
-        each["name"]
-        for each in (known.get("phases", ()) if isinstance(known, dict) else ())
-        if each.get("truth") == "aggregate" and each.get("table") == table and not each.get("parameters")
+        each.name
+        for each in (run.workloads[workload].phases if defined is not None else ())
+        if each.truth == "aggregate" and defined and each.table == defined.table and each.parameters is None
     ]
 
 
@@ -96,7 +98,7 @@ def _polls(cell: Cell) -> bool:
 
 def form(cell: Cell) -> str:
     """What a call hands over."""
-    return FORMS.get(cell.path.coordinates.get("fetch", "row").partition(":")[0], "rows")
+    return FORMS.get(fetch_form(cell.path.coordinates), "rows")
 
 
 def _order(cell: Cell) -> int:

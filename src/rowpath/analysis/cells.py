@@ -7,7 +7,6 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
 from rowpath.analysis.statistics.ratios import ENOUGH, log_ratios
@@ -136,7 +135,8 @@ class Cells:
                 continue
             key = (*sample.where, sample.regime)
             if key not in self.cells:
-                stored = _stored_rows(journal, sample.workload, sample.phase)
+                defined = journal.run.phase(sample.workload, sample.phase)
+                stored = defined.rows_per_operation if defined is not None and defined.kind == "load" else 0
                 self.cells[key] = Cell(path, sample.workload, sample.phase, sample.regime, stored_rows=stored)
             cell = self.cells[key]
             turn = sample.round if sample.round is not None else 0
@@ -206,13 +206,6 @@ class Cells:
         return self._groups
 
 
-def _stored_rows(journal: Records, workload: str, phase: str) -> int:
-    known = journal.run.workloads.get(workload)
-    phases = known.get("phases", ()) if isinstance(known, dict) else ()
-    defined: dict[str, Any] = next((each for each in phases if each.get("name") == phase), {})
-    return int(defined.get("rows_per_operation", 1)) if defined.get("kind") == "load" else 0
-
-
 def _against(cell: Cell, anchors: list[Cell]) -> list[float]:
     """Per set: ln(cell / anchor), the mean over the anchors present in it."""
     ratios = [log_ratios(cell.costs, anchor.costs, cell.key[1:] == anchor.key[1:]) for anchor in anchors]
@@ -221,4 +214,4 @@ def _against(cell: Cell, anchors: list[Cell]) -> list[float]:
 
 
 def _groups(sets: list[SetRecord]) -> int:
-    return len({record.group for record in sets})
+    return len({record.batch for record in sets})

@@ -6,15 +6,10 @@ import math
 import statistics
 from dataclasses import dataclass
 
-import msgspec
-
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Coefficient, CostModel, Predicted
 from rowpath.analysis.statistics.intervals import student
-from rowpath.model.workload import Workload
-from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import result_columns
 
 TERMS = ("operation", "row", "value", "byte")
 LEAST_SHAPES = 6
@@ -37,43 +32,31 @@ class Shape:
 
 
 def cost_models(evidence: Evidence) -> tuple[CostModel, ...]:
-    """One model per path that was measured in enough shapes; empty when the experiment asks for none."""
-    asked = evidence.journal.run.experiment.get("model")
-    known = evidence.journal.run.workloads.get(asked["workload"]) if asked else None
-    if not asked or known is None:
+    """One model per path that was measured in enough shapes; empty when the experiment asks for none.
+
+    The shapes are the journal's: of a journal of schema version 1, which has none, nothing is modelled.
+    """
+    asked = evidence.journal.run.experiment.model
+    known = evidence.journal.run.workloads.get(asked.workload) if asked else None
+    if asked is None or known is None:
         return ()
-    shapes = {shape.phase: shape for shape in shapes_of(msgspec.convert(known, Workload))}
     found = []
     for path_id, path in evidence.journal.paths.items():
-        cells = {
-            phase: cell
-            for phase in shapes
-            if (cell := evidence.cells.get(path_id, asked["workload"], phase, REGIME)) is not None
-            and evidence.path_statuses.of(path_id, asked["workload"], phase).status == "ok"
-            and cell.costs
-        }
-        held_out = tuple(phase for phase in asked.get("held_out") or () if phase in cells)
-        fitted = [phase for phase in cells if phase not in held_out]
+        cells: dict[str, Cell] = {}
+        shapes: dict[str, Shape] = {}
+        for phase in known.phases:
+            where = path_id, asked.workload, phase.name
+            cell, counted = evidence.cells.get(*where, REGIME), evidence.counted.get(where)
+            sound = cell is not None and cell.costs and evidence.path_statuses.of(*where).status == "ok"
+            if cell is not None and sound and counted is not None and counted.shape is not None:
+                cells[phase.name] = cell
+                shape = counted.shape
+                shapes[phase.name] = Shape(phase.name, shape.rows, shape.values, shape.payload_bytes)
+        held_out = tuple(phase for phase in asked.held_out if phase in cells)
+        fitted = [shapes[phase] for phase in cells if phase not in held_out]
         if len(fitted) >= LEAST_SHAPES:
-            found.append(
-                _model(path.name, asked["workload"], cells, [shapes[phase] for phase in fitted], shapes, held_out)
-            )
+            found.append(_model(path.name, asked.workload, cells, fitted, shapes, held_out))
     return tuple(found)
-
-
-def shapes_of(workload: Workload) -> list[Shape]:
-    """The shapes of a workload's queries, on average over one round of their parameters."""
-    truth = Expected(workload)
-    shapes = []
-    for phase in workload.phases:
-        if phase.kind != "query":
-            continue
-        operations = phase.parameters.count if phase.parameters else 1
-        rows = (truth.rows(phase, 0, operations) or 0) / operations
-        columns = len(result_columns(workload, phase))
-        payload_bytes = truth.payload_bytes(phase, 0, operations) / operations
-        shapes.append(Shape(phase.name, rows, rows * columns, payload_bytes))
-    return shapes
 
 
 def fit(shapes: list[Shape], costs_ns: list[float]) -> tuple[float, ...]:

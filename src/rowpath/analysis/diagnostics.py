@@ -1,4 +1,4 @@
-"""What a reader needs to trust a run: the order of its blocks, digests, disturbed blocks, noise, floors, means."""
+"""What a reader needs to trust a run: the order of its blocks, digests, disturbed blocks, noise, floors, methods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rowpath.journal.records import LinkRecord, NoiseRecord, SampleRecord, Verif
 
 
 def trust(evidence: Evidence) -> dict[str, Any]:
-    """`order`, `digests`, `disturbed`, `unfiltered`, `noise`, `floors`, `links`, `warm_up`, `means`, `intervals`,
+    """`order`, `digests`, `disturbed`, `unfiltered`, `noise`, `floors`, `links`, `warm_up`, `methods`, `intervals`,
     `journal`."""
     samples = evidence.journal.all(SampleRecord)
     disturbed = sum(1 for sample in samples if sample.disturbed)
@@ -32,7 +32,7 @@ def trust(evidence: Evidence) -> dict[str, Any]:
         "floors": _floors(evidence),
         "links": [_link(record) for record in evidence.journal.links.values()],
         "warm_up": [_warm_up(evidence, record) for record in evidence.journal.all(WarmRecord)],
-        "means": evidence.journal.run.means,
+        "methods": evidence.journal.run.methods,
         "intervals": {
             "confidence": evidence.cells.confidence,
             "stopped": "on width" if stops_on_width(evidence.journal) else "after a fixed number of sets",
@@ -57,7 +57,7 @@ def _link(record: LinkRecord) -> dict[str, Any]:
         "without the link": text.duration(record.direct_ns),
         "rate of a long send": f"{text.size(record.rate_bytes_per_s)}/s",
         "on CPU": record.cpu,
-        "means": record.means,
+        "method": record.method,
     }
 
 

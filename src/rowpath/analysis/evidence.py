@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rowpath.analysis.cells import Cell, Cells
 from rowpath.analysis.floors import AgainstFloor, against_floor
@@ -15,7 +14,9 @@ from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH
 from rowpath.journal.reader import Records
+from rowpath.journal.record_base import InSet
 from rowpath.journal.records import CountedRecord, PathRecord, SettleRecord
+from rowpath.model.workload import Phase
 
 
 @dataclass
@@ -26,7 +27,7 @@ class Evidence:
     journal: Records
     cells: Cells
     path_statuses: PathStatuses
-    proofs: dict[tuple[str, str, str], CountedRecord]
+    counted: dict[tuple[str, str, str], CountedRecord]
     together: tuple[str, ...] = ()  # coordinates that part no comparison although they would
     rankings: tuple[Ranking, ...] = ()
     mixed_load: MixedLoadReport | None = None  # of groups at work at once
@@ -37,8 +38,8 @@ class Evidence:
     def of(cls, directory: Path, journal: Records) -> Evidence:
         """The evidence of a journal, still without rankings."""
         confidence = CONFIDENCE_STOPPED_ON_WIDTH if stops_on_width(journal) else CONFIDENCE
-        proofs = {proof.where: proof for proof in journal.all(CountedRecord)}
-        return cls(directory, journal, Cells(journal, confidence), path_statuses(journal), proofs)
+        counted = {record.where: record for record in journal.all(CountedRecord)}
+        return cls(directory, journal, Cells(journal, confidence), path_statuses(journal), counted)
 
     def floor(self, cell: Cell) -> AgainstFloor | None:
         """The cell held against its floor."""
@@ -72,16 +73,15 @@ class Evidence:
         record = self.path(path_id)
         return record.name if record else path_id
 
-    def definition(self, workload: str, phase: str) -> dict[str, Any]:
-        """A phase as its workload defines it; empty when the journal does not say."""
-        known = self.journal.run.workloads.get(workload)
-        phases = known.get("phases", ()) if isinstance(known, dict) else ()
-        return next((dict(each) for each in phases if each.get("name") == phase), {})
+    def phase(self, record: InSet) -> Phase | None:
+        """The phase of a record as its workload defines it; None when the journal does not say."""
+        return self.journal.run.phase(record.workload, record.phase)
 
     def writes(self, workload: str, phase: str) -> bool:
         """Whether a phase writes: so defined, or settled after each pass."""
         settled = any(record.where[1:] == (workload, phase) for record in self.journal.all(SettleRecord))
-        return settled or bool(self.definition(workload, phase).get("writes"))
+        defined = self.journal.run.phase(workload, phase)
+        return settled or (defined is not None and defined.writes)
 
     @property
     def experiment(self) -> str:
@@ -92,7 +92,7 @@ class Evidence:
                 if not word.startswith("-"):
                     return word
                 break
-        return str(self.journal.run.experiment.get("name", "EXPERIMENT"))
+        return self.journal.run.experiment.name or "EXPERIMENT"
 
     def rerun(self, options: str = "") -> str:
         """The command that would measure this experiment again, with other options."""
@@ -103,12 +103,5 @@ class Evidence:
 
 def stops_on_width(journal: Records) -> bool:
     """Whether the run was allowed further sets for wide intervals (its intervals are then at 97.5 %)."""
-    measure = measuring(journal)
-    return int(measure.get("max_sets") or 0) > int(measure.get("sets") or 0)
-
-
-def measuring(journal: Records) -> dict[str, Any]:
-    """How the run was to measure: the experiment's `measure`, options of the command line before it."""
-    measure = journal.run.experiment.get("measure")
-    known = dict(measure) if isinstance(measure, dict) else {}
-    return known | {key: value for key, value in journal.run.options.items() if value is not None}
+    measure = journal.run.experiment.measure
+    return measure.max_sets > measure.sets

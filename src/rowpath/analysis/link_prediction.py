@@ -67,7 +67,7 @@ def _round_trips(evidence: Evidence, cell: Cell) -> float | None:
     TCP takes one to open a connection; a server that speaks first hears of it half a round trip after the client does,
     and is heard another half later.
     """
-    proof = evidence.proofs.get(cell.key[:3])
+    proof = evidence.counted.get(cell.key[:3])
     trips = proof.each("round_trips") if proof is not None else None
     if proof is None or trips is None:
         return None

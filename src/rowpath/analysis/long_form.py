@@ -22,7 +22,7 @@ BEST_OF = 5
 CLOCK = "the runner's own monotonic clock"
 WARMED = "operations until windows are flat within 10 %"
 CONNECTIONS = "bytes of our connections"
-# The collector (a key of the run's `means`) behind each metric that is not the runner's own.
+# The collector (a key of the run's `methods`) behind each metric that is not the runner's own.
 COLLECTORS = {
     "client_cpu": ("client_cpu", "cpu"),
     "server_cpu": ("server_cpu", "cpu"),
@@ -46,7 +46,7 @@ COLLECTORS = {
 PARTS = "ratio of times, the same path with one client against it"
 THREADS = "the clocks of its clients' threads"
 CONTROLLER = "the controller's monotonic clock"
-OWN_MEANS = {
+OWN_METHODS = {
     "speed_up": PARTS,
     "efficiency": PARTS,
     "warm_up": WARMED,
@@ -74,16 +74,16 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
                 found.append(maker.missing("time"))
             else:
                 found += _timed(maker, cell)
-    told = _told_means(evidence)
+    told = _methods(evidence)
     for where, series in metrics.of_phases(evidence).items():
         if where[0] in evidence.journal.paths:
             for metric, values in series.items():
                 regime = "steady" if metric.startswith("warm_up") else "none"
                 found.append(_Maker(evidence, where, regime).estimated(metric, values, told.get((where, metric), "")))
-    for where, proof in evidence.proofs.items():
+    for where, proof in evidence.counted.items():
         if where[0] in evidence.journal.paths:
             for metric, value in metrics.exact(evidence, where).items():
-                found.append(_Maker(evidence, where, "none").exact(metric, value, _told(proof.means, metric)))
+                found.append(_Maker(evidence, where, "none").exact(metric, value, _told(proof.method, metric)))
     return (*found, *_by_path(evidence), *_in_parts(evidence), *_of_groups(evidence))
 
 
@@ -95,7 +95,7 @@ class _Maker:
     ) -> None:
         path_status = evidence.path_statuses.of(*where)
         path: PathRecord = evidence.journal.paths[where[0]]
-        self.means = evidence.journal.run.means
+        self.methods = evidence.journal.run.methods
         self.common: dict[str, Any] = {
             "workload": where[1],
             "phase": where[2],
@@ -111,11 +111,11 @@ class _Maker:
         """A metric without a figure: the status says why."""
         return Result(metric=metric, unit=UNITS[metric], **self.common)
 
-    def exact(self, metric: str, value: float, means: str = "") -> Result:
+    def exact(self, metric: str, value: float, method: str = "") -> Result:
         """A metric that is counted, not estimated."""
         figures: dict[str, Any] = dict.fromkeys(("median", "mean", "low", "high", "min"), value)
         return Result(
-            metric=metric, unit=UNITS[metric], method=means or self._obtained(metric), **figures, **self.common
+            metric=metric, unit=UNITS[metric], method=method or self._obtained(metric), **figures, **self.common
         )
 
     def derived(self, metric: str, value: float, low: float | None, high: float | None) -> Result:
@@ -124,7 +124,7 @@ class _Maker:
         return Result(metric=metric, unit=UNITS[metric], method=self._obtained(metric), **figures, **self.common)
 
     def estimated(
-        self, metric: str, values: Values, means: str = "", best: float | None = None, mean: float | None = None
+        self, metric: str, values: Values, method: str = "", best: float | None = None, mean: float | None = None
     ) -> Result:
         """The median of the sets' medians, with a t interval over the sets (on logarithms where all are positive)."""
         middles = [statistics.median(found) for _number, found in sorted(values.items()) if found]
@@ -141,14 +141,14 @@ class _Maker:
             best_of_five=best,
             sets=len(middles),
             blocks=len(every),
-            method=means or self._obtained(metric),
+            method=method or self._obtained(metric),
             **self.common,
         )
 
     def _obtained(self, metric: str) -> str:
         if metric not in COLLECTORS:
-            return OWN_MEANS.get(metric, CLOCK)
-        return next((str(self.means[name]) for name in COLLECTORS[metric] if name in self.means), "")
+            return OWN_METHODS.get(metric, CLOCK)
+        return next((str(self.methods[name]) for name in COLLECTORS[metric] if name in self.methods), "")
 
 
 def _spread(middles: list[float]) -> tuple[float | None, float | None]:
@@ -170,22 +170,22 @@ def _timed(maker: _Maker, cell: Cell) -> Iterator[Result]:
             yield maker.estimated(metric, values, best=best, mean=metrics.mean_of(cell, metric))
 
 
-def _told(means: str | dict[str, Any], metric: str) -> str:
-    """The means of a metric, where a record tells them for each or for all of its metrics."""
-    if isinstance(means, str):
-        return means
+def _told(method: str | dict[str, Any], metric: str) -> str:
+    """The method of a metric, where a record tells them for each or for all of its metrics."""
+    if isinstance(method, str):
+        return method
     names = (metric, metric.partition("_")[0], *COLLECTORS.get(metric, ()))
-    return next((str(means[name]) for name in names if name in means), "")
+    return next((str(method[name]) for name in names if name in method), "")
 
 
-def _told_means(evidence: Evidence) -> dict[tuple[Where, str], str]:
+def _methods(evidence: Evidence) -> dict[tuple[Where, str], str]:
     """How memory and deferred cost were obtained, where their records say so themselves."""
     told: dict[tuple[Where, str], str] = {}
     for memory in evidence.journal.all(MemoryRecord):
         for metric in ("client_peak_memory", "server_peak_memory"):
-            told[memory.where, metric] = _told(memory.means, metric)
+            told[memory.where, metric] = _told(memory.method, metric)
     for settle in evidence.journal.all(SettleRecord):
-        told[settle.where, "deferred"] = told[settle.where, "disk_written"] = settle.means
+        told[settle.where, "deferred"] = told[settle.where, "disk_written"] = settle.method
     return told
 
 
@@ -208,8 +208,8 @@ def _of_groups(evidence: Evidence) -> Iterator[Result]:
         maker = _Maker(evidence, each.where, "steady")
         maker.common |= {"stage": each.stage, "client_group": each.client_group}
         if maker.common["status"] == "ok":
-            means = THREADS if each.client_group and each.metric == "client_cpu" else ""
-            yield maker.estimated(each.metric, {number: [value] for number, value in each.values.items()}, means)
+            method = THREADS if each.client_group and each.metric == "client_cpu" else ""
+            yield maker.estimated(each.metric, {number: [value] for number, value in each.values.items()}, method)
         elif each.metric in ("group_rate", "paced_rate"):
             yield maker.missing(each.metric)
     for missed in (each for each in (evidence.mixed_load.figures if evidence.mixed_load else ()) if not each.reached):

@@ -147,6 +147,6 @@ def of_phases(evidence: Evidence) -> dict[Where, dict[str, Values]]:
 
 def exact(evidence: Evidence, where: Where) -> dict[str, float]:
     """The counted metrics of a path's phase, per operation."""
-    proof = evidence.proofs.get(where)
+    proof = evidence.counted.get(where)
     each = {metric: proof.each(metric) for metric in PROVEN} if proof else {}
     return {metric: value for metric, value in each.items() if value is not None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from rowpath.analysis.mixed_load.model import MixedLoadReport
+from rowpath.journal.records import RunRecord
 from rowpath.model.base import Frozen, Regime, Status
 from rowpath.model.path import Dropped
 from rowpath.model.probe import Probe
@@ -128,7 +129,7 @@ class AcrossLink(Frozen, frozen=True):
 class Analysis(Frozen, frozen=True):
     """Everything the reports show, derived from a run directory alone."""
 
-    run: dict[str, Any]  # the manifest: experiment, options, versions, environment, seed
+    run: RunRecord
     names: dict[str, str]  # path id → short name
     results: tuple[Result, ...]
     rankings: tuple[Ranking, ...]
@@ -137,7 +138,7 @@ class Analysis(Frozen, frozen=True):
     claims: tuple[ClaimCheck, ...] = ()
     published: tuple[Published, ...] = ()
     dropped: tuple[Dropped, ...] = ()
-    trust: dict[str, Any] = {}  # order of blocks, digests, disturbed, noise, floors, means
+    trust: dict[str, Any] = {}  # order of blocks, digests, disturbed, noise, floors, methods
     lines_of_code: dict[str, int] = {}
     lines_of_code_closure: dict[str, int] = {}
     cost_models: tuple[CostModel, ...] = ()

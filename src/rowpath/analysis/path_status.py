@@ -77,7 +77,7 @@ def path_statuses(journal: Records) -> PathStatuses:
             path_status.rows_proven = True
         if sample.failed:
             path_status.failed_operations += sample.failed
-            text = str((sample.failure or {}).get("text", ""))
+            text = sample.failure.text if sample.failure else ""
             path_status.worsen("failed", f"{sample.failed} operations failed{': ' + text if text else ''}")
     for group in journal.all(ClientGroupRecord):
         if group.touch_ok is False:

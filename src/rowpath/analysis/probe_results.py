@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Ranking, Result
-from rowpath.journal.records import ProbeRecord
-from rowpath.model.path import AccessPath
-from rowpath.model.probe import AtRoundTrip, DigestGroup, LanguageBest, Probe, Setting, Snippet, TriedPath
-from rowpath.probe.candidates import form as form_of
+from rowpath.model.path import fetch_form
+from rowpath.model.probe import AtRoundTrip, LanguageBest, Probe, Setting, TriedPath
 
 ROUND_TRIP_TIMES_MS = (0.1, 0.5, 1.0, 5.0, 20.0)
 FULL = "full sets"
@@ -27,16 +24,16 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     records = evidence.journal.probe
     if not records:
         return None
-    tried = with_ratios([msgspec.convert(body, TriedPath) for body in _bodies(records, "tried")], evidence.rankings)
+    tried = with_ratios([record.tried for record in records if record.tried is not None], evidence.rankings)
     languages = _languages(tried, results)
     return Probe(
         tried=tried,
         languages=languages,
         settings=settings(tried),
         at_round_trips=tuple(_at_round_trips(results)),
-        digest_groups=tuple(msgspec.convert(body, DigestGroup) for body in _bodies(records, "group")),
-        limits=tuple(str(body["text"]) for body in _bodies(records, "limit")),
-        snippets=tuple(msgspec.convert(body, Snippet) for body in _bodies(records, "snippet")),
+        digest_groups=tuple(record.digest_group for record in records if record.digest_group is not None),
+        limits=tuple(record.limit for record in records if record.limit),
+        snippets=tuple(record.snippet for record in records if record.snippet is not None),
     )
 
 
@@ -57,10 +54,6 @@ def probe_sentences(probe: Probe | None) -> tuple[str, ...]:
         else (f"The paths delivered {len(probe.digest_groups)} different sets of rows: see what was delivered.",)
     )
     return (*((told,) if found else ()), *differ, *probe.limits)
-
-
-def _bodies(records: list[ProbeRecord], what: str) -> Iterator[dict[str, Any]]:
-    return (record.body for record in records if record.what == what)
 
 
 def _times(results: Sequence[Result]) -> dict[str, Result]:
@@ -116,8 +109,7 @@ def _languages(tried: Sequence[TriedPath], results: Sequence[Result]) -> tuple[L
         if each.ratio is None or time_ns is None or each.status != "ok":
             continue
         language = each.path["language"]
-        form = form_of(AccessPath.of(each.path))
-        found = LanguageBest(language, each.name, form, time_ns, each.ratio, each.step)
+        found = LanguageBest(language, each.name, fetch_form(each.path), time_ns, each.ratio, each.step)
         if language not in best or (best[language].step == each.step and each.ratio < best[language].ratio):
             best[language] = found
     return tuple(sorted(best.values(), key=lambda each: each.ratio))

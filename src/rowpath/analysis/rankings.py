@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from pathlib import Path
 
 from rowpath import text
 from rowpath.analysis.cells import Cell
@@ -11,10 +12,21 @@ from rowpath.analysis.evidence import Evidence, stops_on_width
 from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.statistics.grouping import Placed, place
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.journal.reader import Records
 from rowpath.journal.records import FailureRecord, PathRecord
 from rowpath.model.base import Status
+from rowpath.model.path import fetch_form
 
 FLOOR = "a floor: it takes the bytes and parses nothing"
+
+
+def ranked(directory: Path, records: Records, together: tuple[str, ...] = ()) -> Evidence:
+    """The evidence of a run's records with its rankings; `together`: see `analyse`."""
+    evidence = Evidence.of(directory, records)
+    run = records.run
+    evidence.together = together or tuple(run.options.get("together") or run.experiment.together)
+    evidence.rankings = rankings(evidence)
+    return evidence
 
 
 def rankings(evidence: Evidence) -> tuple[Ranking, ...]:
@@ -158,7 +170,7 @@ def mean_ratio(cell: Cell, reference: Cell) -> float | None:
 
 def _fetch_form(evidence: Evidence, row: RankedPath) -> str:
     path = evidence.path(row.path_id)
-    return path.coordinates.get("fetch", "row").partition(":")[0] if path else "row"
+    return fetch_form(path.coordinates) if path else "row"
 
 
 def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath]) -> tuple[str, ...]:

@@ -29,12 +29,12 @@ def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
 
 
 def _unions(evidence: Evidence) -> list[tuple[str, str]]:
-    known = evidence.journal.run.workloads
-    asked = [name.partition(".") for name in evidence.journal.run.experiment.get("phases", ())]
+    run = evidence.journal.run
+    asked = [name.partition(".") for name in run.experiment.phases]
     return [
         (workload, phase)
         for workload, _, phase in asked
-        if isinstance(known.get(workload), dict) and evidence.definition(workload, phase).get("union")
+        if (defined := run.phase(workload, phase)) is not None and defined.union
     ]
 
 

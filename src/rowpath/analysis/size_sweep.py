@@ -6,7 +6,6 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from rowpath.analysis.cost_model import coefficient
 from rowpath.analysis.evidence import Evidence
@@ -40,23 +39,24 @@ class Line:
 
 def sizes_of(evidence: Evidence) -> dict[str, int]:
     """The phases of the experiment's sweep with the rows that an operation delivers; empty when it has none."""
-    asked = evidence.journal.run.experiment.get("sweep")
-    known: Mapping[str, Any] = evidence.journal.run.workloads.get(asked["workload"], {}) if asked else {}
-    return {phase["name"]: int(phase["rows_per_operation"]) for phase in known.get("phases", ())}
+    asked = evidence.journal.run.experiment.sweep
+    known = evidence.journal.run.workloads.get(asked.workload) if asked else None
+    return {phase.name: phase.rows_per_operation for phase in (known.phases if known else ())}
 
 
 def lines(evidence: Evidence) -> list[Line]:
     """The lines of all paths that were measured in at least three sizes."""
     sizes = sizes_of(evidence)
-    asked = evidence.journal.run.experiment.get("sweep") or {}
+    asked = evidence.journal.run.experiment.sweep
+    workload = asked.workload if asked else ""
     found = []
     for path_id, path in evidence.journal.paths.items():
         cells = {
             rows: cell
             for phase, rows in sizes.items()
-            if (cell := evidence.cells.get(path_id, asked["workload"], phase, REGIME)) is not None
+            if (cell := evidence.cells.get(path_id, workload, phase, REGIME)) is not None
             and cell.costs
-            and evidence.path_statuses.of(path_id, asked["workload"], phase).status == "ok"
+            and evidence.path_statuses.of(path_id, workload, phase).status == "ok"
         }
         if len(cells) < LEAST_SIZES:
             continue

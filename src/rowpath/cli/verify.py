@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from rowpath.cli.plan import checked_plan, everything, plan_for
 from rowpath.execution.run import run_plan
+from rowpath.journal.reader import Records, read
+from rowpath.journal.records import FailureRecord, VerifyRecord
 from rowpath.journal.writer import new_name
-from rowpath.report import live, verification
+from rowpath.report import live
+from rowpath.text import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,5 +40,41 @@ def verify(
         timeout_s=timeout_s,
         measure=False,
     )
-    wrong = verification.render(outcome.directory.samples, console, verbose=verbose)
+    wrong = print_outcome(read(outcome.directory.path), console, verbose=verbose)
     return 130 if outcome.interrupted else 1 if wrong else 0
+
+
+def print_outcome(records: Records, console: Console, *, verbose: bool = False) -> int:
+    """Print the table; how many phases of paths were wrong or failed."""
+    from rich.table import Table
+    from rich.text import Text
+
+    checked = records.all(VerifyRecord)
+    failures = [record for record in records.all(FailureRecord) if record.status in ("wrong", "failed")]
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("path", overflow="fold")
+    table.add_column("phases right", justify="right")
+    table.add_column("not right", overflow="fold")
+    for path_id, path in records.paths.items():
+        right = sum(record.ok is True for record in checked if record.path_id == path_id)
+        words = [
+            f"{failure.workload}.{failure.phase} {failure.status}: {failure.text}".lstrip(". ")
+            for failure in failures
+            if failure.path_id == path_id
+        ]
+        table.add_row(Text(clean(path.name)), str(right), Text(clean("; ".join(words))))
+    console.print(table)
+    for record in checked if verbose else []:
+        mark = "right" if record.ok else "WRONG"
+        known = records.paths.get(record.path_id)
+        where = f"{known.name if known else record.path_id} {record.workload}.{record.phase}"
+        digests = f"{record.digest} (expected {record.expected})"
+        console.print(Text(clean(f"{mark}  {where}: {digests}")), soft_wrap=True)
+    for dropped in records.dropped:
+        remedy = f"; enable it with: {dropped.remedy}" if dropped.remedy else ""
+        console.print(Text(clean(f"not run: {dropped.name}: {dropped.reason}{remedy}")))
+    right = sum(record.ok is True for record in checked)
+    bad = sum(failure.path_id in records.paths for failure in failures)
+    summary = f"{right} digests right over {len(records.paths)} paths; {bad} wrong or failed"
+    console.print(Text(summary, style="red" if bad else "green"))
+    return bad

@@ -18,7 +18,7 @@ class Settled:
 
     ns: int
     bytes_written: int | None = None
-    means: str = ""
+    method: str = ""
 
 
 @dataclass

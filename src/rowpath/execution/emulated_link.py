@@ -117,7 +117,7 @@ class LinkMeasured:
     high_ns: float
     rate_bytes_per_s: float  # of one long send through it
     cpu: int
-    means: str
+    method: str
 
 
 def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
@@ -133,7 +133,7 @@ def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
             direct = _ping_pong(planned, ping, {})
             through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
             rate = _long_send(link.port, statistics.median(through))
-            means = f"{MEANS}; {link.scheduled()}"
+            method = f"{MEANS}; {link.scheduled()}"
         finally:
             link.stop()
     finally:
@@ -149,7 +149,7 @@ def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
         high_ns=tenths[-1],
         rate_bytes_per_s=rate,
         cpu=cpus.controller_cpus()[0],
-        means=means,
+        method=method,
     )
 
 

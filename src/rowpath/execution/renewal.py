@@ -8,6 +8,7 @@ from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.run_context import RunContext
+from rowpath.journal.records import NoteRecord
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -39,7 +40,7 @@ class Renewal:
         if key not in self._instances or key[1] != "server" or self._instances[key].check():
             return False
         text = f"{key[0]} exited unexpectedly and was restarted"
-        self._context.journal.write("note", text=text)
+        self._context.journal.write(NoteRecord(text))
         self._context.progress.note(text)
         self.restart(key)
         return True

@@ -10,17 +10,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from rowpath import __version__
+from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.execution.schedule import PathsToRepeat, Schedule
-from rowpath.journal.reader import _what_is_done
+from rowpath.journal.reader import read_as_written
+from rowpath.journal.records import (
+    SCHEMA_VERSION,
+    DroppedRecord,
+    EndRecord,
+    FailureRecord,
+    PathRecord,
+    ResumedRecord,
+    RunRecord,
+)
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, describe
-from rowpath.model.experiment import Experiment
 from rowpath.model.progress import Progress
-from rowpath.model.workload import SCHEMA_VERSION, Workload
 from rowpath.planning import disk_estimate
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.plan import Plan, PlannedPath, make_plan
@@ -77,14 +83,18 @@ def resume(
     run_directory = RunDirectory(directory)
     if not run_directory.samples.is_file():
         raise UsageError(f"{directory} holds no run: there is no samples.jsonl in it", "rowpath run NAME -o DIR")
-    head, done, complete = _what_is_done(run_directory.samples)
-    if complete:
+    records = read_as_written(run_directory.path)
+    head = records.run
+    if records.outcome == "complete":
         return Outcome(run_directory, interrupted=False)
-    experiment = msgspec.convert(head["experiment"], Experiment)
-    workloads = {name: msgspec.convert(body, Workload) for name, body in head["workloads"].items()}
-    filters = {key: tuple(values) for key, values in head["options"]["filters"].items()}
-    plan = make_plan(experiment, workloads, filters, seed=head["seed"], extended=head["options"]["extended"])
-    known = set(head["options"]["path_ids"])
+    if head.schema_version != SCHEMA_VERSION:
+        raise UsageError(
+            f"cannot resume {directory}: its journal has schema version {head.schema_version}, not {SCHEMA_VERSION}",
+            f"what was measured: rowpath show {directory}",
+        )
+    filters = {key: tuple(values) for key, values in head.options["filters"].items()}
+    plan = make_plan(head.experiment, head.workloads, filters, seed=head.seed, extended=head.options["extended"])
+    known = set(head.options["path_ids"])
     now = {planned.path.id for planned in plan.paths}
     if now != known:
         gone = sorted(known - now)
@@ -95,14 +105,14 @@ def resume(
             f"rowpath doctor; what was measured: rowpath show {directory}",
         )
     scrubber = Scrubber()
-    journal = Journal(run_directory, scrubber)  # with its lock: the run may still be going on
+    journal = Journal(run_directory, scrubber, records)  # with its lock: the run may still be going on
     build_for(plan, progress)
     shutil.rmtree(run_directory.work, ignore_errors=True)
     run_directory.work.mkdir(mode=0o700)
-    journal.write("resumed", started=datetime.now(UTC).isoformat(timespec="seconds"))
-    options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": head["options"]["restart_servers"]}
+    journal.write(ResumedRecord(datetime.now(UTC).isoformat(timespec="seconds")))
+    options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": head.options["restart_servers"]}
     schedule = Schedule(
-        plan, run_directory, journal, scrubber, progress, **options, done=done, paths_to_repeat=paths_to_repeat
+        plan, run_directory, journal, scrubber, progress, **options, done=records.done, paths_to_repeat=paths_to_repeat
     )
     return _execute(schedule, measure=True)
 
@@ -117,22 +127,19 @@ def _execute(schedule: Schedule, measure: bool) -> Outcome:
         interrupted = True
     finally:
         outcome = "interrupted" if interrupted or sys.exc_info()[0] else "complete"
-        journal.write("end", outcome=outcome)
+        journal.write(EndRecord(outcome))
         journal.close()
     return Outcome(schedule.directory, interrupted)
 
 
 def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: list[str] | None = None) -> None:
     """Write the records that begin a run: the experiment, the machine, the paths, what was dropped and why."""
-    experiment = msgspec.to_builtins(plan.experiment)
-    journal.write(
-        "run",
-        schema_version=SCHEMA_VERSION,
+    head = RunRecord(
         rowpath=__version__,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command or ["rowpath", *sys.argv[1:]],
-        experiment=experiment,
-        workloads=msgspec.to_builtins(plan.workloads),
+        experiment=plan.experiment,
+        workloads=dict(plan.workloads),
         options=options
         | {
             "filters": plan.filters,
@@ -141,30 +148,28 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: l
         },
         seed=plan.seed,
         environment=describe.describe(tools()),
-        means=counters.probe(),
+        methods=counters.probe(),
     )
+    journal.write(head)
     write_paths(journal, plan.paths)
     for dropped in plan.dropped:
-        journal.write(
-            "dropped",
+        record = DroppedRecord(
             coordinates=dropped.path.as_dict(),
             name=dropped.path.id,
             reason=dropped.reason,
             remedy=dropped.remedy,
             status=dropped.status,
         )
+        journal.write(record)
     for path_id, name, reason in plan.unserved:
-        workload, _, phase = name.partition(".")
-        where = {"set": -1, "path_id": path_id, "workload": workload, "phase": phase}
-        journal.write("failure", **where, status="unsupported", kind="unsupported", code="", text=reason)
+        journal.write(FailureRecord.of(-1, path_id, name, "unsupported", reason))
 
 
 def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
     """Write the paths whose figures will follow."""
     for planned in paths:
         own_lines, all_lines = lines_of_code(planned.adapter, planned.path.engine)
-        journal.write(
-            "path",
+        record = PathRecord(
             path_id=planned.path.id,
             name=planned.name,
             coordinates=planned.path.as_dict(),
@@ -173,4 +178,6 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             lines_of_code_closure=all_lines,
             confounded=planned.adapter.confounded,
             shortest_operation_ns=language(planned.adapter.language).shortest_operation_ns,
+            durabilities=list(ENGINES[planned.path.engine].durabilities),
         )
+        journal.write(record)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedWorkload
+from rowpath.journal.records import FailureRecord, NoiseRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
-from rowpath.machine import disk_space
+from rowpath.machine import cpus, disk_space
+from rowpath.machine.counters import noise
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
 from rowpath.model.workload import Workload
@@ -93,22 +95,16 @@ class RunContext:
     def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
         """Journal a failure of a path in a phase (empty: as a whole). Errors: RowpathError when the disk is full."""
         self.stop_when_full(failure.text)
-        workload, _, phase = name.partition(".")
-        status = "unsupported" if failure.kind == "unsupported" else "failed"
-        self.journal.write(
-            "failure",
-            set=set_number,
-            path_id=planned.path.id,
-            workload=workload,
-            phase=phase,
-            status=status,
-            kind=failure.kind,
-            code=failure.code,
-            text=printable(failure.text),
-        )
+        record = FailureRecord.of(set_number, planned.path.id, name, failure.kind, failure.text, code=failure.code)
+        self.journal.write(record)
         self.progress.note(f"{planned.name}: {failure.kind}: {failure.text}")
         if failure.fatal:
             self.lost.setdefault(planned.path.id, set()).add(set_number)
+
+    def note_noise(self, set_number: int, batch: int, when: str) -> None:
+        """Journal what else uses the machine, `before` or `after` a set."""
+        read = noise.read(cpus.server_cpus()[0])
+        self.journal.write(NoiseRecord(set=set_number, batch=batch, when=when, **asdict(read)))
 
     def stop_when_full(self, text: str) -> None:
         """End the run when a failure's text says that the disk is full: no path is to blame for that."""

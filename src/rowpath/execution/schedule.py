@@ -19,7 +19,8 @@ from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_runner import SetRunner
 from rowpath.execution.verification_pass import VerificationPass
-from rowpath.journal.reader import Done
+from rowpath.journal.reader import Done, Records
+from rowpath.journal.records import LinkRecord, NoteRecord, SyncCostRecord, VerifiedRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import sync_cost, syncs
@@ -31,8 +32,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 from rowpath.workloads import generators, load_progress
 
-# The paths to measure in one more set: (run directory, target half width of their intervals, how many at most).
-PathsToRepeat = Callable[[Path, float, int], set[str]]
+PathsToRepeat = Callable[[Records, int], set[str]]  # of what is journalled: paths for one more set, how many at most
 
 
 class Schedule:
@@ -70,7 +70,7 @@ class Schedule:
             self.engine_instances,
             phase_cache,
             restart_servers=restart_servers,
-            bad=self.done.bad,
+            bad=dict(self.done.bad),
         )
         self._renewal = Renewal(self.context, self.engine_instances)
         self._set_runner = SetRunner(self.context)
@@ -86,8 +86,8 @@ class Schedule:
                 self._bring_up()
                 self._measure_links()
                 if any(self.plan.phase(name).writes for planned in self.plan.paths for name in planned.phases):
-                    self.journal.write("sync-cost", **asdict(sync_cost.measure(self.directory.work)))
-                if measure and not self.done.proven:
+                    self.journal.write(SyncCostRecord(**asdict(sync_cost.measure(self.directory.work))))
+                if measure and not self.done.verified:
                     self._move()
                 self._prove_all(measure)
             if measure:
@@ -129,12 +129,12 @@ class Schedule:
                 self.progress.note(f"measuring the link {value}, placement {placement}")
                 try:
                     measured = emulated_link.measure(value, placement, self.directory.work / "link")
-                    self.journal.write("link", **asdict(measured))
+                    self.journal.write(LinkRecord(**asdict(measured)))
                 except RunnerFailure as failure:  # its paths run all the same, nothing is predicted for them
-                    self.journal.write("note", text=f"the link {value} could not be measured: {failure}")
+                    self.journal.write(NoteRecord(f"the link {value} could not be measured: {failure}"))
 
     def _prove_all(self, measure: bool) -> None:
-        todo = [p for p in self.plan.paths if p.path.id not in self.done.proven and self.context.runnable(p)]
+        todo = [p for p in self.plan.paths if p.path.id not in self.done.verified and self.context.runnable(p)]
         writing = {key_of(p.path) for p in todo if any(self.plan.phase(name).writes for name in p.phases)}
         ours = {
             key
@@ -155,7 +155,7 @@ class Schedule:
             self.progress.note(f"proving {planned.name} ({number} of {len(todo)})")
             bad = verification_pass.prove(planned, self._server_syncs.get(key))
             self.context.bad[planned.path.id] = bad
-            self.journal.write("proven", path_id=planned.path.id, bad=bad)
+            self.journal.write(VerifiedRecord(planned.path.id, bad))
             for phase, status in bad.items():
                 self.progress.note(f"{planned.name}: {phase or 'the whole path'} is {status}")
         for key in counted:
@@ -180,7 +180,7 @@ class Schedule:
         for set_number in range(measure.sets, measure.max_sets):
             if (extra, set_number) in self.done.sets:
                 continue
-            wide = paths_to_repeat(self.directory.path, measure.target_half_width, SET_LIMIT)
+            wide = paths_to_repeat(self.journal.records, SET_LIMIT)
             batch = tuple(planned for planned in self.plan.paths if planned.path.id in wide)
             if not batch:
                 break

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.warm_up import FLAT_BLOCKS, classify, is_flat
 from rowpath.execution.worker import Measured, Worker
+from rowpath.journal.record_base import InSet
+from rowpath.journal.records import PrepareRecord, SettleRecord, VerifyRecord, WarmRecord
 from rowpath.model.workload import Phase, PhaseName
 from rowpath.planning.plan import block_order
 from rowpath.runners.manifest import language
@@ -103,7 +104,7 @@ class SetPhase:
 
     def _prepare(self, worker: Worker, work: PreparedPhase) -> None:
         took_ns = worker.prepare(work)
-        self._write("prepare", worker, prepare_ns=took_ns, cold=True)
+        self._write(worker, PrepareRecord(prepare_ns=took_ns, cold=True))
 
     def _cold(self, worker: Worker, work: PreparedPhase) -> None:
         self._prepare(worker, work)
@@ -130,15 +131,14 @@ class SetPhase:
             long_enough = time.monotonic_ns() - begun >= least_ns
             if long_enough and len(blocks) >= FLAT_BLOCKS and is_flat(blocks[-FLAT_BLOCKS:]):
                 break
-        self._write(
-            "warm",
-            worker,
+        record = WarmRecord(
             operations=operations,
             ns=time.monotonic_ns() - begun,
             shape=classify(blocks),
             first_block_ns_per_operation=blocks[0],
             last_block_ns_per_operation=blocks[-1],
         )
+        self._write(worker, record)
 
     def _server_is_fresh(self) -> bool:
         """Whether the servers were started for this set: later sets meet what they have compiled by then."""
@@ -193,7 +193,7 @@ class SetPhase:
         settled = worker.settle()
         after_bytes = worker.written_bytes()
         written = None if before_bytes is None or after_bytes is None else after_bytes - before_bytes
-        self._write("settle", worker, ns=settled.ns, bytes_written=written, means=settled.means)
+        self._write(worker, SettleRecord(ns=settled.ns, bytes_written=written, method=settled.method))
 
     def _prove_written(self, worker: Worker, work: PreparedPhase, measured: Measured) -> None:
         if work.after is None or measured.reply.failed:
@@ -201,9 +201,7 @@ class SetPhase:
         worker.prepare(work.after)
         expected = self._work(worker).truth.after_digest(self.phase, measured.reply.operations)
         reply = worker.verify(work.after, 0, 1)
-        self._write(
-            "verify",
-            worker,
+        record = VerifyRecord(
             digest=reply.digest,
             expected=expected,
             ok=reply.digest == expected,
@@ -211,6 +209,7 @@ class SetPhase:
             delivered=reply.delivered,
             converted=reply.converted,
         )
+        self._write(worker, record)
 
     def _sample(self, worker: Worker, work: PreparedPhase, regime: str, round_number: int, **how: int) -> Measured:
         measured = worker.sample(work, regime, **how)
@@ -227,16 +226,10 @@ class SetPhase:
             expected = touches.expected_of(spans or [(reply.first, reply.operations)])
         if expected is not None:
             touch_ok = int(reply.touch, 16) in expected
-        self._write(
-            "sample",
-            worker,
-            regime=regime,
-            round=round_number,
-            at_ns=self.context.now_ns(),
-            touch_ok=touch_ok,
-            expected_touch=None if expected is None else sorted(f"{value:016x}" for value in expected),
-            **measured.record(),
-        )
+        record = measured.record(regime, round_number, self.context.now_ns())
+        record.touch_ok = touch_ok
+        record.expected_touch = None if expected is None else sorted(f"{value:016x}" for value in expected)
+        self._write(worker, record)
         return measured
 
     def _show(self, worker: Worker, measured: Measured, done: int) -> None:
@@ -249,17 +242,12 @@ class SetPhase:
     def _memory(self, worker: Worker) -> Iterator[None]:
         with worker.peak_memory() as record:
             yield
-        self._write("memory", worker, **record)
+        self._write(worker, record)
 
-    def _write(self, record: str, worker: Worker, **fields: Any) -> None:
-        self.context.journal.write(
-            record,
-            set=self.set_number,
-            path_id=worker.planned.path.id,
-            workload=self.workload_name,
-            phase=self.phase_name,
-            **fields,
-        )
+    def _write(self, worker: Worker, record: InSet) -> None:
+        record.set, record.path_id = self.set_number, worker.planned.path.id
+        record.workload, record.phase = self.workload_name, self.phase_name
+        self.context.journal.write(record)
 
 
 def wait_until_quiet(workers: Callable[[], Iterable[Worker]]) -> float:

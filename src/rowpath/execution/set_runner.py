@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 
 from rowpath.errors import RowpathError
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_phase import SetPhase
 from rowpath.execution.worker import Worker
-from rowpath.machine import cpus
-from rowpath.machine.counters import noise
+from rowpath.journal.records import FactsRecord, NoteRecord, SetEndRecord, SetRecord
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -31,10 +29,8 @@ class SetRunner:
         """One set of these paths, journalled as `set` … `set-end`."""
         anchors = list(self.context.plan.anchors)
         ids = [p.path.id for p in members]
-        self.journal.write("set", set=set_number, group=group_number, path_ids=ids, anchors=anchors)
-        self.journal.write(
-            "noise", set=set_number, group=group_number, when="before", **asdict(noise.read(cpus.server_cpus()[0]))
-        )
+        self.journal.write(SetRecord(set_number, group_number, ids, anchors))
+        self.context.note_noise(set_number, group_number, "before")
         with contextlib.ExitStack() as cleanup:
             workers = self._start(set_number, members, cleanup)
             phases = [
@@ -50,13 +46,11 @@ class SetRunner:
                 path_id = worker.planned.path.id
                 if set_number not in self.context.lost.get(path_id, ()):
                     with self.context.failures_kept(set_number, worker.planned):
-                        self.journal.write("facts", set=set_number, path_id=path_id, facts=worker.facts())
+                        self.journal.write(FactsRecord(set=set_number, path_id=path_id, facts=worker.facts()))
                 for line in worker.runner.noise:
-                    self.journal.write("note", text=f"{worker.planned.name} said: {line}")
-        self.journal.write(
-            "noise", set=set_number, group=group_number, when="after", **asdict(noise.read(cpus.server_cpus()[0]))
-        )
-        self.journal.write("set-end", set=set_number, group=group_number)
+                    self.journal.write(NoteRecord(f"{worker.planned.name} said: {line}"))
+        self.context.note_noise(set_number, group_number, "after")
+        self.journal.write(SetEndRecord(set_number, group_number))
 
     def _able(self, workers: list[Worker], name: str) -> list[Worker]:
         bad = self.context.bad
@@ -84,13 +78,8 @@ class SetRunner:
         for worker in started:
             with self.context.failures_kept(set_number, worker.planned):
                 record = worker.open(**instances.way_to(worker.planned.path))
-                self.journal.write(
-                    "worker",
-                    set=set_number,
-                    path_id=worker.planned.path.id,
-                    started_ns=self.context.now_ns(),
-                    **record,
-                )
+                record.set, record.started_ns = set_number, self.context.now_ns()
+                self.journal.write(record)
                 opened.append(worker)
         for worker in opened:
             worker.notice_server()

@@ -11,6 +11,7 @@ from rowpath.execution.counting import STATEMENTS_MEANS, Counting, counting_prox
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.worker import Worker
+from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape, VerifyRecord
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import syncs, system_calls
 from rowpath.model.path import AccessPath
@@ -45,7 +46,7 @@ class VerificationPass:
 
     def __init__(self, context: RunContext, count_commits: bool) -> None:
         self._context = context
-        self._record = context.journal.write
+        self._write = context.journal.write
         self._directory = context.directory.work
         self._count_commits = count_commits
 
@@ -92,7 +93,7 @@ class VerificationPass:
         counting: Counting | None,
         sync_file: Path | None,
     ) -> bool:
-        """Whether the phase delivers and writes the right rows; a `proof` record of what it costs."""
+        """Whether the phase delivers and writes the right rows; a `counted` record of what it costs."""
         planned = worker.planned
         if work.phase.writes:
             worker.reset(work)
@@ -106,22 +107,22 @@ class VerificationPass:
         single_calls = self._settle(worker, work, settling)
         observed = self._observe(worker, work, (settling, operations), single_calls, counting, sync_file)
         payload = prepared_workload.truth.payload_bytes(work.phase, 0, operations)
-        self._record(
-            "proof",
+        counted = CountedRecord(
             path_id=planned.path.id,
             workload=prepared_workload.workload.name,
             phase=work.phase.name,
             operations=observed.reply.operations,
             payload_bytes=payload,
-            means=observed.sources,
+            shape=_shape(prepared_workload, work),
+            method=observed.sources,
             **observed.counts,
         )
+        self._write(counted)
         if observed.reply.failed:
             raise _operations_failed(observed.reply, operations)
         code, text = _problem(planned, work, observed, payload)
         if text:
-            where = {"path_id": planned.path.id, "workload": prepared_workload.workload.name, "phase": work.phase.name}
-            self._record("failure", set=-1, **where, status="wrong", kind="verify", code=code, text=text)
+            self._wrong(planned, work.name, text, code)
             return False
         if work.after is None:
             return True
@@ -240,15 +241,10 @@ class VerificationPass:
         whole = prepared_workload.truth.rows(work.phase, 0, 1) if union else None
         ok = reply.digest == expected and whole in (None, reply.rows)
         planned = worker.planned
-        where = {
-            "set": -1,
-            "path_id": planned.path.id,
-            "workload": prepared_workload.workload.name,
-            "phase": work.phase.name,
-        }
-        self._record(
-            "verify",
-            **where,
+        verified = VerifyRecord(
+            path_id=planned.path.id,
+            workload=prepared_workload.workload.name,
+            phase=work.phase.name,
             digest=reply.digest,
             expected=expected,
             ok=ok,
@@ -257,6 +253,7 @@ class VerificationPass:
             delivered=reply.delivered,
             converted=reply.converted,
         )
+        self._write(verified)
         if not ok:
             rows, wanted = reply.digest.partition(":")[0], expected.partition(":")[0]
             what = (
@@ -264,27 +261,20 @@ class VerificationPass:
             )
             if whole not in (None, reply.rows):
                 what = f"the {count} parts together delivered {reply.rows:,} of the table's {whole:,} rows"
-            self._record(
-                "failure", **where, status="wrong", kind="verify", code="", text=f"{what} (digest {reply.digest})"
-            )
+            self._wrong(planned, work.name, f"{what} (digest {reply.digest})")
         return ok
+
+    def _wrong(self, planned: PlannedPath, name: str, text: str, code: str = "") -> None:
+        self._write(FailureRecord.of(-1, planned.path.id, name, "verify", text, code=code, status="wrong"))
 
     def _failed(self, planned: PlannedPath, name: str, failure: RunnerFailure) -> str:
         self._context.stop_when_full(failure.text)
-        workload, _, phase = name.partition(".")
-        status = "unsupported" if failure.kind == "unsupported" else "wrong" if failure.kind == "verify" else "failed"
-        self._record(
-            "failure",
-            set=-1,
-            path_id=planned.path.id,
-            workload=workload,
-            phase=phase,
-            status=status,
-            kind=failure.kind,
-            code=failure.code,
-            text=failure.text,
+        status = "wrong" if failure.kind == "verify" else ""
+        record = FailureRecord.of(
+            -1, planned.path.id, name, failure.kind, failure.text, code=failure.code, status=status
         )
-        return status
+        self._write(record)
+        return record.status
 
     def _sync_counting(
         self, planned: PlannedPath, workloads: dict[str, PreparedWorkload]
@@ -326,6 +316,10 @@ def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, p
         received = counts.get("bytes_received") if work.phase.transaction == "autocommit" else None
         return "not-all", drain_problem(planned.path, reply, payload, received)
     return "", ""
+
+
+def _shape(prepared_workload: PreparedWorkload, work: PreparedPhase) -> OperationShape | None:
+    return OperationShape(*prepared_workload.truth.shape(work.phase)) if work.phase.kind == "query" else None
 
 
 def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:

@@ -13,6 +13,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Instance, Settled
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase, column_specs
+from rowpath.journal.records import MemoryRecord, OperationFailure, SampleRecord, WorkerRecord
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import cpu, disk, memory, noise, run_queue
 from rowpath.planning.plan import PlannedPath
@@ -42,6 +43,7 @@ from rowpath.runners.protocol import (
     SampleReply,
     Verify,
     VerifyReply,
+    body,
 )
 
 ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
@@ -57,16 +59,44 @@ class Measured:
     client_cpu_ns: int | None
     server_cpu_ns: int | None
     wait_ns: int | None
-    truth: float | None
+    cpu_coverage: float | None  # share of the window that client and server CPU account for
     disturbed: str
 
-    def record(self) -> dict[str, Any]:
-        """The fields of the journal's `sample` record."""
-        fields: dict[str, Any] = msgspec.to_builtins(self.reply)
-        fields.pop("id", None)
-        fields.pop("error", None)
-        own = ("client_cpu_ns", "server_cpu_ns", "wait_ns", "truth", "disturbed")
-        return fields | {name: getattr(self, name) for name in own}
+    def record(self, regime: str, round_number: int, at_ns: int) -> SampleRecord:
+        """As the journal has it; what it was compared to is not in it yet."""
+        reply = self.reply
+        failure = reply.failure
+        return SampleRecord(
+            regime=regime,
+            round=round_number,
+            at_ns=at_ns,
+            ns=reply.ns,
+            operations=reply.operations,
+            failed=reply.failed,
+            failure=OperationFailure(failure.kind, failure.code, failure.text) if failure else None,
+            first=reply.first,
+            rows=reply.rows,
+            values=reply.values,
+            lead_in_operations=reply.lead_in_operations,
+            window_ns=reply.window_ns,
+            window_cpu_ns=reply.window_cpu_ns,
+            cpu_ns=reply.cpu_ns,
+            min_ns=reply.min_ns,
+            max_ns=reply.max_ns,
+            execute_ns=reply.execute_ns,
+            first_row_ns=reply.first_row_ns,
+            connect_ns=reply.connect_ns,
+            collector_ns=reply.collector_ns,
+            collections=reply.collections,
+            bytes=reply.bytes,
+            clients=[msgspec.structs.asdict(client) for client in reply.clients],
+            client_cpu_ns=self.client_cpu_ns,
+            server_cpu_ns=self.server_cpu_ns,
+            wait_ns=self.wait_ns,
+            cpu_coverage=self.cpu_coverage,
+            disturbed=self.disturbed,
+            touch=reply.touch,
+        )
 
 
 class Worker:
@@ -99,8 +129,8 @@ class Worker:
         self.connect_ns = 0
         self.warmed = False  # whether a phase of this process has been warmed up already
 
-    def open(self, **overrides: Any) -> dict[str, Any]:
-        """Shake hands and connect; the fields of the journal's `worker` record, facts excepted."""
+    def open(self, **overrides: Any) -> WorkerRecord:
+        """Shake hands and connect; as the journal has it, without set, time and facts."""
         requires = (*(("clients",) if self.clients > 1 else ()), *(("groups",) if self.grouped else ()))
         hello = self.runner.hello(self.planned.adapter.driver, self.timeout_s, requires)
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
@@ -111,10 +141,9 @@ class Worker:
         if self.clients > 1:  # each of them may be a process
             self._client_pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
         self.free_helpers()
-        shown = msgspec.to_builtins(hello)
-        shown.pop("id", None)
-        shown.pop("error", None)
-        return {"pid": self.runner.pid, "hello": shown, "connect_ns": reply.connect_ns}
+        return WorkerRecord(
+            path_id=self.planned.path.id, pid=self.runner.pid, hello=body(hello), connect_ns=reply.connect_ns
+        )
 
     @property
     def pids(self) -> list[int]:
@@ -231,7 +260,7 @@ class Worker:
         busy: int,
     ) -> Measured:
         one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.placement == "same")
-        truth = None
+        cpu_coverage = None
         disturbed = ""
         window = max(reply.window_ns, 1)
         # Over a link the client waits, so that no CPU accounts for its window.
@@ -245,13 +274,13 @@ class Worker:
         elif one_core and told and client is not None:
             served = 0 if self.alone else server
             if served is not None:
-                truth = (reply.window_cpu_ns + served) / window
+                cpu_coverage = (reply.window_cpu_ns + served) / window
                 accounted = (client + served) / window
                 if accounted < ACCOUNTED_LEAST:
                     disturbed = f"client and server had {accounted:.0%} of the window on their core"
         elif wait is not None and wait / window > WAIT_MOST:
             disturbed = f"ready but not running for {wait / window:.0%} of the window"
-        return Measured(reply, client, None if self.alone else server, wait, truth, disturbed)
+        return Measured(reply, client, None if self.alone else server, wait, cpu_coverage, disturbed)
 
     def verify(
         self, work: PreparedPhase, first: int, count: int, max_rows: int = VERIFIED_ROWS, keep: str = ""
@@ -287,10 +316,10 @@ class Worker:
         settled = Settled(0)
         if self.alone:
             statements = ENGINES[self.planned.path.engine].settle_statements()
-            settled = Settled(sum(self.run(statements)), means="the engine's own checkpoint, executed by the runner; ")
+            settled = Settled(sum(self.run(statements)), method="the engine's own checkpoint, executed by the runner; ")
         with _the_engine_may_be_gone():
             rest = self.instance.settle(self.planned.path)
-        return Settled(settled.ns + rest.ns, None, settled.means + rest.means)
+        return Settled(settled.ns + rest.ns, None, settled.method + rest.method)
 
     def commits(self) -> int | None:
         """The engine's own counter of committed transactions; None where it has none."""
@@ -302,23 +331,18 @@ class Worker:
         return disk.written_bytes([self.runner.pid] if self.alone else self._server_pids)
 
     @contextlib.contextmanager
-    def peak_memory(self) -> Iterator[dict[str, Any]]:
+    def peak_memory(self) -> Iterator[MemoryRecord]:
         """Fills in the peak of the runner and of the server while the body ran."""
-        record: dict[str, Any] = {}
+        record = MemoryRecord(method=memory.MEANS)
         for pid in self._client_pids:
             memory.reset_peak(pid)
         yield record
-        record["client_peak_bytes"] = memory.sum_of_peaks_bytes(self._client_pids)
-        record["server_peak_bytes"] = None if self.alone else memory.anonymous_bytes(self._server_pids)
-        record["means"] = memory.MEANS
+        record.client_peak_bytes = memory.sum_of_peaks_bytes(self._client_pids)
+        record.server_peak_bytes = None if self.alone else memory.anonymous_bytes(self._server_pids)
 
     def facts(self) -> dict[str, Any]:
         """What the live connection says of itself."""
-        reply = self.runner.request(Facts, self.timeout_s, expect=FactsReply)
-        shown: dict[str, Any] = msgspec.to_builtins(reply)
-        shown.pop("id", None)
-        shown.pop("error", None)
-        return shown
+        return body(self.runner.request(Facts, self.timeout_s, expect=FactsReply))
 
     def close(self) -> None:
         """Close the connection and end the process; never raises."""

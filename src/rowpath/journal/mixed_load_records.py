@@ -1,8 +1,8 @@
-"""The journal's records of groups at work at once; docs/journal.md is the format."""
+"""The journal's records of client groups at work at once; docs/journal.md is the format."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -10,9 +10,9 @@ from rowpath.journal.record_base import InStage
 
 
 class AtWork(msgspec.Struct):
-    """One group of a stage as it was asked to work."""
+    """One client group of a stage as it was asked to work."""
 
-    group: str
+    client_group: str
     phase: str = ""
     action: str = ""
     clients: int = 1
@@ -26,7 +26,7 @@ class StageRecord(InStage, tag="stage"):
 
     at_ns: int = 0
     seconds: float = 0.0
-    groups: list[AtWork] = []
+    client_groups: list[AtWork] = []
 
 
 class GroupSecond(msgspec.Struct):
@@ -55,7 +55,7 @@ class ProcessSecond(msgspec.Struct):
 
 
 class ConnectionsSecond(msgspec.Struct):
-    """What our connections carried in one interval, payload alone."""
+    """What our connections carried in one interval, payload only."""
 
     sent_bytes: float = 0
     received_bytes: float = 0
@@ -66,26 +66,35 @@ class SecondRecord(InStage, tag="second"):
 
     at_ns: int = 0  # its end
     ns: int = 0
-    groups: dict[str, GroupSecond] = {}
+    client_groups: dict[str, GroupSecond] = {}
     processes: dict[str, ProcessSecond] = {}
     connections: ConnectionsSecond | None = None
 
 
-class ClientGroupRecord(InStage, tag="group"):
-    """The totals of one group in one stage."""
+class CountedFailure(msgspec.Struct):
+    """Operations that failed in one way; the text is the first one's."""
 
-    group: str = ""
+    kind: str = ""
+    code: str = ""
+    text: str = ""
+    count: int = 0
+
+
+class ClientGroupRecord(InStage, tag="client-group"):
+    """The totals of one client group in one stage."""
+
+    client_group: str = ""
     phase: str = ""  # workload.phase
     clients: int = 1
     pacing: Literal["closed", "fixed", "poisson"] = "closed"
-    asked_per_s: float = 0.0
+    asked_per_s: float | None = None  # open loop
     begun_ns: int = 0
     ended_ns: int = 0
     operations: int = 0
     failed: int = 0
-    failures: list[dict[str, Any]] = []
+    failures: list[CountedFailure] = []
     rows: int = 0
-    values: int = 0
+    values: int | None = None  # None: the runner was lost
     touch_ok: bool | None = None
     service: dict[str, int] = {}
     latency: dict[str, int] = {}
@@ -130,7 +139,7 @@ class BackupCheck(msgspec.Struct):
 class BackupRecord(InStage, tag="backup"):
     """One backup, and what became of restoring it."""
 
-    group: str = ""
+    client_group: str = ""
     number: int = 0
     way: str = ""
     begun_ns: int = 0
@@ -167,7 +176,7 @@ class AcknowledgedRecord(InStage, tag="acknowledged"):
     reason: str = ""
 
 
-class DirectoryCopyRecord(InStage, tag="move"):
+class DirectoryCopyRecord(InStage, tag="directory-copy"):
     """A database directory copied, and what was found in the copy."""
 
     source: str = ""
@@ -183,7 +192,7 @@ class DirectoryCopyRecord(InStage, tag="move"):
 class RateTryRecord(InStage, tag="rate-try"):
     """One rate of a rate search."""
 
-    group: str = ""
+    client_group: str = ""
     rate_per_s: float = 0.0
     seconds: float = 0.0
     reached: bool = False
@@ -194,7 +203,7 @@ class RateTryRecord(InStage, tag="rate-try"):
 
     @property
     def held(self) -> bool:
-        """Whether the rate was reached with its 99th percentile under the bound."""
+        """Whether that rate was reached with its 99th percentile under the bound."""
         return self.reached and self.p99_ns is not None and self.p99_ns <= self.bound_ns
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from rowpath.errors import InternalError, UsageError
-from rowpath.journal.record_base import InSet, InStage
+from rowpath.journal import version_1
+from rowpath.journal.record_base import InSet, InStage, Record
 from rowpath.journal.records import (
+    SCHEMA_VERSION,
     AnyRecord,
     DroppedRecord,
     EndRecord,
@@ -23,179 +24,208 @@ from rowpath.journal.records import (
     ProbeRecord,
     ResumedRecord,
     RunRecord,
+    SetEndRecord,
     SetRecord,
     SyncCostRecord,
+    VerifiedRecord,
     WorkerRecord,
 )
-from rowpath.model.workload import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    pass
+from rowpath.model.experiment import Experiment
+from rowpath.model.workload import Workload
+from rowpath.toml_file import unknown_keys
 
 FILE = "samples.jsonl"
-
-
-@dataclass
-class Records:
-    """A run's records, those of restarted sets already forgotten; every list in the order of the file."""
-
-    run: RunRecord
-    paths: dict[str, PathRecord] = field(default_factory=dict)
-    dropped: list[DroppedRecord] = field(default_factory=list)
-    sets: dict[tuple[int, int], SetRecord] = field(default_factory=dict)  # by (set, group)
-    in_sets: list[InSet] = field(default_factory=list)
-    in_stages: list[InStage] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    probe: list[ProbeRecord] = field(default_factory=list)
-    sync_cost: SyncCostRecord | None = None
-    links: dict[tuple[str, str], LinkRecord] = field(default_factory=dict)  # by link and placement, the last measured
-    outcome: str = ""  # empty: killed, or still under way
-    resumed: int = 0
-    skipped_lines: int = 0  # complete lines that are no record of this format
-    open_groups: dict[int, int] = field(default_factory=dict)  # by set: the group whose records follow
-    _by_kind: dict[type[Any], list[Any]] = field(default_factory=dict)  # made once the file was read
-
-    def all(self, kind: type[Any]) -> list[Any]:
-        """The records of one type, in order."""
-        if not self._by_kind:
-            for record in (*self.in_sets, *self.in_stages):
-                self._by_kind.setdefault(type(record), []).append(record)
-        return self._by_kind.get(kind, [])
-
-
-def read(run_directory: Path) -> Records:
-    """The journal of a run directory; UsageError when there is none, InternalError when another version wrote it."""
-    file = run_directory / FILE
-    journal: Records | None = None
-    skipped = 0
-    try:
-        for record in _records(file):
-            if record is None:
-                skipped += 1
-            elif isinstance(record, RunRecord):
-                _check_version(file, record)
-                journal = journal or Records(record)
-            elif journal is not None:
-                _take(journal, record)
-    except OSError as error:
-        raise UsageError(
-            f"cannot read {file}: {error.strerror}", "rowpath show DIR, where DIR is what a run left"
-        ) from error
-    if journal is None:
-        raise UsageError(f"{file} holds no run", "rowpath show DIR, where DIR is what a run left")
-    journal.skipped_lines = skipped
-    _number_through(journal)
-    return journal
-
-
-def _records(file: Path) -> Iterator[AnyRecord | None]:
-    with file.open("rb") as stream:
-        for line in stream:
-            if not line.strip():
-                continue
-            try:
-                # A null says what an absent field says: not known.
-                known = {
-                    key: value
-                    for key, value in msgspec.json.decode(line, type=dict[str, Any]).items()
-                    if value is not None
-                }
-                yield msgspec.convert(known, type=AnyRecord)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                # The run was killed inside its last write; elsewhere a broken line is counted and shown.
-                if line.endswith(b"\n"):
-                    yield None
-
-
-def _check_version(file: Path, record: RunRecord) -> None:
-    if record.schema_version != SCHEMA_VERSION:
-        raise InternalError(
-            f"{file} has schema version {record.schema_version}; this Rowpath reads version {SCHEMA_VERSION}",
-            "read it with the Rowpath that wrote it",
-        )
-
-
-def _take(journal: Records, record: Any) -> None:
-    if isinstance(record, FactsRecord):
-        for worker in reversed(journal.in_sets):
-            if isinstance(worker, WorkerRecord) and worker.path_id == record.path_id:
-                worker.facts = record.facts
-                break
-    elif isinstance(record, InSet):
-        record.phase = record.phase.removeprefix(f"{record.workload}.")
-        record.group = record.group if record.group is not None else journal.open_groups.get(record.set, 0)
-        journal.in_sets.append(record)
-    elif isinstance(record, InStage):
-        record.set_group = journal.open_groups.get(record.set, 0)
-        journal.in_stages.append(record)
-    elif isinstance(record, PathRecord):
-        journal.paths[record.path_id] = record
-    elif isinstance(record, DroppedRecord):
-        journal.dropped.append(record)
-    elif isinstance(record, SetRecord):
-        if (record.set, record.group) in journal.sets:
-            _forget(journal, record)
-        journal.sets[record.set, record.group] = record
-        journal.open_groups[record.set] = record.group
-    elif isinstance(record, SyncCostRecord):
-        journal.sync_cost = record
-    elif isinstance(record, LinkRecord):
-        journal.links[record.link, record.placement] = record
-    elif isinstance(record, NoteRecord):
-        journal.notes.append(record.text)
-    elif isinstance(record, ProbeRecord):
-        journal.probe.append(record)
-    elif isinstance(record, ResumedRecord):
-        journal.resumed += 1
-        journal.outcome = ""
-    elif isinstance(record, EndRecord):
-        journal.outcome = record.outcome
-
-
-def _forget(journal: Records, restarted: SetRecord) -> None:
-    key = restarted.set, restarted.group
-    journal.in_sets = [record for record in journal.in_sets if (record.set, record.group) != key]
-    journal.in_stages = [each for each in journal.in_stages if (each.set, each.set_group) != key]
-
-
-def _number_through(journal: Records) -> None:
-    """Give every set of every group a number of its own: an anchor stands once in the sets of several groups."""
-    groups = 1 + max((group for _number, group in journal.sets), default=0)
-    for record in journal.in_sets:
-        if record.set >= 0:
-            record.set = record.set * groups + (record.group or 0)
-    journal.sets = {(number * groups + group, group): record for (number, group), record in journal.sets.items()}
+Kind = TypeVar("Kind", bound=Record)
 
 
 @dataclass
 class Done:
     """What a resumed run has behind it."""
 
-    sets: set[tuple[int, int]] = field(default_factory=set)  # (group, set)
-    proven: set[str] = field(default_factory=set)  # path ids
+    sets: set[tuple[int, int]] = field(default_factory=set)  # (batch, set)
+    verified: set[str] = field(default_factory=set)  # path ids
     bad: dict[str, dict[str, str]] = field(default_factory=dict)  # path id → phase → status
 
 
-def _what_is_done(samples: Path) -> tuple[dict[str, Any], Done, bool]:
-    head: dict[str, Any] = {}
-    done = Done()
-    complete = False
-    with samples.open("rb") as lines:
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except ValueError:
+@dataclass
+class Records:
+    """A run's records, those of restarted sets already forgotten; every list in the order of the file."""
+
+    run: RunRecord = field(default_factory=RunRecord)
+    paths: dict[str, PathRecord] = field(default_factory=dict)
+    dropped: list[DroppedRecord] = field(default_factory=list)
+    sets: dict[tuple[int, int], SetRecord] = field(default_factory=dict)  # by (set, batch)
+    in_sets: list[InSet] = field(default_factory=list)
+    in_stages: list[InStage] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    probe: list[ProbeRecord] = field(default_factory=list)
+    sync_cost: SyncCostRecord | None = None
+    links: dict[tuple[str, str], LinkRecord] = field(default_factory=dict)  # by link and placement, the last measured
+    done: Done = field(default_factory=Done)
+    outcome: str = ""  # empty: killed, or still under way
+    resumed: int = 0
+    skipped_lines: int = 0  # complete lines that are no record of this format
+    _open_batches: dict[int, int] = field(default_factory=dict)  # by set: the batch whose records follow
+    _by_kind: dict[type[Record], list[Any]] = field(default_factory=dict)
+
+    def all(self, kind: type[Kind]) -> list[Kind]:
+        """The records of one type, in order."""
+        if not self._by_kind:
+            for record in (*self.in_sets, *self.in_stages):
+                self._by_kind.setdefault(type(record), []).append(record)
+        return self._by_kind.get(kind, [])
+
+    def take(self, record: Record) -> None:
+        """Add a record as it is read or written; one of a set that names no batch gets that of the open one."""
+        self._by_kind.clear()
+        if isinstance(record, InSet | InStage):
+            if record.batch is None:
+                record.batch = self._open_batches.get(record.set, 0)
+            if isinstance(record, FactsRecord):
+                self._add_facts(record)
+            elif isinstance(record, InSet):
+                self.in_sets.append(record)
+            else:
+                self.in_stages.append(record)
+        elif isinstance(record, SetRecord):
+            if (record.set, record.batch) in self.sets:
+                self._forget(record)
+            self.sets[record.set, record.batch] = record
+            self._open_batches[record.set] = record.batch
+        elif isinstance(record, SetEndRecord):
+            self.done.sets.add((record.batch, record.set))
+        elif isinstance(record, VerifiedRecord):
+            self.done.verified.add(record.path_id)
+            self.done.bad[record.path_id] = record.bad
+        else:
+            self._take_head(record)
+
+    def _take_head(self, record: Record) -> None:
+        if isinstance(record, RunRecord):
+            self.run = record
+        elif isinstance(record, PathRecord):
+            self.paths[record.path_id] = record
+        elif isinstance(record, DroppedRecord):
+            self.dropped.append(record)
+        elif isinstance(record, SyncCostRecord):
+            self.sync_cost = record
+        elif isinstance(record, LinkRecord):
+            self.links[record.link, record.placement] = record
+        elif isinstance(record, NoteRecord):
+            self.notes.append(record.text)
+        elif isinstance(record, ProbeRecord):
+            self.probe.append(record)
+        elif isinstance(record, ResumedRecord):
+            self.resumed += 1
+            self.outcome = ""
+        elif isinstance(record, EndRecord):
+            self.outcome = record.outcome
+
+    def _add_facts(self, record: FactsRecord) -> None:
+        for worker in reversed(self.in_sets):
+            if isinstance(worker, WorkerRecord) and worker.path_id == record.path_id:
+                worker.facts = record.facts
+                break
+
+    def _forget(self, restarted: SetRecord) -> None:
+        key = restarted.set, restarted.batch
+        self.in_sets = [record for record in self.in_sets if (record.set, record.batch) != key]
+        self.in_stages = [record for record in self.in_stages if (record.set, record.batch) != key]
+
+    def numbered(self) -> Records:
+        """The same with a number of its own for each set of each batch: an anchor stands in sets of several batches."""
+        batches = 1 + max((batch for _number, batch in self.sets), default=0)
+        if batches == 1:
+            return self
+
+        def number(record: InSet) -> InSet:
+            own = record.set * batches + (record.batch or 0)
+            return msgspec.structs.replace(record, set=own) if record.set >= 0 else record
+
+        sets = {(number * batches + batch, batch): record for (number, batch), record in self.sets.items()}
+        return replace(self, in_sets=[number(record) for record in self.in_sets], sets=sets, _by_kind={})
+
+
+def read(run_directory: Path) -> Records:
+    """The journal of a run directory; UsageError when there is none, InternalError when another version wrote it."""
+    return read_as_written(run_directory).numbered()
+
+
+def read_as_written(run_directory: Path) -> Records:
+    """The same with the file's own numbers of sets: what a run that is resumed adds its records to."""
+    file = run_directory / FILE
+    records = Records()
+    begun = False
+    try:
+        for record in _records(file):
+            if record is None:
+                records.skipped_lines += 1
+            elif not (begun and isinstance(record, RunRecord)):  # one head for each file: the first one
+                begun = begun or isinstance(record, RunRecord)
+                if begun:
+                    records.take(record)
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {file}: {error.strerror}", "rowpath show DIR, where DIR is what a run left"
+        ) from error
+    if not begun:
+        raise UsageError(f"{file} holds no run", "rowpath show DIR, where DIR is what a run left")
+    if records.run.schema_version == version_1.SCHEMA_VERSION:
+        records.notes.append(version_1.NOTE)
+    return records
+
+
+class _Head(msgspec.Struct):
+    record: str = ""
+    schema_version: int = 0
+
+
+def _records(file: Path) -> Iterator[AnyRecord | None]:
+    """Every line's record; None of one that is none. A last line without an end was cut by a kill: left out."""
+    decode: Callable[[bytes], AnyRecord] | None = None
+    with file.open("rb") as stream:
+        for line in stream:
+            if not line.strip():
                 continue
-            kind = record.get("record")
-            if kind == "run":
-                head = record
-            elif kind == "set-end":
-                done.sets.add((record["group"], record["set"]))
-            elif kind == "proven":
-                done.proven.add(record["path_id"])
-                done.bad[record["path_id"]] = record["bad"]
-            elif kind == "end":
-                complete = record["outcome"] == "complete"
-    if not head:
-        raise UsageError(f"{samples} has no head: the run was killed before it began", "start it anew with rowpath run")
-    return head, done, complete
+            try:
+                if decode is None:
+                    head = msgspec.json.decode(line, type=_Head)
+                    if head.record == "run":
+                        decode = _decoder(file, head.schema_version)
+                        yield _run_record(file, line, head.schema_version)
+                else:
+                    yield decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                if line.endswith(b"\n"):
+                    yield None
+
+
+def _decoder(file: Path, version: int) -> Callable[[bytes], AnyRecord]:
+    if version == SCHEMA_VERSION:
+        return msgspec.json.Decoder(AnyRecord).decode
+    if version == version_1.SCHEMA_VERSION:
+        return lambda line: msgspec.convert(version_1.upgraded(msgspec.json.decode(line, type=dict)), type=AnyRecord)
+    raise InternalError(
+        f"{file} has schema version {version}; this Rowpath reads versions {version_1.SCHEMA_VERSION} and "
+        f"{SCHEMA_VERSION}",
+        "read it with the Rowpath that wrote it",
+    )
+
+
+def _run_record(file: Path, line: bytes, version: int) -> RunRecord:
+    """The head; what a later Rowpath of the same version added to experiments and workloads is left out."""
+    body = msgspec.json.decode(line, type=dict[str, Any])
+    if version == version_1.SCHEMA_VERSION:
+        body = version_1.upgraded(body)
+    for key, kind in (("experiment", Experiment), ("workloads", dict[str, Workload])):
+        for location, _key, _right in unknown_keys(body.get(key, {}), kind, ()):
+            inner: Any = body[key]
+            for step in location[:-1]:
+                inner = inner[step]
+            del inner[location[-1]]
+    try:
+        return msgspec.convert(body, RunRecord)
+    except msgspec.ValidationError as error:
+        raise InternalError(
+            f"{file}: invalid head of a run: {error}", "read it with the Rowpath that wrote it"
+        ) from error

@@ -10,10 +10,10 @@ class Record(msgspec.Struct, tag_field="record"):
 
 
 class InSet(Record):
-    """What belongs to one set, and is forgotten when the set is run anew."""
+    """What belongs to one set, and is forgotten when the set is run again."""
 
-    set: int = -1  # numbered through all groups; −1: the proof pass
-    group: int | None = None
+    set: int = -1  # numbered through all batches; −1: the verification pass
+    batch: int | None = None  # None: not known yet; once taken that of the last `set` record of its number
     path_id: str = ""
     workload: str = ""
     phase: str = ""
@@ -25,9 +25,9 @@ class InSet(Record):
 
 
 class InStage(Record):
-    """The same of groups at work at once; `set` is the file's own number, the same for all paths."""
+    """The same of client groups at work at once; `set` is the file's own number, the same for all paths."""
 
     set: int = -1  # −1: before the first
+    batch: int | None = None
     path_id: str = ""
     stage: str = ""
-    set_group: int = 0  # of the `set` record before it; not written

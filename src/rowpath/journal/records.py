@@ -4,21 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
 from rowpath.journal.record_base import InSet, Record
+from rowpath.model.experiment import Experiment
+from rowpath.model.probe import DigestGroup, Snippet, TriedPath
+from rowpath.model.workload import Phase, Workload
+from rowpath.text import printable
+
+SCHEMA_VERSION = 2
+
+
+UNNAMED = Experiment(1, "", "", (), ())
 
 
 class RunRecord(Record, tag="run"):
-    schema_version: int
+    schema_version: int = SCHEMA_VERSION
     rowpath: str = ""
     started: str = ""
     command: list[str] = []
-    experiment: dict[str, Any] = {}
-    workloads: dict[str, Any] = {}
+    experiment: Experiment = UNNAMED
+    workloads: dict[str, Workload] = {}
     options: dict[str, Any] = {}
     seed: int = 0
     environment: dict[str, Any] = {}
-    means: dict[str, Any] = {}
+    methods: dict[str, str] = {}  # by resource: how it is measured here, or why it is not
+
+    def phase(self, workload: str, name: str) -> Phase | None:
+        """A phase as its workload defines it; None when the journal does not say."""
+        known = self.workloads.get(workload)
+        return next((phase for phase in known.phases if phase.name == name), None) if known else None
 
 
 class PathRecord(Record, tag="path"):
@@ -31,6 +47,7 @@ class PathRecord(Record, tag="path"):
     confounded: str = ""
     converted: str = ""
     shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
+    durabilities: list[str] = []  # that its engine offers; empty: not known
 
 
 class DroppedRecord(Record, tag="dropped"):
@@ -43,7 +60,7 @@ class DroppedRecord(Record, tag="dropped"):
 
 class SetRecord(Record, tag="set"):
     set: int
-    group: int = 0
+    batch: int = 0
     path_ids: list[str] = []
     anchors: list[str] = []
 
@@ -60,18 +77,29 @@ class FactsRecord(InSet, tag="facts"):
     facts: dict[str, Any] = {}
 
 
-class VerifiedRecord(Record, tag="proven"):
+class VerifiedRecord(Record, tag="verified"):
+    """The verification pass of a path is done."""
+
     path_id: str = ""
+    bad: dict[str, str] = {}  # phases that must not be measured, each with its status; empty name: the whole path
 
 
 class SetEndRecord(Record, tag="set-end"):
     set: int = 0
-    group: int = 0
+    batch: int = 0
 
 
 class PrepareRecord(InSet, tag="prepare"):
     prepare_ns: float = 0
     cold: bool = False
+
+
+class OperationFailure(msgspec.Struct):
+    """Why an operation of a sample failed."""
+
+    kind: str = ""
+    code: str = ""
+    text: str = ""
 
 
 class SampleRecord(InSet, tag="sample"):
@@ -81,7 +109,8 @@ class SampleRecord(InSet, tag="sample"):
     ns: int = 0
     operations: int = 0
     failed: int = 0
-    failure: dict[str, Any] | None = None
+    failure: OperationFailure | None = None
+    first: int = 0
     rows: int = 0
     values: int = 0
     lead_in_operations: int = 0
@@ -100,7 +129,7 @@ class SampleRecord(InSet, tag="sample"):
     client_cpu_ns: float | None = None
     server_cpu_ns: float | None = None
     wait_ns: float | None = None
-    truth: float | None = None
+    cpu_coverage: float | None = None  # share of the window that client and server CPU account for
     disturbed: str = ""
     touch: str = ""
     touch_ok: bool | None = None
@@ -133,16 +162,24 @@ class VerifyRecord(InSet, tag="verify"):
 class MemoryRecord(InSet, tag="memory"):
     client_peak_bytes: float | None = None
     server_peak_bytes: float | None = None
-    means: str | dict[str, Any] = ""
+    method: str | dict[str, str] = ""
 
 
 class SettleRecord(InSet, tag="settle"):
     ns: int = 0
     bytes_written: int | None = None
-    means: str = ""
+    method: str = ""
 
 
-class CountedRecord(InSet, tag="proof"):
+class OperationShape(msgspec.Struct):
+    """What one operation delivers, on average over a round of its phase's parameters."""
+
+    rows: float
+    values: float
+    payload_bytes: float  # of the values only: a lower bound in any encoding
+
+
+class CountedRecord(InSet, tag="counted"):
     """Counts of one untimed pass: totals over `operations`."""
 
     operations: int = 0
@@ -158,7 +195,8 @@ class CountedRecord(InSet, tag="proof"):
     executes: float | None = None
     system_calls: float | None = None
     payload_bytes: float | None = None
-    means: str | dict[str, Any] = ""
+    shape: OperationShape | None = None  # of a query
+    method: str | dict[str, str] = ""
 
     def each(self, name: str) -> float | None:
         """A count per operation; None when it is not known."""
@@ -179,7 +217,7 @@ class SyncCostRecord(Record, tag="sync-cost"):
 
     ns: float = 0
     syncs: int = 0
-    means: str = ""
+    method: str = ""
 
 
 class LinkRecord(Record, tag="link"):
@@ -194,7 +232,7 @@ class LinkRecord(Record, tag="link"):
     high_ns: float = 0
     rate_bytes_per_s: float = 0
     cpu: int = 0
-    means: str = ""
+    method: str = ""
 
 
 class FailureRecord(InSet, tag="failure"):
@@ -203,14 +241,35 @@ class FailureRecord(InSet, tag="failure"):
     code: str = ""
     text: str = ""
 
+    @classmethod
+    def of(
+        cls, set_number: int, path_id: str, phase: str, kind: str, text: str, *, code: str = "", status: str = ""
+    ) -> FailureRecord:
+        """A failure in `workload.phase` (empty: of the whole path); without `status` unsupported or failed."""
+        workload, _, name = phase.partition(".")
+        return cls(
+            set=set_number,
+            path_id=path_id,
+            workload=workload,
+            phase=name,
+            status=status or ("unsupported" if kind == "unsupported" else "failed"),
+            kind=kind,
+            code=code,
+            text=printable(text),
+        )
+
 
 class NoteRecord(Record, tag="note"):
     text: str = ""
 
 
 class ProbeRecord(Record, tag="probe"):
-    what: str = ""  # `tried`, `group`, `limit`, `snippet`, `round`
-    body: dict[str, Any] = {}
+    """One thing that a probe found beside its samples: one of the fields is there."""
+
+    tried: TriedPath | None = None
+    digest_group: DigestGroup | None = None
+    limit: str = ""  # what cannot be known
+    snippet: Snippet | None = None
 
 
 class ResumedRecord(Record, tag="resumed"):

@@ -8,9 +8,12 @@ import os
 import urllib.parse
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from rowpath.errors import EnvironmentMissing, UsageError
+from rowpath.journal.reader import Records
+from rowpath.journal.record_base import Record
 from rowpath.machine import disk_space
 
 RUNS = Path("rowpath-runs")
@@ -78,7 +81,9 @@ def new_name(name: str) -> Path:
 class Journal:
     """Appends records to `samples.jsonl`: one write per line, scrubbed; a lock keeps two runs out of one directory."""
 
-    def __init__(self, directory: RunDirectory, scrubber: Scrubber) -> None:
+    def __init__(self, directory: RunDirectory, scrubber: Scrubber, records: Records | None = None) -> None:
+        """`records`: what the file holds already, of a run that is resumed."""
+        self.records = records or Records()  # with what is written, sets by the file's own numbers
         self._scrubber = scrubber
         self._directory = directory
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
@@ -105,10 +110,10 @@ class Journal:
                 if stream.read(1) != b"\n":
                     os.write(self._descriptor, b"\n")
 
-    def write(self, record: str, **fields: Any) -> None:
+    def write(self, record: Record) -> None:
         """Append one record, whole or not at all. Errors: EnvironmentMissing when the disk is full."""
-        text = json.dumps({"record": record, **fields}, ensure_ascii=False, separators=(",", ":"))
-        line = self._scrubber.clean(text).encode() + b"\n"
+        self.records.take(record)
+        line = self._scrubber.clean(msgspec.json.encode(record).decode()).encode() + b"\n"
         begin = os.fstat(self._descriptor).st_size
         try:
             while line:

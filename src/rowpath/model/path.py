@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from rowpath.model.base import Frozen as Frozen  # noqa: PLC0414
@@ -38,6 +40,12 @@ COORDINATES = (
 
 # Coordinates that part comparisons unless it is asked otherwise; durability always does.
 TOGETHER = ("fetch", "threads", "tls", "link", "clients", "placement")
+
+
+def fetch_form(coordinates: Mapping[str, str]) -> str:
+    """What a call hands over: `row`, `block`, `columnar`, `copy`, `drain`; a call per value is by rows too."""
+    named = coordinates.get("fetch", "row").partition(":")[0]
+    return "row" if named in ("get-data", "none") else named
 
 
 class AccessPath(msgspec.Struct, frozen=True):
@@ -130,6 +138,11 @@ class AccessPath(msgspec.Struct, frozen=True):
     def link_ns(self) -> int:
         """The round trip of the emulated link, in ns; 0 without one."""
         return link_ns(self.get("link"))
+
+    @property
+    def fetch_form(self) -> str:
+        """What a call hands over, without its size."""
+        return fetch_form(dict(self.coordinates))
 
     def as_dict(self) -> dict[str, str]:
         """The coordinates as a mapping, the label included when there is one."""

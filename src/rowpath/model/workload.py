@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 from rowpath.model.base import Frozen
 
-SCHEMA_VERSION = 1
 CODEC_VERSION = 1
 
 LogicalType = Literal[

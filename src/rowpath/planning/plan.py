@@ -122,9 +122,7 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
     for planned in paths:
         parts = []
         for key in varying:
-            value = planned.path.get(key)
-            if key == "fetch":
-                value = value.partition(":")[0]
+            value = planned.path.fetch_form if key == "fetch" else planned.path.get(key)
             parts.append(f"{key}={value if means(planned, key) else applicable[key][0]}")
         if planned.adapter.confounded:
             parts.append(planned.adapter.confounded)

@@ -105,13 +105,7 @@ def candidates(
 
 def comparison(path: AccessPath) -> str:
     """What is ranked together: rows, blocks, columns and copies each by themselves, whatever engine build they use."""
-    return f"fetch={form(path)}"
-
-
-def form(path: AccessPath) -> str:
-    """The fetch form without its size: `row`, `block`, `columnar`, `copy`, `drain`; a call per value is by rows too."""
-    named = path.get("fetch").partition(":")[0]
-    return "row" if named == "get-data" else named
+    return f"fetch={path.fetch_form}"
 
 
 def _check(what: str, asked: Iterable[str], known: set[str]) -> None:

@@ -15,6 +15,7 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.execution.run import Outcome
+from rowpath.journal.records import EndRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, cpus
 from rowpath.model.progress import Progress
@@ -122,7 +123,7 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
             seed=options.seed if options.seed is not None else time.time_ns() % 1_000_000_007,
         )
         interrupted = probing.run(_command(options, target))
-        journal.write("end", outcome="interrupted" if interrupted else "complete")
+        journal.write(EndRecord("interrupted" if interrupted else "complete"))
         analysis = analyse(directory.path)
         if analysis.probe is not None:
             analysis = msgspec.structs.replace(analysis, probe=probing.write_snippets(analysis.probe))

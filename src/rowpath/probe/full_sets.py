@@ -20,7 +20,7 @@ from rowpath.model.workload import Workload
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.probe.budget import LEAST_BLOCKS, LEAST_WARM_S, Budget
-from rowpath.probe.candidates import NAME, form
+from rowpath.probe.candidates import NAME
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.throttled_worker import PHASE, WORKLOAD
 from rowpath.workloads.expected import Expected
@@ -40,7 +40,7 @@ class OnePhase:
 
     def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
         """The one work there is."""
-        return self._of_floors if form(path) == "drain" else self._of_paths
+        return self._of_floors if path.fetch_form == "drain" else self._of_paths
 
 
 class OneInstance:

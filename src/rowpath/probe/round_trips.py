@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from rowpath.execution.counting import counting_proxy
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.journal.records import CountedRecord
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.throttled_worker import ThrottledWorker
@@ -18,8 +18,8 @@ OPERATIONS = SETTLING + COUNTED
 
 def counted(
     planned: PlannedPath, start: Callable[[PlannedPath], ThrottledWorker], work: PreparedPhase, directory: Path
-) -> dict[str, Any] | None:
-    """The fields of a `proof` record; None where nothing can stand in between. Errors: RunnerFailure."""
+) -> CountedRecord | None:
+    """As the journal has it, without where; None where nothing can stand in between. Errors: RunnerFailure."""
     worker = start(planned)
     try:
         with counting_proxy(planned.path, worker.instance, directory) as counting:
@@ -31,12 +31,12 @@ def counted(
             counting.proxy.reset()
             reply = worker.sample(work, "warm", operations=COUNTED, first=0).reply
             counts = counting.proxy.read()
-            return {
-                "operations": reply.operations,
-                "round_trips": counts.round_trips,
-                "bytes_sent": counts.bytes_sent,
-                "bytes_received": counts.bytes_received,
-                "means": {"bytes": proxy.MEANS},
-            }
+            return CountedRecord(
+                operations=reply.operations,
+                round_trips=counts.round_trips,
+                bytes_sent=counts.bytes_sent,
+                bytes_received=counts.bytes_received,
+                method={"bytes": proxy.MEANS},
+            )
     finally:
         worker.close()

@@ -12,6 +12,7 @@ from rowpath.errors import RowpathError, TimedOut, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run import write_head, write_paths
 from rowpath.execution.run_context import RunContext
+from rowpath.journal.records import FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
@@ -19,7 +20,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.probe import caveats, round_trips, snippets
 from rowpath.probe.access import Access
 from rowpath.probe.budget import Budget, plan_finals
-from rowpath.probe.candidates import Candidates
+from rowpath.probe.candidates import NAME, Candidates
 from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, experiment_of, plan_of
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.row_consistency import RowConsistency
@@ -146,7 +147,7 @@ class ProbeRun:
         write_head(self.journal, plan, options, command)
         for note in self.access.notes:
             self.progress.note(note)
-            self.journal.write("note", text=note)
+            self.journal.write(NoteRecord(note))
 
     def go_through(self, search: Search, work: PreparedPhase, floor_work: PreparedPhase, programs: WorkerPool) -> None:
         """Tries, rounds, full sets; or single executions where no more fits."""
@@ -249,7 +250,8 @@ class ProbeRun:
                 with contextlib.suppress(RunnerFailure, OSError, RowpathError):
                     found = round_trips.counted(tried.planned, self._start, work, self.directory.work)
                     if found:
-                        self.journal.write("proof", path_id=path_id, workload=WORKLOAD, phase=PHASE, **found)
+                        found.path_id, found.workload, found.phase = path_id, WORKLOAD, PHASE
+                        self.journal.write(found)
 
     def tell_groups(self, search: Search, work: PreparedPhase, programs: WorkerPool) -> None:
         """Who delivered what: right as far as others deliver the same. Nothing is said of rows that change."""
@@ -265,20 +267,22 @@ class ProbeRun:
                 if self.options.redact_query and difference in names:
                     difference = f"column {names.index(difference) + 1}"
             told = tuple(each.planned.name for each in members)
-            self._write("group", DigestGroup(digest, members[0].rows, told, difference))
+            found = DigestGroup(digest, members[0].rows, told, difference)
+            self.journal.write(ProbeRecord(digest_group=found))
         if ordered and len(ordered[0][1]) == 1:
             self._limits.append(caveats.ONE_DELIVERY)
         for digest, members in ordered[:1]:
             agreed = len(members) > 1
             for each in members:
-                self.journal.write(
-                    "verify", set=-1, path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
+                verified = VerifyRecord(
+                    path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
                     expected=digest if agreed else None, ok=True if agreed else None, rows=each.rows,
                 )  # fmt: skip
+                self.journal.write(verified)
 
     def _tell(self, search: Search) -> None:
         for each in search.tried.values():
-            self._write("tried", _tried(each, search))
+            self.journal.write(ProbeRecord(tried=_tried(each, search)))
         told: set[tuple[str, str]] = set()
         for each in search.tried.values():
             failure = each.failure
@@ -290,19 +294,14 @@ class ProbeRun:
             if kind == "unsupported" and (reason in told or _delivered(search, each)):
                 continue  # one word for a driver suffices
             told.add(reason)
-            status = "unsupported" if kind == "unsupported" else "wrong" if other else "failed"
+            text, code = (failure.text, failure.code) if failure else (each.left, "")
+            status = "wrong" if other and kind != "unsupported" else ""
             self._name([each.planned])
-            self.journal.write(
-                "failure", set=-1, path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, status=status,
-                kind=kind, code=failure.code if failure else "", text=failure.text if failure else each.left,
-            )  # fmt: skip
+            self.journal.write(FailureRecord.of(-1, each.planned.path.id, NAME, kind, text, code=code, status=status))
         if self.sameness.changed:
             self._limits.append(caveats.CHANGED)
         for text in self._limits:
-            self.journal.write("probe", what="limit", body={"text": text})
-
-    def _write(self, what: str, body: TriedPath | DigestGroup | Snippet) -> None:
-        self.journal.write("probe", what=what, body=msgspec.to_builtins(body))
+            self.journal.write(ProbeRecord(limit=text))
 
     def _nothing(self, search: Search) -> RowpathError:
         failures = [each for each in search.tried.values() if each.failure is not None]
@@ -323,7 +322,7 @@ class ProbeRun:
             snippet = snippets.snippet(best.name, paths[best.name], self.access.target, sql, self.columns)
             if snippet is not None:
                 made.append(msgspec.structs.replace(snippet, text=self.scrubber.clean(snippet.text)))
-                self._write("snippet", snippet)
+                self.journal.write(ProbeRecord(snippet=snippet))
                 (self.directory.path / snippet.file).write_text(made[-1].text, encoding="utf-8")
         return msgspec.structs.replace(probe, snippets=tuple(made))
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import ROUNDS_SHARE, TRIES_SHARE, Budget, affordable, blocks_of_round
-from rowpath.probe.candidates import form
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.successive_halving import FINALISTS, Estimate, batches, best_of_each, halved, survivors
 from rowpath.probe.throttled_worker import ThrottledWorker
@@ -104,7 +103,7 @@ class Search:
     def _hopeless(self, planned: PlannedPath) -> bool:
         done = [each for each in self.tried.values() if each.execution_ns]
         mine = [each.execution_ns for each in done if each.planned.adapter == planned.adapter]
-        same_form = [each for each in done if form(each.planned.path) == form(planned.path)]
+        same_form = [each for each in done if each.planned.path.fetch_form == planned.path.fetch_form]
         return bool(mine and same_form) and min(mine) > HOPELESS * min(each.execution_ns for each in done)
 
     def _try(self, tried: Tried) -> None:
@@ -225,7 +224,7 @@ class Search:
 
     def form(self, path_id: str) -> str:
         """The fetch form of a candidate."""
-        return form(self.tried[path_id].planned.path)
+        return self.tried[path_id].planned.path.fetch_form
 
     def _leave(self, path_ids: Iterable[str], why: str) -> None:
         for path_id in path_ids:

@@ -12,10 +12,11 @@ from typing_extensions import override
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Measured, Worker
+from rowpath.journal.records import WorkerRecord
 from rowpath.machine import cpus
 from rowpath.model.workload import Column, Phase, PhaseName
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.candidates import NAME, form
+from rowpath.probe.candidates import NAME
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, DescribedColumn, VerifyReply
@@ -75,7 +76,7 @@ class ThrottledWorker(Worker):
         self.runner.hello(self.planned.adapter.driver, self.timeout_s)
 
     @override
-    def open(self, **overrides: Any) -> dict[str, Any]:
+    def open(self, **overrides: Any) -> WorkerRecord:
         """Connect, and make the connection harmless before anything else."""
         record = super().open(**overrides)
         self.connected = True
@@ -101,7 +102,7 @@ class ThrottledWorker(Worker):
         """One sample, then a rest."""
         measured = super().sample(work, regime, **how)
         self._rest_after(measured.reply.window_ns / 1e9)
-        if form(self.planned.path) != "drain" and not self._sameness.fits(measured.reply):
+        if self.planned.path.fetch_form != "drain" and not self._sameness.fits(measured.reply):
             self._changed(self, work)
         return measured
 

@@ -184,15 +184,15 @@ def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:
 
 def _loading_phases(analysis: Analysis, workload: str) -> dict[str, int]:
     """The measured phases that store rows into one table, with the rows of an operation; {} when none is a load."""
-    known = (analysis.run.get("workloads") or {}).get(workload) or {}
+    known = analysis.run.workloads.get(workload)
     measured = {each.phase for each in analysis.rankings if each.workload == workload}
-    storing = [each for each in known.get("phases", ()) if each.get("after") and each["name"] in measured]
-    if not any(each["kind"] == "load" for each in storing):
+    storing = [each for each in (known.phases if known else ()) if each.after and each.name in measured]
+    if not any(each.kind == "load" for each in storing):
         return {}
     return {
-        each["name"]: int(each.get("rows_per_operation", 1)) if each["kind"] == "load" else 1
+        each.name: each.rows_per_operation if each.kind == "load" else 1
         for each in storing
-        if each["kind"] in ("execute", "load")
+        if each.kind in ("execute", "load")
     }
 
 

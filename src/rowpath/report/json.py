@@ -8,6 +8,7 @@ import msgspec
 
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.model import (
+    AcrossLink,
     Analysis,
     BlockSizes,
     ClaimCheck,
@@ -18,12 +19,13 @@ from rowpath.analysis.model import (
     Result,
     Retrieval,
     Scaling,
+    Sweep,
 )
 from rowpath.model.base import Frozen, Status
 from rowpath.model.probe import Probe
-from rowpath.model.workload import SCHEMA_VERSION
 
 # What every record's `path` names; an adapter may add coordinates of its own.
+SCHEMA_VERSION = 2
 PATH_COORDINATES = ("engine", "deployment", "language", "driver", "version", "placement")
 
 
@@ -47,9 +49,11 @@ class Export(Frozen, frozen=True):
     claims: tuple[ClaimCheck, ...]
     published: tuple[Published, ...]
     cost_models: tuple[CostModel, ...]
+    sweeps: tuple[Sweep, ...]
     scalings: tuple[Scaling, ...]
     retrievals: tuple[Retrieval, ...]
     block_sizes: tuple[BlockSizes, ...]
+    across_links: tuple[AcrossLink, ...]
     dropped: tuple[DroppedPath, ...]
     probe: Probe | None
     mixed_load: MixedLoadReport | None
@@ -72,9 +76,11 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
         claims=analysis.claims,
         published=analysis.published,
         cost_models=analysis.cost_models,
+        sweeps=analysis.sweeps,
         scalings=analysis.scalings,
         retrievals=analysis.retrievals,
         block_sizes=analysis.block_sizes,
+        across_links=analysis.across_links,
         dropped=tuple(dropped),
         probe=analysis.probe,
         mixed_load=analysis.mixed_load,
@@ -82,7 +88,7 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
         lines_of_code=analysis.lines_of_code,
         lines_of_code_closure=analysis.lines_of_code_closure,
         trust=analysis.trust,
-        run=analysis.run,
+        run=msgspec.to_builtins(analysis.run),
     )
     file.write(msgspec.json.format(msgspec.json.encode(export), indent=1).decode())
     file.write("\n")

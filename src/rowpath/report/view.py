@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
 import msgspec
 
@@ -106,38 +105,26 @@ def view(analysis: Analysis) -> View:
     )
 
 
-def _experiment(analysis: Analysis) -> dict[str, Any]:
-    experiment = analysis.run.get("experiment") or {}
-    return experiment if isinstance(experiment, dict) else {"name": str(experiment)}
-
-
 def _title(analysis: Analysis) -> str:
-    experiment = _experiment(analysis)
-    name, title = str(experiment.get("name", "")), str(experiment.get("title", ""))
+    name, title = analysis.run.experiment.name, analysis.run.experiment.title
     return fmt.clean(f"{name}: {title}" if name and title else title or name or "run")
 
 
 def _facts(analysis: Analysis) -> tuple[str, ...]:
     run = analysis.run
-    environment = run.get("environment") or {}
     ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if is_ranked(row)}
     busy = {each.name for each in analysis.mixed_load.figures} if analysis.mixed_load else set()
+    scales = sorted({workload.scale for workload in run.workloads.values() if workload.scale})
     found = (
-        str(run.get("started", ""))[:16].replace("T", " "),
-        str(environment.get("processor", "")),
-        str(environment.get("distribution", "")),
+        run.started[:16].replace("T", " "),
+        str(run.environment.get("processor", "")),
+        str(run.environment.get("distribution", "")),
         f"{len(ranked)} paths ranked" if ranked or not busy else f"groups at work on {len(busy)} paths",
-        *(f"scale {scale:g}" for scale in sorted(_scales(run))),
-        f"seed {run['seed']}" if "seed" in run else "",
-        f"Rowpath {run['rowpath']}" if "rowpath" in run else "",
+        *(f"scale {scale:g}" for scale in scales),
+        f"seed {run.seed}",
+        f"Rowpath {run.rowpath}" if run.rowpath else "",
     )
     return tuple(fmt.clean(fact) for fact in found if fact)
-
-
-def _scales(run: dict[str, Any]) -> set[float]:
-    """The scales of those workloads that have one."""
-    workloads = run.get("workloads") or {}
-    return {float(workload["scale"]) for workload in workloads.values() if workload.get("scale")}
 
 
 def _cleaned(finding: Finding) -> Finding:
@@ -202,7 +189,7 @@ def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
         for workload in workloads
     ]
     sections.append(Section("links", link_grid(analysis.across_links), leading=True))
-    many = int(_experiment(analysis).get("per_operations") or 0)
+    many = analysis.run.experiment.per_operations
     for workload, phase in dict.fromkeys((each.workload, each.phase) for each in analysis.rankings) if many else ():
         rankings = [each for each in analysis.rankings if (each.workload, each.phase) == (workload, phase)]
         # Published figures are of fresh programs: the cold ones are what stands beside them.
@@ -356,7 +343,7 @@ def _trust(analysis: Analysis) -> tuple[Section, ...]:
         "warm_up": "Warm-up",
         "intervals": "Intervals",
         "journal": "The journal",
-        "means": "How each figure was obtained",
+        "methods": "How each figure was obtained",
     }
     sections = []
     for name in dict.fromkeys([*captions, *analysis.trust]):
@@ -373,18 +360,17 @@ def _trust(analysis: Analysis) -> tuple[Section, ...]:
 def _environment(analysis: Analysis) -> tuple[Grid, ...]:
     run = analysis.run
     kept = [
-        ("Environment", run.get("environment")),
-        ("Options", run.get("options")),
-        ("Means of measuring", None if analysis.trust.get("means") else run.get("means")),
+        ("Environment", run.environment),
+        ("Options", run.options),
+        ("Methods of measuring", None if analysis.trust.get("methods") else run.methods),
     ]
     return tuple(tables.of_mapping(caption, value, ("what", "value")) for caption, value in kept if value)
 
 
 def _commands(analysis: Analysis) -> tuple[str, ...]:
-    command = analysis.run.get("command")
-    words = [str(word) for word in command] if isinstance(command, list | tuple) else []
+    words = list(analysis.run.command)
     if not words:
         return ()
-    if "seed" in analysis.run and not any(word.startswith("--seed") for word in words):
-        words += ["--seed", str(analysis.run["seed"])]
+    if not any(word.startswith("--seed") for word in words):
+        words += ["--seed", str(analysis.run.seed)]
     return (fmt.clean(shlex.join(words)),)

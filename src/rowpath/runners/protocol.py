@@ -200,6 +200,11 @@ class Reply(Message):
     error: ErrorBody | None = None
 
 
+def body(reply: Reply) -> dict[str, Any]:
+    """What a reply says, without what every reply has."""
+    return {key: value for key, value in msgspec.to_builtins(reply).items() if key not in Reply.__struct_fields__}
+
+
 class HelloReply(Reply, kw_only=True):
     protocol: tuple[int, int]
     codec: int

@@ -261,6 +261,14 @@ class Expected:
             self._sent[phase.name] = _prefix_sums([sum(each[at : at + size]) for at in range(0, len(each), size)])
         return _between(self._sent[phase.name], first, operations)
 
+    def shape(self, phase: Phase | str) -> tuple[float, float, float]:
+        """Rows, values and payload bytes that an operation delivers, on average over a round of the parameters."""
+        phase = self._phase(phase)
+        operations = phase.parameters.count if phase.parameters and not phase.union else 1
+        rows = (self.rows(phase, 0, operations) or 0) / operations
+        columns = len(result_columns(self.workload, phase))
+        return rows, rows * columns, self.payload_bytes(phase, 0, operations) / operations
+
 
 def counted_rows(table: Table, phase: Phase, operations: int) -> Iterator[generators.Row]:
     """The table's rows once operations [0, operations) of a counting phase ran, positions wrapping."""

@@ -189,17 +189,9 @@ def test_a_floor_whose_bytes_differ_is_wrong() -> None:
 
     where: dict[str, Any] = {"path_id": "p", "workload": "w", "phase": "scan"}
     same = [SampleRecord(set=number, operations=number + 1, bytes=100 * (number + 1), **where) for number in range(3)]
-
-    class Made(Records):
-        def __init__(self, samples: list[SampleRecord]) -> None:
-            self.samples = samples
-
-        def all(self, kind: Any) -> Any:
-            return iter(self.samples if kind is SampleRecord else [])
-
-    assert path_statuses(Made(same)).of("p", "w", "scan").status == "ok"
+    assert path_statuses(Records(in_sets=[*same])).of("p", "w", "scan").status == "ok"
     other = SampleRecord(set=4, operations=1, bytes=99, **where)
-    judged = path_statuses(Made([*same, other])).of("p", "w", "scan")
+    judged = path_statuses(Records(in_sets=[*same, other])).of("p", "w", "scan")
     assert judged.status == "wrong"
     assert "99 bytes" in judged.reason
 

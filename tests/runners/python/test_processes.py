@@ -122,7 +122,8 @@ def test_cpu_and_memory_are_those_of_all_processes(tmp_path: Path) -> None:
         assert seen is not None and seen >= sum(before)
         with worker.peak_memory() as record:
             pass
-        assert record["client_peak_bytes"] == memory.sum_of_peaks_bytes(pids)
-        assert record["client_peak_bytes"] > 1.5 * (memory.peak_bytes(pids[0]) or 0)
+        assert record.client_peak_bytes is not None
+        assert record.client_peak_bytes == memory.sum_of_peaks_bytes(pids)
+        assert record.client_peak_bytes > 1.5 * (memory.peak_bytes(pids[0]) or 0)
     finally:
         worker.close()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
-
-import msgspec
+from collections.abc import Iterable
+from typing import Literal
 
 from rowpath import text
 from rowpath.analysis import metrics, size_sweep
@@ -15,7 +13,6 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.long_form import BEST_OF
 from rowpath.analysis.model import ClaimCheck, Published
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
-from rowpath.errors import UsageError
 from rowpath.model.claims import Check, Claim, PublishedColumn, PublishedRow, Selector
 from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER
 
@@ -24,21 +21,19 @@ UNTOLD: Outcome = "can't be told"
 MEASURED_AT = ("workload", "phase", "regime")
 
 
-def check_claims(evidence: Evidence, claims: Iterable[Mapping[str, Any]]) -> tuple[ClaimCheck, ...]:
-    """Every claim with its outcome and figure; UsageError for a claim that is not written as docs/claims.md says."""
+def check_claims(evidence: Evidence, claims: Iterable[Claim]) -> tuple[ClaimCheck, ...]:
+    """Every claim with its outcome and figure."""
     checked = []
-    for entry in claims:
-        claim = _convert(entry, Claim)
+    for claim in claims:
         outcome, figure = _check(evidence, claim.check)
         checked.append(ClaimCheck(claim.id, claim.claim, outcome, figure))
     return tuple(checked)
 
 
-def published(evidence: Evidence, columns: Iterable[Mapping[str, Any]]) -> tuple[Published, ...]:
+def published(evidence: Evidence, columns: Iterable[PublishedColumn]) -> tuple[Published, ...]:
     """Every published figure beside the measured one, both also as ratio to their column's reference row."""
     rows: list[Published] = []
-    for entry in columns:
-        column = _convert(entry, PublishedColumn)
+    for column in columns:
         reference = next((row for row in column.rows if row.row == column.reference), column.rows[0])
         measured = {row.row: _measured(evidence, column, row) for row in column.rows}
         base = measured[reference.row]
@@ -59,15 +54,6 @@ def published(evidence: Evidence, columns: Iterable[Mapping[str, Any]]) -> tuple
                 )
             )
     return tuple(rows)
-
-
-def _convert(entry: Mapping[str, Any], into: type[Any]) -> Any:
-    try:
-        return msgspec.convert(entry, into)
-    except msgspec.ValidationError as error:
-        raise UsageError(
-            f"{entry.get('id') or entry.get('column') or 'entry'}: {error}", "see docs/claims.md"
-        ) from error
 
 
 def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:

@@ -9,8 +9,8 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.memory import growth, rows_each
 from rowpath.analysis.findings.wording import phase_text, words
 from rowpath.analysis.model import Finding
-from rowpath.engines import ENGINES
 from rowpath.journal.records import CountedRecord, PathRecord
+from rowpath.model.workload import Phase
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
 ROUND_TRIPS_SLACK = 0.05
@@ -55,10 +55,10 @@ def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     for proof, path in _proofs(evidence):
         prepares, executes = proof.each("prepares"), proof.each("executes")
         statement = path.coordinates.get("statement", "none")
-        definition = evidence.definition(proof.workload, proof.phase)
+        defined = evidence.phase(proof)
         # Making a table takes no parameters, and drivers do not prepare it whatever they are told.
-        once = definition.get("kind") == "execute" and not definition.get("parameters")
-        if prepares is None or executes is None or once or definition.get("kind") == "load":
+        once = defined is not None and (defined.kind == "load" or made_once(defined))
+        if prepares is None or executes is None or once:
             continue
         if statement == "prepared" and executes < EXECUTES_LEAST:
             told = "the server executes no prepared statement: the driver puts the values into the text"
@@ -78,9 +78,9 @@ def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def has_choice(engine: str) -> bool:
-    """Whether `none` was declared at all: an engine that has no other durability does what it does."""
-    return engine not in ENGINES or len(ENGINES[engine].durabilities) > 1
+def made_once(defined: Phase) -> bool:
+    """Whether it is a statement without parameters, such as making a table."""
+    return defined.kind == "execute" and defined.parameters is None
 
 
 def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
@@ -92,13 +92,13 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         if syncs is None or not evidence.writes(*proof.where[1:]):
             continue
         each = syncs / commits
-        definition = evidence.definition(proof.workload, proof.phase)
+        defined = evidence.phase(proof)
         # A load, or making a table, makes files or lets them grow, which may be synced for their own sake.
-        single = definition.get("kind") != "load" and definition.get("access") != "create"
+        single = defined is None or (defined.kind != "load" and defined.access != "create")
         clients = int(path.coordinates.get("clients", "1"))  # commits that come together may share a sync
         if durability == "full" and each < SYNCS_FULL / clients:
             told = "not every commit reaches the disk"
-        elif durability == "none" and single and each > SYNCS_NONE and has_choice(path.coordinates.get("engine", "")):
+        elif durability == "none" and single and each > SYNCS_NONE and len(path.durabilities) > 1:
             told = "commits reach the disk although they need not"
         else:
             continue
@@ -117,11 +117,11 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A transaction contract that the server's commit counter disproves: one commit per operation, no more, no less."""
     for proof, path in _proofs(evidence):
         commits = proof.each("commits")
-        defined = evidence.definition(proof.workload, proof.phase)
-        kind = defined.get("kind")
-        without = kind == "connect" or (kind == "execute" and not evidence.writes(proof.workload, proof.phase))
-        # Servers make a table in transactions of their own; each of HANDLER's reads is one.
-        without |= defined.get("access") == "create" or path.coordinates.get("access") == "handler"
+        defined = evidence.phase(proof)
+        without = path.coordinates.get("access") == "handler"  # each of HANDLER's reads is a transaction
+        if defined is not None:  # servers make a table in transactions of their own
+            reads = defined.kind == "execute" and not evidence.writes(proof.workload, proof.phase)
+            without |= reads or defined.kind == "connect" or defined.access == "create"
         if commits is None or proof.commits is None or without:
             continue
         if abs(proof.commits - proof.operations) <= max(COMMITS_LAG, COMMITS_SLACK * proof.operations):
@@ -221,7 +221,7 @@ def confounded_version(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _proofs(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
-    for proof in evidence.proofs.values():
+    for proof in evidence.counted.values():
         path = evidence.path(proof.path_id)
         if path is not None and path.coordinates.get("engine") != "null":
             yield proof, path
@@ -229,10 +229,10 @@ def _proofs(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
 
 def _point(evidence: Evidence, proof: CountedRecord) -> bool:
     """Whether it is one statement of at most one row: connecting, scans and transactions take more by nature."""
-    defined = evidence.definition(proof.workload, proof.phase)
-    if defined.get("transaction") == "transaction" or defined.get("scan"):
-        return False
-    if defined.get("kind") in ("connect", "load"):
+    defined = evidence.phase(proof)
+    if defined is not None and (
+        defined.transaction == "transaction" or defined.scan or defined.kind in ("connect", "load")
+    ):
         return False
     cells = [evidence.cells.get(*proof.where, regime) for regime in ("steady", "cold")]
     connects = any(sample.connect_ns for cell in cells if cell for sample in cell.every_sample())

@@ -73,7 +73,7 @@ def failed_operations(evidence: Evidence) -> Iterator[Finding]:
     for sample in evidence.journal.all(SampleRecord):
         if sample.failed:
             counted[sample.where] = counted.get(sample.where, 0) + sample.failed
-            texts.setdefault(sample.where, str((sample.failure or {}).get("text", "")))
+            texts.setdefault(sample.where, sample.failure.text if sample.failure else "")
     for where, count in counted.items():
         name = evidence.name(where[0])
         yield Finding(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings.contracts import made_once
 from rowpath.analysis.findings.wording import phase_text, phases_text
 from rowpath.analysis.model import Finding
 from rowpath.analysis.statistics.intervals import Interval
@@ -21,9 +22,9 @@ STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's s
 def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
     """A connection without autocommit where autocommit was meant: the driver opens transactions of its own."""
     proofs: dict[str, list[CountedRecord]] = {}
-    for proof in evidence.proofs.values():
-        defined = evidence.definition(proof.workload, proof.phase)
-        if defined.get("transaction") == "autocommit" and defined.get("kind") in ("query", "execute"):
+    for proof in evidence.counted.values():
+        defined = evidence.phase(proof)
+        if defined is not None and defined.transaction == "autocommit" and defined.kind in ("query", "execute"):
             proofs.setdefault(proof.path_id, []).append(proof)
     for path_id, settings in _settings(evidence).items():
         if str(settings.get("autocommit", "")).lower() not in OFF or path_id not in proofs:
@@ -52,12 +53,12 @@ def _transaction_text(proof: CountedRecord) -> str:
 
 def prepared_anew(evidence: Evidence) -> Iterator[Finding]:
     """Statements whose text travels with each execution: as a broken promise, or as what `bound` costs."""
-    for proof in evidence.proofs.values():
+    for proof in evidence.counted.values():
         path, sent = evidence.path(proof.path_id), proof.each("texts_sent")
-        definition = evidence.definition(proof.workload, proof.phase)
-        kind = definition.get("kind", "query")
-        made_once = kind == "execute" and definition and not definition.get("parameters")  # making a table, say
-        if path is None or sent is None or kind not in ("query", "execute") or made_once:
+        defined = evidence.phase(proof)
+        if defined is not None and (defined.kind not in ("query", "execute") or made_once(defined)):
+            continue
+        if path is None or sent is None:
             continue
         statement = path.coordinates.get("statement")
         counted = (
@@ -141,7 +142,7 @@ def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
 
 def _system_calls(evidence: Evidence, cell: Cell) -> float | None:
     """Per operation, by the cell's proof."""
-    proof = evidence.proofs.get(cell.key[:3])
+    proof = evidence.counted.get(cell.key[:3])
     return proof.each("system_calls") if proof is not None else None
 
 

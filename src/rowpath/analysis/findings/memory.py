@@ -33,7 +33,7 @@ def growth(evidence: Evidence, path: PathRecord) -> Growth | None:
     if len(rows) < 2:
         return None
     small, large = min(rows, key=lambda where: rows[where]), max(rows, key=lambda where: rows[where])
-    proof = evidence.proofs.get((path.path_id, *large))
+    proof = evidence.counted.get((path.path_id, *large))
     payload = proof.each("payload_bytes") if proof else None
     if payload is None or payload < PROVABLE_BYTES:
         return None

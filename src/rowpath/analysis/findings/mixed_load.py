@@ -9,7 +9,6 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import ratio_text, syncs_explain, syncs_text, words
 from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.analysis.model import Finding
-from rowpath.engines import ENGINES
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, ClientGroupRecord, KillRecord
 from rowpath.journal.records import PathRecord
 
@@ -188,8 +187,7 @@ def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
 
 def _durable(path: PathRecord | None) -> bool:
     """Whether the path's engine can promise that acknowledged writes survive a kill."""
-    engine = path.coordinates.get("engine", "") if path else ""
-    return engine in ENGINES and "full" in ENGINES[engine].durabilities
+    return path is not None and "full" in path.durabilities
 
 
 _WHEN = {"end": "at the end of a run", "kill": "after a kill", "backup": "in a restored backup"}
@@ -268,7 +266,7 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     told: set[tuple[str, str]] = set()
     for each in _figures(evidence) if cost is not None else ():
         workload, _, phase = each.phase.rpartition(".")
-        proof = evidence.proofs.get((each.path_id, workload, phase))
+        proof = evidence.counted.get((each.path_id, workload, phase))
         path, syncs, took = evidence.path(each.path_id), proof.each("syncs") if proof else None, each.service.mean_ns
         durable = path is not None and path.coordinates.get("durability") == "full" and evidence.writes(workload, phase)
         if cost is None or syncs is None or not took or not durable:
@@ -299,7 +297,7 @@ def values_not_read(evidence: Evidence) -> Iterator[Finding]:
             "values-not-read",
             "error",
             f"{name} did not take every value of every row inside the clock in {phase}",
-            f"the touch sum of {words(dict.fromkeys(record.group for record in records))} is another one "
+            f"the touch sum of {words(dict.fromkeys(record.client_group for record in records))} is another one "
             f"in {len(records)} stages, the first of them '{records[0].stage}'",
             "values are left unread until asked for, answers come from a cache, or rows changed meanwhile",
             f"rowpath verify {evidence.experiment} -v",

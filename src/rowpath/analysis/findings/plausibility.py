@@ -18,7 +18,7 @@ SUSPICIOUS_SHARE = 0.1
 
 def bytes_below_payload(evidence: Evidence) -> Iterator[Finding]:
     """The bytes that crossed the wire cannot have carried the values."""
-    for where, proof in evidence.proofs.items():
+    for where, proof in evidence.counted.items():
         direction = "bytes_sent" if evidence.writes(*where[1:]) else "bytes_received"
         moved, payload = proof.each(direction), proof.each("payload_bytes")
         if moved is None or payload is None or moved >= payload:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.cells import Cell
-from rowpath.analysis.evidence import Evidence, measuring
+from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import phase_text, words
 from rowpath.analysis.model import Finding, RankedPath
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
@@ -43,7 +43,7 @@ def provisional(evidence: Evidence) -> Iterator[Finding]:
 
 def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
     """Ratios whose interval is wider than the run's target."""
-    target = float(measuring(evidence.journal).get("target_half_width") or 0)
+    target = evidence.journal.run.experiment.measure.target_half_width
     wide: dict[str, float] = {}
     for ranking in evidence.rankings:
         for row in ranking.rows:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
@@ -19,9 +17,8 @@ AGREE = 0.1  # what one operation would have had in two states, for it to be the
 
 def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
     """Operations whose published rates do not fit into the published bandwidth; nothing measured is asked."""
-    experiment = evidence.journal.run.experiment
-    columns = msgspec.convert(experiment.get("published") or (), tuple[PublishedColumn, ...])
-    for relation in msgspec.convert(experiment.get("consistency") or (), tuple[Consistency, ...]):
+    columns = evidence.journal.run.experiment.published
+    for relation in evidence.journal.run.experiment.consistency:
         shared = claims.states(columns, relation)
         missing = claims.impossible(relation, shared)
         if not missing:

@@ -95,7 +95,7 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
     """Durable writes whose time is mostly the disk's: the syncs' measured cost explains it, the CPU does not."""
     cost = evidence.journal.sync_cost
     for cell in evidence.sound() if cost is not None else ():
-        proof = evidence.proofs.get(cell.key[:3])
+        proof = evidence.counted.get(cell.key[:3])
         syncs = proof.each("syncs") if proof is not None else None
         cpu = statistics.median(_cpu_each(sample) for sample in cell.samples()) if cell.costs else 0.0
         took = cell.median

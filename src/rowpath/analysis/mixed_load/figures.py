@@ -58,7 +58,7 @@ def _figures(evidence: Evidence, runs: list[StageRun]) -> Iterator[GroupFigures]
     found: dict[tuple[str, str, str], list[ClientGroupRecord]] = {}
     for run in runs:
         for record in run.groups.values():
-            found.setdefault((record.path_id, record.stage, record.group), []).append(record)
+            found.setdefault((record.path_id, record.stage, record.client_group), []).append(record)
     missed = values.withheld(runs)
     for (path_id, stage, group), every in found.items():
         records = [record for record in every if not record.cut] or every
@@ -115,9 +115,9 @@ def _failures(records: list[ClientGroupRecord]) -> tuple[GroupFailure, ...]:
     """By kind and code over all sets, the most frequent first; the first text of each."""
     found: dict[tuple[str, str], tuple[str, int]] = {}
     for failure in (failure for record in records for failure in record.failures):
-        key = str(failure.get("kind") or ""), str(failure.get("code") or "")
-        text, count = found.get(key, (str(failure.get("text") or ""), 0))
-        found[key] = text, count + int(failure.get("count") or 0)
+        key = failure.kind, failure.code
+        text, count = found.get(key, (failure.text, 0))
+        found[key] = text, count + failure.count
     listed = (GroupFailure(kind, code, text, count) for (kind, code), (text, count) in found.items())
     return tuple(sorted(listed, key=lambda failure: -failure.count))
 

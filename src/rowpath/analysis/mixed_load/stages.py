@@ -41,13 +41,13 @@ class StageRun:
     @property
     def workers(self) -> list[AtWork]:
         """Its groups that have an operation."""
-        return [group for group in self.asked.groups if not group.action]
+        return [group for group in self.asked.client_groups if not group.action]
 
     @property
     def pure(self) -> bool:
         """Neither a backup nor a kill was in it, and it was not cut."""
         return not (
-            any(group.action for group in self.asked.groups)
+            any(group.action for group in self.asked.client_groups)
             or self.kills
             or any(group.cut for group in self.groups.values())
         )
@@ -95,8 +95,8 @@ def stage_runs(journal: Records) -> list[StageRun]:
         if run is None:
             continue
         if isinstance(record, ClientGroupRecord):
-            if record.group in {worker.group for worker in run.workers}:
-                run.groups[record.group] = record
+            if record.client_group in {worker.client_group for worker in run.workers}:
+                run.groups[record.client_group] = record
         elif isinstance(record, SecondRecord):
             run.seconds.append(record)
         elif isinstance(record, BackupRecord):
@@ -105,8 +105,9 @@ def stage_runs(journal: Records) -> list[StageRun]:
             run.kills.append(record)
     for run in runs.values():
         for worker in run.workers:
-            if worker.group not in run.groups and any(worker.group in second.groups for second in run.seconds):
-                run.groups[worker.group] = _of_seconds(run, worker)
+            name = worker.client_group
+            if name not in run.groups and any(name in second.client_groups for second in run.seconds):
+                run.groups[name] = _of_seconds(run, worker)
     places = list(journal.paths)
     return sorted(runs.values(), key=lambda run: places.index(run.asked.path_id) if run.asked.path_id in places else 0)
 
@@ -123,13 +124,15 @@ def _key(record: InStage) -> tuple[int, str, str]:
 
 
 def _work(workers: list[AtWork]) -> set[tuple[str, str, int, str, float]]:
-    return {(each.group, each.phase, each.clients, each.pacing, each.rate_per_s or 0.0) for each in workers}
+    return {(each.client_group, each.phase, each.clients, each.pacing, each.rate_per_s or 0.0) for each in workers}
 
 
 def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
     """Counts alone: percentiles of seconds cannot be joined."""
     told: list[tuple[SecondRecord, GroupSecond]] = [
-        (second, second.groups[worker.group]) for second in run.seconds if worker.group in second.groups
+        (second, second.client_groups[worker.client_group])
+        for second in run.seconds
+        if worker.client_group in second.client_groups
     ]
     begun, ended = min(second.at_ns - second.ns for second, _group in told), max(second.at_ns for second, _g in told)
     operations = sum(group.operations for _second, group in told)
@@ -138,11 +141,11 @@ def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
         set=run.asked.set,
         path_id=run.asked.path_id,
         stage=run.asked.stage,
-        group=worker.group,
+        client_group=worker.client_group,
         phase=worker.phase,
         clients=worker.clients,
         pacing=worker.pacing,
-        asked_per_s=worker.rate_per_s or 0.0,
+        asked_per_s=worker.rate_per_s,
         begun_ns=begun,
         ended_ns=ended,
         operations=operations,

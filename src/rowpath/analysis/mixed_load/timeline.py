@@ -63,10 +63,13 @@ def _line(journal: Records, key: tuple[int, str], runs: list[StageRun]) -> TimeL
 
 
 def _of_groups(seconds: list[SecondRecord]) -> Iterable[Series]:
-    names = dict.fromkeys(name for second in seconds for name in second.groups)
+    names = dict.fromkeys(name for second in seconds for name in second.client_groups)
     for quantity, (unit, value) in OF_GROUPS.items():
         for name in names:
-            told = (value(second.groups[name], second.ns) if name in second.groups else None for second in seconds)
+            told = (
+                value(second.client_groups[name], second.ns) if name in second.client_groups else None
+                for second in seconds
+            )
             yield Series(quantity, name, unit, tuple(told))
 
 

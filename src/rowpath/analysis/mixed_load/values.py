@@ -50,7 +50,7 @@ class GroupValues:
 def withheld(runs: list[StageRun]) -> set[tuple[str, str, str]]:
     """(path id, stage, group) of open loops that missed their rate in some set: no percentile of latency is told."""
     return {
-        (run.asked.path_id, run.asked.stage, group.group)
+        (run.asked.path_id, run.asked.stage, group.client_group)
         for run in runs
         for group in run.groups.values()
         if not group.reached
@@ -95,15 +95,17 @@ def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, .
             keep((path_id, stage, "", NOWHERE, NOWHERE), metric, number, value)
         made = [backup for backup in run.backups if backup.ok]
         for backup in made:
-            lasted = [each.ended_ns - each.begun_ns for each in made if each.group == backup.group]
-            sizes = [each.kept_bytes for each in made if each.group == backup.group and each.kept_bytes]
-            place = path_id, stage, backup.group, NOWHERE, NOWHERE
+            lasted = [each.ended_ns - each.begun_ns for each in made if each.client_group == backup.client_group]
+            sizes = [each.kept_bytes for each in made if each.client_group == backup.client_group and each.kept_bytes]
+            place = path_id, stage, backup.client_group, NOWHERE, NOWHERE
             keep(place, "backup_time", number, sum(lasted) / len(lasted))
             keep(place, "backup_size", number, sum(sizes) / len(sizes) if sizes else None)
         for kill in run.kills:
             keep((path_id, stage, "", NOWHERE, NOWHERE), "recovery_time", number, kill.recovery_ns)
     for (path_id, group), by_set in tries(journal).items():
-        phase = next((at.phase for run in runs for at in run.workers if (run.key[1], at.group) == (path_id, group)), "")
+        phase = next(
+            (at.phase for run in runs for at in run.workers if (run.key[1], at.client_group) == (path_id, group)), ""
+        )
         workload, _, name = phase.rpartition(".")
         for number, tried in by_set.items():
             highest = max((each.rate_per_s for each in tried if each.held), default=None)
@@ -115,7 +117,7 @@ def tries(journal: Records) -> dict[tuple[str, str], dict[int, list[RateTryRecor
     """Rates tried by (path id, group) and set, in order."""
     found: dict[tuple[str, str], dict[int, list[RateTryRecord]]] = {}
     for record in journal.all(RateTryRecord):
-        found.setdefault((record.path_id, record.group), {}).setdefault(record.set, []).append(record)
+        found.setdefault((record.path_id, record.client_group), {}).setdefault(record.set, []).append(record)
     return found
 
 
@@ -184,7 +186,7 @@ def _of_stage(run: StageRun) -> dict[str, float | None]:
         found["traffic"] = carried[0] * 1e9 / carried[1]
         within = run.traffic((backup.begun_ns, backup.ended_ns) for backup in run.backups if backup.ok)
         found["traffic_in_backup"] = within[0] * 1e9 / within[1] if within else None
-    done = sum(each.operations + each.failed for second in run.seconds for each in second.groups.values())
+    done = sum(each.operations + each.failed for second in run.seconds for each in second.client_groups.values())
     if done:
         found["traffic_each"] = carried[0] / done if carried is not None else None
         for metric, process in (("client_cpu", CLIENT), ("server_cpu", SERVER)):

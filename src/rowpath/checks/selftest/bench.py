@@ -20,6 +20,7 @@ from rowpath.execution.prepared_phases import PhaseCache
 from rowpath.execution.run import write_head
 from rowpath.execution.schedule import Schedule
 from rowpath.execution.worker import Worker
+from rowpath.journal.records import EndRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, processes
 from rowpath.model.experiment import Experiment, Measure
@@ -155,7 +156,7 @@ class Bench:
         journal = Journal(directory, scrubber)
         write_head(journal, plan, {})
         Schedule(plan, directory, journal, scrubber, Silent(), timeout_s=60.0).run()
-        journal.write("end", outcome="complete")
+        journal.write(EndRecord("complete"))
         journal.close()
         records = [json.loads(line) for line in directory.samples.read_text().splitlines()]
         return analyse(directory.path), records

@@ -28,7 +28,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
             pass
         worker.close()
         for what, record, truth in (("taken and freed", busy, taken), ("left afterwards", freed, 0)):
-            rise = record["client_peak_bytes"] - idle["client_peak_bytes"]
+            rise = (record.client_peak_bytes or 0.0) - (idle.client_peak_bytes or 0.0)
             passed = abs(rise - truth) <= TOLERANCE * taken
             bar = f"{truth / 1e6:,.1f} MB, within {TOLERANCE:.0%} of what was taken"
             verdicts.append(Verdict(passed, f"{taken / 1e6:,.1f} MB {what}", f"{rise / 1e6:,.1f} MB", bar))

@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rowpath.engines.base import Backup
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import BackupRecord, Inside
 from rowpath.machine import private_directories, processes
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase
@@ -125,26 +125,25 @@ class Repetition:
             return []
         return [self._process.pid, *processes.descendants(self._process.pid)]
 
-    def record(self, zero_ns: int) -> dict[str, Any]:
-        """The fields of the record `backup`, before it was restored; `zero_ns`: when the run began."""
-        return {
-            "group": self.group,
-            "number": self.number,
-            "way": self.backup.way,
-            "begun_ns": self.begun_ns - zero_ns,
-            "ended_ns": self.ended_ns - zero_ns,
-            "ok": self.ok,
-            "stopped": self.stopped,
-            "reason": self.reason,
-            "kept_bytes": _size(self.backup.kept) if self.ok else None,
-            "inside": {
-                name: {"ns": after.at_ns - before.at_ns, "operations": after.operations - before.operations}
+    def record(self, stage: str, zero_ns: int) -> BackupRecord:
+        """As the journal has it, before it was restored; `zero_ns`: when the run began."""
+        return BackupRecord(
+            stage=stage,
+            client_group=self.group,
+            number=self.number,
+            way=self.backup.way,
+            begun_ns=self.begun_ns - zero_ns,
+            ended_ns=self.ended_ns - zero_ns,
+            ok=self.ok,
+            stopped=self.stopped,
+            reason=self.reason,
+            kept_bytes=_size(self.backup.kept) if self.ok else None,
+            inside={
+                name: Inside(after.at_ns - before.at_ns, after.operations - before.operations)
                 for name, after in self.after.items()
                 if (before := self.before.get(name))
             },
-            "restored": None,
-            "checked": None,
-        }
+        )
 
     def remove(self) -> None:
         """Remove what it kept."""

@@ -11,6 +11,7 @@ from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
+from rowpath.journal.records import WorkerRecord
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal
@@ -62,8 +63,8 @@ class Processes:
             self.close()
             raise
 
-    def open(self, way: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Connect them all; the fields of the journal's `worker` records. Errors: RunnerFailure."""
+    def open(self, way: Mapping[str, Any]) -> list[WorkerRecord]:
+        """Connect them all; as the journal has them, without set and time. Errors: RunnerFailure."""
         records = [worker.open(**way) for worker in self.workers]
         for worker in self.workers:
             worker.notice_server()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,9 @@ from rowpath.engines.jvm.server import Server
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.restore_check import digest_of
 from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import DirectoryCopyRecord
+from rowpath.journal.record_base import Record
+from rowpath.journal.records import NoteRecord
 from rowpath.machine import cpus, private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable
@@ -35,25 +36,9 @@ MADE_ROWS = 100_000  # of a table at most, where another version makes the datab
 Log = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class CopiedDirectory:
-    """One copy read at its target; `ns`: copying, and starting a server over it. The fields of the journal's `move`."""
-
-    source: str
-    target: str
-    bytes: int
-    ns: int
-    digest: str  # of every table, as read at the target
-    expected: str  # as loaded, and as read at the source
-    ok: bool
-    reason: str = ""
-
-    def record(self) -> dict[str, Any]:
-        """As the journal has it."""
-        return dataclasses.asdict(self)
-
-
-def carry_out_all(plan: Plan, folder: Path, record: Callable[..., None], note: Log, log: Log, timeout_s: float) -> None:
+def carry_out_all(
+    plan: Plan, folder: Path, write: Callable[[Record], None], note: Log, log: Log, timeout_s: float
+) -> None:
     """Every move of the experiment whose engine the plan has, journalled; one that cannot be made is named with why."""
     tables = {name: table for each in plan.workloads.values() for name, table in each.tables.items() if table.rows}
     for number, move in enumerate(plan.experiment.directory_copies):
@@ -62,13 +47,13 @@ def carry_out_all(plan: Plan, folder: Path, record: Callable[..., None], note: L
         here = availability(move)
         if not here.ok:
             text = f"the move {here.what} is left out: {here.reason} ({here.remedy})"
-            record("note", text=text)
+            write(NoteRecord(text))
             note(text)
             continue
         note(f"moving {here.what}")
         place = folder / f"move-{number}"
         for moved in carry_out(move, tables, "none", place, log, timeout_s):
-            record("move", set=-1, path_id="", **moved.record())
+            write(moved)
             if not moved.ok:
                 note(f"{moved.source} → {moved.target}: {moved.reason}")
         shutil.rmtree(place, ignore_errors=True)
@@ -107,12 +92,12 @@ def title(move: DirectoryCopyTable) -> str:
 
 def carry_out(
     move: DirectoryCopyTable, tables: dict[str, Table], durability: str, folder: Path, log: Log, timeout_s: float
-) -> Iterator[CopiedDirectory]:
+) -> Iterator[DirectoryCopyRecord]:
     """Make the database at the source, copy its directory to the target, read every table there.
 
     The digest at the source must be that of what was loaded, the one at the target the same. Where another version
     embeds it, it is read twice: as the source's version left it, then upgraded for good. `folder`: an empty one for
-    both. What goes wrong is a CopiedDirectory that is not ok, never an exception.
+    both. What goes wrong is a record that is not ok, never an exception.
     """
     if move.source.version != move.target.version:
         tables = {name: _cut(table) for name, table in tables.items()}
@@ -122,6 +107,12 @@ def carry_out(
     source, target = _name(move, move.source), _name(move, move.target)
     size, ns = 0, 0
     steps = [(target, "")]
+
+    def copied(at: str, digest: str, ok: bool, reason: str) -> DirectoryCopyRecord:
+        return DirectoryCopyRecord(
+            source=source, target=at, bytes=size, ns=ns, digest=digest, expected=expected, ok=ok, reason=reason
+        )
+
     if move.source.version != move.target.version and move.target.deployment == "embedded":
         steps.append((f"{target}, upgraded", "true"))
     instances: list[Instance] = []
@@ -134,9 +125,7 @@ def carry_out(
         made.own_copy(planned.path)
         database = Path(made.options(planned.path)["path"])
         if (found := _read(planned, made, tables, log, timeout_s)) != expected:
-            yield CopiedDirectory(
-                source, target, 0, 0, found, expected, False, "the source itself holds other rows than were loaded"
-            )
+            yield copied(target, found, False, "the source itself holds other rows than were loaded")
             return
         size = private_directories.size_bytes(database)
         begun_ns = time.monotonic_ns()
@@ -150,12 +139,10 @@ def carry_out(
             name, upgrade = steps[0]
             found = _read(planned, moved, tables, log, timeout_s, upgrade=upgrade)
             ok = found == expected
-            yield CopiedDirectory(
-                source, name, size, ns, found, expected, ok, "" if ok else "other rows than the source has"
-            )
+            yield copied(name, found, ok, "" if ok else "other rows than the source has")
             steps.pop(0)
     except (RowpathError, RunnerFailure) as error:
-        yield CopiedDirectory(source, steps[0][0], size, ns, "", expected, False, str(error))
+        yield copied(steps[0][0], "", False, str(error))
     finally:
         for instance in reversed(instances):
             backup.gone(instance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from rowpath.execution.mixed_load.backup_action import Repetition
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.path_context import PathContext
 from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
 from rowpath.runners.process import RunnerFailure
 
 
@@ -51,7 +53,8 @@ class DurabilityChecks:
 
         start = context.instance.start if context.served else lambda: None
         worker, recovery = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
-        context.write("kill", stage=stage, at_ns=at_ns, pids=pids, recovery_ns=recovery.ns, reason=recovery.reason)
+        kill = KillRecord(stage=stage, at_ns=at_ns, pids=pids, recovery_ns=recovery.ns, reason=recovery.reason)
+        context.write(kill)
         for secret in context.instance.secrets():
             context.run.scrubber.add(secret)
         if worker is None:
@@ -70,7 +73,7 @@ class DurabilityChecks:
     def restore(self, made: Repetition, stage: str) -> None:
         """Journal a backup, once it is known whether it can be restored; what it kept is removed."""
         context = self._context
-        record = made.record(context.run.started_ns)
+        record = made.record(stage, context.run.started_ns)
         if made.ok:
             nothing = Ledger(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint32))
             before, after = made.ledger_before or nothing, made.ledger_after or nothing
@@ -86,20 +89,29 @@ class DurabilityChecks:
                 context.run.log_of(context.planned),
                 context.run.timeout_s,
             )
-            record |= {"restored": found.ok, "reason": found.reason, "checked": found.checked()}
+            record.restored, record.reason, record.checked = found.ok, found.reason, found.checked()
             if not found.ok:
                 context.note(f"a backup ({made.backup.way}): {found.reason}")
             if made.ledger_after is not None:
-                counts = {key: value for key, value in asdict(found).items() if key != "tables"}
-                doubtful = int(after.doubtful.sum())
-                context.write("acknowledged", when="backup", stage=stage, in_doubt=doubtful, digest="", **counts)
-        context.write("backup", stage=stage, **record)
+                acknowledged = AcknowledgedRecord(
+                    stage=stage,
+                    when="backup",
+                    rows=found.rows,
+                    writes=found.writes,
+                    lost=found.lost,
+                    doubled=found.doubled,
+                    in_doubt=int(after.doubtful.sum()),
+                    ok=found.ok,
+                    reason=found.reason,
+                )
+                context.write(acknowledged)
+        context.write(record)
         made.remove()
 
-    def _look(self, worker: Worker, when: str, stage: str) -> None:
+    def _look(self, worker: Worker, when: Literal["end", "kill"], stage: str) -> None:
         if self._counting is None or self.ledger is None:
             return
         found = acknowledged_writes.check(worker, *self._counting, self.ledger, self._context.folder)
-        self._context.write("acknowledged", when=when, stage=stage, **asdict(found))
+        self._context.write(AcknowledgedRecord(when=when, stage=stage, **asdict(found)))
         if not found.ok:
             self._context.note(f"acknowledged writes: {found.reason}")

@@ -1,16 +1,16 @@
-"""What one group did in one stage, from the runner's reply and the shared counters: the journal's record `group`."""
+"""What one group did in one stage, from the runner's reply and the shared counters: the journal's `client-group`."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rowpath.execution.mixed_load import pacing
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.journal.mixed_load_records import ClientGroupRecord, CountedFailure, GroupSecond
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.runners.protocol import GroupTotal
@@ -50,7 +50,7 @@ def seed_of(seed: int, where: str) -> int:
     return random.Random(f"{seed}/{where}").getrandbits(48)
 
 
-def figures(now: Snapshot, before: Snapshot | None, open_loop: bool) -> dict[str, Any]:
+def figures(now: Snapshot, before: Snapshot | None, open_loop: bool) -> GroupSecond:
     """What a group did between two snapshots (None: since its begin), as a `second` record has it."""
     counts = now.latency if open_loop else now.service
     spent_ns = now.latency_ns if open_loop else now.service_ns
@@ -61,17 +61,17 @@ def figures(now: Snapshot, before: Snapshot | None, open_loop: bool) -> dict[str
         operations, failed = operations - before.operations, failed - before.failed
         rows, arrivals = rows - before.rows, arrivals - before.arrivals
     used = np.flatnonzero(counts)
-    return {
-        "operations": operations,
-        "failed": failed,
-        "rows": rows,
-        "arrivals": arrivals,
-        "mean_ns": spent_ns / operations if operations else None,
-        "p50_ns": histogram.percentile(counts, 50),
-        "p99_ns": histogram.percentile(counts, 99),
-        "most_ns": histogram.highest_of(int(used[-1])) if len(used) else None,
-        "under_way_ns": now.under_way_ns,
-    }
+    return GroupSecond(
+        operations=operations,
+        failed=failed,
+        rows=rows,
+        arrivals=arrivals,
+        mean_ns=spent_ns / operations if operations else None,
+        p50_ns=histogram.percentile(counts, 50),
+        p99_ns=histogram.percentile(counts, 99),
+        most_ns=histogram.highest_of(int(used[-1])) if len(used) else None,
+        under_way_ns=now.under_way_ns,
+    )
 
 
 def stall_ns(shared_counters: SharedCounters, name: str, now_ns: int) -> int:
@@ -87,8 +87,8 @@ def group_record(
     last: Snapshot,
     span: tuple[int, int, int],
     zero_ns: int,
-) -> dict[str, Any]:
-    """The fields of the record `group`; `total` None: the runner was lost, and the shared counters is all there is.
+) -> ClientGroupRecord:
+    """As the journal has it, without its stage; `total` None: the runner was lost, the shared counters remain.
 
     `span`: when it began and last ended something on the counters, and the stage's end; `zero_ns`: when the run began.
     """
@@ -99,50 +99,50 @@ def group_record(
     if member.open_loop and not member.table.times:
         last_ns = max(last_ns, end_ns)  # on duty until then: what it did not begin must not raise its rate
     # One client's longest operation is the group's longest stall, told exactly; of several the looks know of theirs.
-    stall = (figures(last, None, open_loop=False)["most_ns"] or 0) if member.clients == 1 else 0
-    record: dict[str, Any] = {
-        "group": member.name,
-        "phase": member.table.phase,
-        "clients": member.clients,
-        "pacing": member.table.pacing,
-        "asked_per_s": member.rate_per_s if member.open_loop else None,
-        "begun_ns": first_ns - zero_ns,
-        "ended_ns": max(last_ns, first_ns) - zero_ns,
-        "operations": operations,
-        "failed": failed,
-        "failures": _failures(total),
-        "rows": total.rows if total else last.rows,
-        "values": total.values if total else None,
-        "touch_ok": _touch_ok(member, total),
-        "service": histogram.encode(last.service),
-        "latency": histogram.encode(last.latency),
-        "lateness": histogram.encode(last.lateness),
-        "arrivals": last.arrivals,
-        "not_begun": 0,
-        "reached": True,
-        "cpu_ns": total.cpu_ns if total else None,
-        "longest_stall_ns": stall,
-    }
+    stall = (figures(last, None, open_loop=False).most_ns or 0) if member.clients == 1 else 0
+    record = ClientGroupRecord(
+        client_group=member.name,
+        phase=member.table.phase,
+        clients=member.clients,
+        pacing=member.table.pacing,
+        asked_per_s=member.rate_per_s if member.open_loop else None,
+        begun_ns=first_ns - zero_ns,
+        ended_ns=max(last_ns, first_ns) - zero_ns,
+        operations=operations,
+        failed=failed,
+        failures=_failures(total),
+        rows=total.rows if total else last.rows,
+        values=total.values if total else None,
+        touch_ok=_touch_ok(member, total),
+        service=histogram.encode(last.service),
+        latency=histogram.encode(last.latency),
+        lateness=histogram.encode(last.lateness),
+        arrivals=last.arrivals,
+        cpu_ns=total.cpu_ns if total else None,
+        longest_stall_ns=stall,
+    )
     if member.open_loop:
-        record |= _arrived(member, operations, last, max(0, end_ns - begun_ns) if begun_ns else 0)
+        elapsed_ns = max(0, end_ns - begun_ns) if begun_ns else 0
+        record.not_begun, record.reached = _arrived(member, operations, last, elapsed_ns)
     return record
 
 
-def _failures(total: GroupTotal | None) -> list[dict[str, Any]]:
+def _failures(total: GroupTotal | None) -> list[CountedFailure]:
     return [
-        {"kind": each.kind, "code": printable(each.code), "text": printable(each.text), "count": each.count}
+        CountedFailure(each.kind, printable(each.code), printable(each.text), each.count)
         for each in (total.failures if total else [])
     ]
 
 
-def _arrived(member: Member, operations: int, last: Snapshot, elapsed_ns: int) -> dict[str, Any]:
+def _arrived(member: Member, operations: int, last: Snapshot, elapsed_ns: int) -> tuple[int, bool]:
+    """Operations that were due and never begun, and whether the rate was reached."""
     asked = (member.table.pacing, member.rate_per_s, member.clients, member.seed)
     due = pacing.due_before(*asked, elapsed_ns, member.table.times)
     # What a single operation may still have under way at the end: latency would excuse an overloaded engine's queue.
-    longest_ns = figures(last, None, open_loop=False)["most_ns"] or 0
+    longest_ns = figures(last, None, open_loop=False).most_ns or 0
     tail_ns = min(max(int(pacing.TAIL_S * 1e9), longest_ns), elapsed_ns // 20)
     before_tail = pacing.due_before(*asked, elapsed_ns - tail_ns, member.table.times)
-    return {"not_begun": max(0, due - last.arrivals), "reached": pacing.reached(operations, due, due - before_tail)}
+    return max(0, due - last.arrivals), pacing.reached(operations, due, due - before_tail)
 
 
 def _touch_ok(member: Member, total: GroupTotal | None) -> bool | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from rowpath.engines.base import BackedUp
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run_context import RunContext
+from rowpath.journal.record_base import InSet, InStage
+from rowpath.journal.records import NoteRecord
 from rowpath.model.mixed_load import StageTable
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
@@ -64,8 +65,9 @@ class PathContext:
         log = run.log_of(planned)
         processes = Processes(planned, self.instance, connections, log=log, timeout_s=run.timeout_s)
         try:
-            for fields in processes.open(run.engine_instances.way_to(planned.path)):
-                self.write("worker", started_ns=run.now_ns(), **fields)
+            for record in processes.open(run.engine_instances.way_to(planned.path)):
+                record.started_ns = run.now_ns()
+                self.write(record)
         except BaseException:
             processes.close()
             raise
@@ -77,9 +79,10 @@ class PathContext:
 
     def note(self, text: str) -> None:
         """Journal and show what a reader should know."""
-        self.run.journal.write("note", text=f"{self.planned.name}: {text}")
+        self.run.journal.write(NoteRecord(f"{self.planned.name}: {text}"))
         self.run.progress.note(f"{self.planned.name}: {text}")
 
-    def write(self, record: str, **fields: Any) -> None:
+    def write(self, record: InSet | InStage) -> None:
         """Journal a record of this path in this set."""
-        self.run.journal.write(record, set=self.set_number, path_id=self.planned.path.id, **fields)
+        record.set, record.path_id = self.set_number, self.planned.path.id
+        self.run.journal.write(record)

@@ -24,7 +24,7 @@ from rowpath.execution.mixed_load.warm_up import LOOK_NS, Warming
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_phase import wait_until_quiet
-from rowpath.journal.mixed_load_records import RateTryRecord
+from rowpath.journal.mixed_load_records import AtWork, RateTryRecord, SecondRecord, StageRecord
 from rowpath.machine import cpus
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
@@ -76,10 +76,10 @@ class PathRunner:
 
             def attempt(rate_per_s: float) -> RateTryRecord:
                 rates = {group.name: rate_per_s}
-                fields = self._tried(msgspec.structs.replace(table, rates=rates), group, processes)
-                fields |= {"group": group.name, "seconds": search.seconds, "bound_ns": round(search.p99_ms * 1e6)}
-                self.context.write("rate-try", **fields)
-                return RateTryRecord(**fields)
+                tried = self._tried(msgspec.structs.replace(table, rates=rates), group, processes)
+                tried.bound_ns = round(search.p99_ms * 1e6)
+                self.context.write(tried)
+                return tried
 
             rate_search.search(search, attempt)
             self.durability.check(processes, RATE_SEARCH)
@@ -201,7 +201,7 @@ class PathRunner:
             self._keep(stage.outcome)
             if stage.outcome.cut:
                 for each in repetitions:
-                    context.write("backup", stage=table.name, **each.record(context.run.started_ns))
+                    context.write(each.record(table.name, context.run.started_ns))
         outcome = stage.outcome
         if outcome.killed is not None:
             self._close()
@@ -218,46 +218,52 @@ class PathRunner:
     def _announce(
         self, table: StageTable, members: list[Member], actions: list[Repetitions], processes: Processes
     ) -> None:
-        working = [
-            {
-                "group": member.name,
-                "phase": member.table.phase,
-                "action": "",
-                "clients": member.clients,
-                "pacing": member.table.pacing,
-                "rate_per_s": member.rate_per_s or None,
-                "process": processes.seats[member.name].process,
-            }
+        at_work = [
+            AtWork(
+                client_group=member.name,
+                phase=member.table.phase,
+                clients=member.clients,
+                pacing=member.table.pacing,
+                rate_per_s=member.rate_per_s or None,
+                process=processes.seats[member.name].process,
+            )
             for member in members
         ]
-        working += [{"group": action.table.name, "phase": "", "action": action.table.action} for action in actions]
+        at_work += [AtWork(client_group=action.table.name, action=action.table.action) for action in actions]
         at_ns = self.context.run.now_ns()
-        self.context.write("stage", stage=table.name, at_ns=at_ns, seconds=table.seconds, groups=working)
+        self.context.write(StageRecord(stage=table.name, at_ns=at_ns, seconds=table.seconds, client_groups=at_work))
 
     def _port(self) -> int:
         path = self.context.planned.path
         options = self.context.instance.options(path) | self.context.run.engine_instances.way_to(path)
         return int(options.get("port") or 0) if self.context.served else 0
 
-    def _second(self, record: dict[str, Any], shown: GroupsSecond) -> None:
-        self.context.write("second", **record)
+    def _second(self, record: SecondRecord, shown: GroupsSecond) -> None:
+        self.context.write(record)
         self.context.run.progress.second(shown)
 
     def _keep(self, outcome: Outcome) -> None:
         for record in outcome.records:
-            self.context.write("group", **record)
+            self.context.write(record)
         for record in outcome.records:
-            for failure in record["failures"]:
-                self.context.run.stop_when_full(failure["text"])
+            for failure in record.failures:
+                self.context.run.stop_when_full(failure.text)
 
-    def _tried(self, table: StageTable, group: ClientGroupTable, processes: Processes) -> dict[str, Any]:
+    def _tried(self, table: StageTable, group: ClientGroupTable, processes: Processes) -> RateTryRecord:
         outcome = self._new(table, [self._member([table], group)], [], processes).run()
         if outcome.lost:
             raise RunnerFailure("crashed", outcome.lost)
-        reached, counts = outcome.records[0]["reached"], outcome.lasts[group.name].latency
-        names = {"p50_ns": 50, "p99_ns": 99, "p999_ns": 99.9}
-        percentiles = {name: histogram.percentile(counts, at) if reached else None for name, at in names.items()}
-        return {"rate_per_s": table.rates[group.name], "reached": reached, **percentiles}
+        reached, counts = outcome.records[0].reached, outcome.lasts[group.name].latency
+        p50_ns, p99_ns, p999_ns = (histogram.percentile(counts, each) if reached else None for each in (50, 99, 99.9))
+        return RateTryRecord(
+            client_group=group.name,
+            rate_per_s=table.rates[group.name],
+            seconds=table.seconds,
+            reached=reached,
+            p50_ns=p50_ns,
+            p99_ns=p99_ns,
+            p999_ns=p999_ns,
+        )
 
     def _repetitions(self, table: StageTable, group: ClientGroupTable) -> Repetitions:
         numbers = range(1, max(1, group.times) + 1)

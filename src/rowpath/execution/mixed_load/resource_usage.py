@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 from typing_extensions import override
 
+from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.machine.counters import cpu, disk, memory
 from rowpath.machine.counters.connections import Growth
 
-Used = dict[str, int | None]
 Pids = Callable[[], list[int]]
 
 
@@ -24,8 +23,8 @@ class ProcessUse:
         self._disk: disk.Bytes | None = None
         self.since()
 
-    def since(self) -> Used | None:
-        """`cpu_ns`, `read_bytes` and `written_bytes` of the time since, and what is resident now; None: none is alive.
+    def since(self) -> ProcessSecond | None:
+        """CPU and disk of the time since, and what is resident now; None: none is alive.
 
         `memory_bytes` is the processes' own; what they map of files and share is beside it.
         """
@@ -37,14 +36,14 @@ class ProcessUse:
             return None
         now = self._disk
         # What ended in between without its parent's being among them would make a sum fall.
-        return {
-            "cpu_ns": max(0, self._cpu_ns - last_cpu_ns),
-            "memory_bytes": held.anonymous,
-            "file_bytes": held.file,
-            "shared_bytes": held.shared,
-            "read_bytes": max(0, now.read_bytes - last.read_bytes) if now and last else None,
-            "written_bytes": max(0, now.write_bytes - last.write_bytes) if now and last else None,
-        }
+        return ProcessSecond(
+            cpu_ns=max(0, self._cpu_ns - last_cpu_ns),
+            memory_bytes=held.anonymous,
+            file_bytes=held.file,
+            shared_bytes=held.shared,
+            read_bytes=max(0, now.read_bytes - last.read_bytes) if now and last else None,
+            written_bytes=max(0, now.write_bytes - last.write_bytes) if now and last else None,
+        )
 
     def _used(self, pids: list[int]) -> tuple[int, disk.Bytes | None]:
         return cpu.total_ns(pids), disk.total(pids)
@@ -70,9 +69,8 @@ class Usage:
         self._sides = {name: ProcessUse(pids) for name, pids in sides.items()} | {"controller": OwnUse()}
         self._growth = Growth(port) if port else None
 
-    def since(self) -> dict[str, Any]:
-        """The fields `processes` and `connections` of a `second` record."""
+    def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
+        """By side what its processes used, and what the connections carried (None: no TCP)."""
         used = {name: found for name, side in self._sides.items() if (found := side.since())}
         bytes_ = self._growth.since() if self._growth else None
-        connections = {"sent_bytes": bytes_[0], "received_bytes": bytes_[1]} if bytes_ else None
-        return {"processes": used, "connections": connections}
+        return used, ConnectionsSecond(*bytes_) if bytes_ else None

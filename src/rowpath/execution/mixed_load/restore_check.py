@@ -13,6 +13,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger, check_between
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import BackupCheck
 from rowpath.model.workload import Phase, PhaseName, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -31,9 +32,9 @@ class Restored:
     lost: int = 0
     doubled: int = 0
 
-    def checked(self) -> dict[str, int]:
-        """The journal's `checked`."""
-        return {name: getattr(self, name) for name in ("tables", "rows", "writes", "lost", "doubled")}
+    def checked(self) -> BackupCheck:
+        """As the journal has it."""
+        return BackupCheck(self.tables, self.rows, self.writes, self.lost, self.doubled)
 
 
 def counting(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> tuple[PreparedWorkload, PreparedPhase] | None:

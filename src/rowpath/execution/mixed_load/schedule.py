@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from dataclasses import asdict
 
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.path_runner import PathRunner
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
-from rowpath.machine import cpus
-from rowpath.machine.counters import noise
+from rowpath.journal.records import SetEndRecord, SetRecord
 from rowpath.planning.plan import block_order
 from rowpath.runners.process import RunnerFailure
 
@@ -47,17 +45,13 @@ class MixedLoadSchedule:
         self.renewal.renew([planned], first=set_number == 0)
         if not context.runnable(planned):
             return
-        self.journal.write("set", set=set_number, group=position, path_ids=[planned.path.id], anchors=[])
-        self._noise(set_number, position, "before")
+        self.journal.write(SetRecord(set_number, position, [planned.path.id]))
+        context.note_noise(set_number, position, "before")
         try:
             measure(PathRunner(context, self.renewal, set_number, planned))
         except RunnerFailure as failure:
             context.fail(set_number, planned, "", failure)
         except RowpathError as error:  # of the engine; a full disk ends the run
             context.fail(set_number, planned, "", RunnerFailure("connect", error.message))
-        self._noise(set_number, position, "after")
-        self.journal.write("set-end", set=set_number, group=position)
-
-    def _noise(self, set_number: int, position: int, when: str) -> None:
-        read = asdict(noise.read(cpus.server_cpus()[0]))
-        self.journal.write("noise", set=set_number, group=position, when=when, **read)
+        context.note_noise(set_number, position, "after")
+        self.journal.write(SetEndRecord(set_number, position))

@@ -6,7 +6,6 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from rowpath.execution.mixed_load import crash_recovery
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
@@ -15,6 +14,7 @@ from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.group_totals import Member, figures, group_record, stall_ns
 from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
+from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
 from rowpath.model.mixed_load import StageTable
 from rowpath.model.progress import GroupNow, GroupsSecond
 from rowpath.runners.process import RunnerFailure
@@ -34,7 +34,7 @@ Enough = Callable[[dict[str, Snapshot]], bool]
 class Outcome:
     """What came of a stage."""
 
-    records: list[dict[str, Any]] = field(default_factory=list)  # `group`
+    records: list[ClientGroupRecord] = field(default_factory=list)
     lasts: dict[str, Snapshot] = field(default_factory=dict)
     lost: str = ""  # why a client process is gone that nobody killed on purpose
     killed: list[int] | None = None  # pids
@@ -54,7 +54,7 @@ class Stage:
     zero_ns: int
     timeout_s: float
     usage: Usage | None = None
-    second: Callable[[dict[str, Any], GroupsSecond], None] | None = None
+    second: Callable[[SecondRecord, GroupsSecond], None] | None = None
     enough: Enough | None = None  # asked at every look: the stage ends when it says so
     look_ns: int = S
     outcome: Outcome = field(default_factory=Outcome)
@@ -295,9 +295,11 @@ class Stage:
         groups = {
             each.name: figures(snapshots[each.name], self._last.get(each.name), each.open_loop) for each in at_work
         }
-        record = {"stage": self.table.name, "at_ns": now_ns - self.zero_ns, "ns": ns, "groups": groups}
+        record = SecondRecord(stage=self.table.name, at_ns=now_ns - self.zero_ns, ns=ns, client_groups=groups)
+        if self.usage is not None:
+            record.processes, record.connections = self.usage.since()
         shown = {
-            name: GroupNow(each["operations"] * S / ns, each["p99_ns"], each["failed"], each["under_way_ns"])
+            name: GroupNow(each.operations * S / ns, each.p99_ns, each.failed, each.under_way_ns)
             for name, each in groups.items()
         }
         second = GroupsSecond(
@@ -308,7 +310,7 @@ class Stage:
             groups=shown,
             backup=any(action.under_way() for action in self.actions),
         )
-        self.second(record | (self.usage.since() if self.usage else {"processes": {}, "connections": None}), second)
+        self.second(record, second)
 
     def _finish(self, repetitions: list[Repetition], timeout_s: float) -> None:
         """Totals of every group, from the processes that can still tell and from the shared counters."""
@@ -332,9 +334,10 @@ class Stage:
                 self.ledger.add(*self.shared_counters.acknowledged(member.name))
             self.outcome.records.append(self._record(member, totals.get(member.name), last, cut))
 
-    def _record(self, member: Member, total: GroupTotal | None, last: Snapshot, cut: bool) -> dict[str, Any]:
+    def _record(self, member: Member, total: GroupTotal | None, last: Snapshot, cut: bool) -> ClientGroupRecord:
         begun_ns = self._begun.get(member.name, self.end_ns)
         ended_ns = max(ended for _begun, ended in self.shared_counters.spans(member.name))
         record = group_record(member, total, last, (begun_ns, ended_ns or begun_ns, self.end_ns), self.zero_ns)
-        longest = max(self._stalls.get(member.name, 0), record["longest_stall_ns"])
-        return {"stage": self.table.name} | record | {"longest_stall_ns": longest, "cut": cut}
+        record.stage, record.cut = self.table.name, cut
+        record.longest_stall_ns = max(self._stalls.get(member.name, 0), record.longest_stall_ns)
+        return record

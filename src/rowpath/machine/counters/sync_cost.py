@@ -21,7 +21,7 @@ class SyncCost:
 
     ns: float
     syncs: int
-    means: str = MEANS
+    method: str = MEANS
 
 
 def measure(directory: Path) -> SyncCost:
