@@ -81,11 +81,11 @@ class Runner:
         raise NotImplementedError(f"no {request} here")
 
     def hello(self, protocol, codec, requires, adapter, **_):
-        if (protocol[0], codec, adapter) != (1, 1, sys.argv[-1]) or set(requires) - {"touch", "digest"}:
+        if (protocol[0], codec, adapter) != (2, 1, sys.argv[-1]) or set(requires) - {"touch", "digest"}:
             raise NotImplementedError(f"protocol {protocol}, codec {codec}, {requires} or adapter {adapter} is unknown")
         reads = [perf_counter_ns() for _ in range(1001)]
         ids = {"pid": os.getpid(), "loop_tid": threading.get_native_id(), "clock_read_ns": (reads[-1] - reads[0]) / 1e3}
-        return ids | {"protocol": [1, 1], "codec": 1, "language": "python", "runner": "example 1", "adapter": adapter}
+        return ids | {"protocol": [2, 0], "codec": 1, "language": "python", "runner": "example 1", "adapter": adapter}
 
     def open(self, options, **_):
         started = perf_counter_ns()

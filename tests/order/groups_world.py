@@ -13,7 +13,7 @@ from rowpath.engines.base import Instance as AnyInstance
 from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import Groups, GroupsEnd, GroupSpec, GroupTotal
+from rowpath.runners.protocol import ClientGroups, ClientGroupsEnd, GroupSpec, GroupTotal
 from tests.order.order_world import Instance, Runner, World
 
 OPERATIONS = 7  # of each client and stage
@@ -28,16 +28,16 @@ class GroupsRunner(Runner):
         self.shared_counters: mmap.mmap | None = None
 
     def request(self, message: type, timeout_s: float, *, expect: type, **fields: Any) -> Any:
-        if message is Groups:
+        if message is ClientGroups:
             super().request(message, timeout_s, expect=dict, **fields)
-            with open(fields["board"], "r+b") as file:  # noqa: PTH123
+            with open(fields["shared_counters"], "r+b") as file:  # noqa: PTH123
                 self.shared_counters = mmap.mmap(file.fileno(), 0)
-            self.groups = fields["groups"]
+            self.groups = fields["client_groups"]
             for spec in self.groups:
                 self._each(spec, 0, WAITS)
             return expect(id=0, clients=sum(spec.clients for spec in self.groups))
-        if message is GroupsEnd:
-            self.world.say("groupsend", self.name)
+        if message is ClientGroupsEnd:
+            self.world.say("clientgroupsend", self.name)
             return expect(id=0, groups=[self._total(spec) for spec in self.groups])
         return super().request(message, timeout_s, expect=expect, **fields)
 

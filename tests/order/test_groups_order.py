@@ -112,7 +112,9 @@ def test_every_path_goes_through_all_stages_in_turn(groups: World, tmp_path: Pat
 def test_what_is_written_is_looked_for_after_the_last_stage(groups: World, tmp_path: Path) -> None:
     run(groups, tmp_path, make_plan(BOTH))
     kinds = [event[0] for event in after_proof(groups)]
-    assert kinds.index("checked") > kinds.index("groupsend") > kinds.index("groups") > kinds.index("prepare")
+    assert (
+        kinds.index("checked") > kinds.index("clientgroupsend") > kinds.index("clientgroups") > kinds.index("prepare")
+    )
 
 
 def test_a_server_is_reset_and_an_embedded_path_gets_a_new_copy(groups: World, tmp_path: Path) -> None:
@@ -142,8 +144,8 @@ def test_a_backup_is_made_twice_then_restored(groups: World, tmp_path: Path) -> 
         assert [(r["number"], r["ok"], r["restored"]) for r in made] == [(1, True, True), (2, True, True)]
         assert made[0]["ended_ns"] <= made[1]["begun_ns"]
         assert set(made[0]["inside"]) == {"writers", "later"}
-    kinds = [event[0] for event in after_proof(groups) if event[0] in ("groupsend", "restoring")]
-    assert kinds == ["groupsend", "restoring", "restoring"] * 2, "outside every stage"
+    kinds = [event[0] for event in after_proof(groups) if event[0] in ("clientgroupsend", "restoring")]
+    assert kinds == ["clientgroupsend", "restoring", "restoring"] * 2, "outside every stage"
 
 
 def test_a_backup_program_that_fails_is_a_failed_backup(groups: World, tmp_path: Path) -> None:
@@ -171,7 +173,7 @@ def test_a_runner_that_dies_in_a_stage(groups: World, tmp_path: Path) -> None:
 
 def test_a_server_that_dies_in_a_stage_is_started_again(groups: World, tmp_path: Path) -> None:
     def dies(event: Event) -> None:
-        if event[:2] == ("groupsend", "b"):
+        if event[:2] == ("clientgroupsend", "b"):
             groups.instances["postgresql"].stop()
 
     groups.fault = dies
@@ -203,7 +205,7 @@ def test_a_kill_on_purpose(groups: World, tmp_path: Path, monkeypatch: pytest.Mo
     assert len(groups.happened("start", label)) == 4, "the proof, before, to look, after"
 
 
-@pytest.mark.parametrize(("what", "who"), [("open", "a"), ("groups", "b"), ("prepare", "a")])
+@pytest.mark.parametrize(("what", "who"), [("open", "a"), ("clientgroups", "b"), ("prepare", "a")])
 def test_a_request_that_is_refused(groups: World, tmp_path: Path, what: str, who: str) -> None:
     refused = failing(what, who, RunnerFailure("unsupported", "not by this driver"), times=99)
     groups.fault = lambda event: refused(event) if len(groups.happened("stop")) >= len("ab") else None  # once proven
@@ -221,7 +223,9 @@ def test_an_engine_that_cannot_say_how_it_is_backed_up(groups: World, tmp_path: 
     assert of(records, "backup", "a")
 
 
-@pytest.mark.parametrize(("what", "who"), [("begun", "readers"), ("groups", "a"), ("groupsend", "b"), ("checked", "")])
+@pytest.mark.parametrize(
+    ("what", "who"), [("begun", "readers"), ("clientgroups", "a"), ("clientgroupsend", "b"), ("checked", "")]
+)
 def test_an_interruption(groups: World, tmp_path: Path, what: str, who: str) -> None:
     groups.fault = failing(what, who, KeyboardInterrupt())
     seconds = 60.0 if what == "begun" else 0.05

@@ -143,11 +143,11 @@ static void forget(rp_session *session) {
 }
 
 bool rp_groups_begin(rp_session *session, const rp_json *request, rp_writer *reply) {
-    const rp_json *list = rp_json_member(request, "groups");
+    const rp_json *list = rp_json_member(request, "client_groups");
     rp_arena *arena = rp_arena_new();
     rp_groups *all = session->groups = rp_arena_take(arena, sizeof *all);
     all->arena = arena;
-    bool good = rp_shared_counters_map(&all->counters, rp_json_text(request, "board", "")) &&
+    bool good = rp_shared_counters_map(&all->counters, rp_json_text(request, "shared_counters", "")) &&
                 read_groups(all, list != NULL && list->type == RP_JSON_LIST ? list->first : NULL, session) &&
                 start(all);
     if (good)
@@ -227,7 +227,7 @@ bool rp_groups_end(rp_session *session, const rp_json *request, rp_writer *reply
     rp_groups *all = session->groups;
     if (all == NULL) return rp_fail(RP_INTERNAL, "", "there are no groups to end");
     join(all, all->member_count);
-    rp_write_open(reply, "groups", '[');
+    rp_write_open(reply, "client_groups", '[');
     for (int i = 0; i < all->group_count; i++)
         write_group(reply, &all->groups[i]);
     rp_write_close(reply, ']');

@@ -65,12 +65,12 @@ static bool make_stoppable(const rp_client *client, bool cancels, int64_t after_
 bool rp_interrupt(rp_session *session, const rp_json *request, rp_writer *reply) {
     const rp_client *client = session->clients;
     const rp_adapter *adapter = client->adapter;
-    const char *behaviour = rp_json_text(request, "behaviour", "");
+    const char *kind = rp_json_text(request, "kind", "");
     int64_t after_ms = rp_json_integer(request, "after_ms", 0), most_ms = rp_json_integer(request, "most_ms", 0);
-    bool cancels = strcmp(behaviour, "cancel") == 0;
+    bool cancels = strcmp(kind, "cancel") == 0;
     void *canceller = NULL;
-    if (!cancels && strcmp(behaviour, "timeout") != 0)
-        return rp_fail(RP_UNSUPPORTED, "", "this runner knows no behaviour '%s'", behaviour);
+    if (!cancels && strcmp(kind, "timeout") != 0)
+        return rp_fail(RP_UNSUPPORTED, "", "this runner knows no kind '%s'", kind);
     if (after_ms < 1 || most_ms < after_ms)
         return rp_fail(RP_INTERNAL, "", "%lld and %lld ms to wait", (long long)after_ms, (long long)most_ms);
     if (!make_stoppable(client, cancels, after_ms, &canceller)) return false;

@@ -6,8 +6,8 @@
 
 #include "session.h"
 
-#define RP_PROTOCOL_MAJOR 1
-#define RP_PROTOCOL_MINOR 1
+#define RP_PROTOCOL_MAJOR 2
+#define RP_PROTOCOL_MINOR 0
 #define RP_CODEC 1
 
 typedef bool handler(rp_session *session, const rp_json *request, rp_writer *reply);
@@ -21,7 +21,7 @@ static double clock_read_ns(void) {
 }
 
 static bool is_served(const rp_session *session, const char *requirement) {
-    static const char *const served[] = {"touch", "digest", "clients", "behave", "groups"};
+    static const char *const served[] = {"touch", "digest", "clients", "interrupt", "client-groups"};
     if (strcmp(requirement, "describe") == 0) return session->adapter->describe != NULL;
     for (size_t i = 0; i < sizeof served / sizeof *served; i++)
         if (strcmp(served[i], requirement) == 0) return true;
@@ -186,7 +186,7 @@ static bool verify(rp_session *session, const rp_json *request, rp_writer *reply
     return with_phase(session, request, reply, rp_verify);
 }
 
-static bool groups(rp_session *session, const rp_json *request, rp_writer *reply) {
+static bool client_groups(rp_session *session, const rp_json *request, rp_writer *reply) {
     return connected(session) && rp_groups_begin(session, request, reply);
 }
 
@@ -207,7 +207,7 @@ static bool run(rp_session *session, const rp_json *request, rp_writer *reply) {
     return true;
 }
 
-static bool behave(rp_session *session, const rp_json *request, rp_writer *reply) {
+static bool interrupt(rp_session *session, const rp_json *request, rp_writer *reply) {
     return connected(session) && rp_interrupt(session, request, reply);
 }
 
@@ -259,8 +259,8 @@ static const struct {
     handler *serve;
 } handlers[] = {
     {"hello", hello},   {"open", open_connection}, {"prepare", prepare}, {"sample", sample},
-    {"verify", verify}, {"groups", groups},        {"run", run},         {"groups-end", rp_groups_end},
-    {"behave", behave}, {"describe", describe},    {"facts", facts},     {"close", close_connection},
+    {"verify", verify}, {"client-groups", client_groups}, {"run", run},         {"client-groups-end", rp_groups_end},
+    {"interrupt", interrupt}, {"describe", describe},    {"facts", facts},     {"close", close_connection},
     {"bye", bye},
 };
 
@@ -293,7 +293,7 @@ void rp_answer(rp_session *session, const char *line, size_t length, rp_writer *
         rp_fail(RP_UNSUPPORTED, "", "this runner serves no request '%s'", type);
         write_error(reply, id);
     } else if (session->groups != NULL && serve != rp_groups_end && serve != bye) {
-        rp_fail(RP_INTERNAL, "", "groups are at work: no '%s' before groups-end", type);
+        rp_fail(RP_INTERNAL, "", "groups are at work: no '%s' before client-groups-end", type);
         write_error(reply, id);
     } else if (!serve(session, request, reply)) {
         write_error(reply, id);

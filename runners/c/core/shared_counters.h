@@ -1,4 +1,4 @@
-/* Memory shared with the controller (runners/PROTOCOL.md, `groups`), in which each client writes down every operation
+/* Memory shared with the controller (runners/PROTOCOL.md, `client-groups`), in which each client writes down every operation
    before the next. Stores are seen in program order by whoever looks from another process, or after this one has died.
  */
 #ifndef RP_SHARED_COUNTERS_H

@@ -13,7 +13,7 @@ namespace Rowpath
 
         internal Interruption(Dictionary<string, object> request)
         {
-            Way = request.Text("behaviour");
+            Way = request.Text("kind");
             Sql = request.Text("sql");
             AfterMs = (int)request.Number("after_ms", 1000);
             MostMs = (int)request.Number("most_ms", 10000);

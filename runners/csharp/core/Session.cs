@@ -14,8 +14,8 @@ namespace Rowpath
     {
         const int Codec = 1;
         const string RunnerName = "rowpath-csharp 1.0";
-        static readonly int[] Protocol = { 1, 1 };
-        static readonly string[] Requirements = { "touch", "digest", "load", "clients", "behave" };
+        static readonly int[] Protocol = { 2, 0 };
+        static readonly string[] Requirements = { "touch", "digest", "load", "clients", "interrupt" };
 
         readonly string driver;
         readonly string adapterClass;
@@ -92,7 +92,7 @@ namespace Rowpath
                 case "verify": return Verify(request);
                 case "run": return RunStatements(request);
                 case "load": return Load(request);
-                case "behave": return Opened().First.Interrupt(new Interruption(request)).Reply();
+                case "interrupt": return Opened().First.Interrupt(new Interruption(request)).Reply();
                 case "facts": return Facts();
                 case "close": return Close();
                 case "bye":
@@ -108,7 +108,7 @@ namespace Rowpath
             object asked;
             var version = request.TryGetValue("protocol", out asked) ? asked as List<object> : null;
             if (version == null || version.Count == 0 || !(version[0] is long) || (long)version[0] != Protocol[0])
-                throw Unsupported("the C# runner speaks protocol 1, not " + Json.Format(asked));
+                throw Unsupported("the C# runner speaks protocol 2, not " + Json.Format(asked));
             if (request.Number("codec", Codec) != Codec)
                 throw Unsupported("the C# runner has codec 1, not " + request.Number("codec", Codec));
             object required;

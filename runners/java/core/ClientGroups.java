@@ -20,10 +20,10 @@ final class ClientGroups {
   ClientGroups(Map<String, Object> request, int connections, Function<Object, PreparedPhase> phases)
       throws Exception {
     boolean[] taken = new boolean[connections];
-    List<?> asked = (List<?>) request.get("groups");
+    List<?> asked = (List<?>) request.get("client_groups");
     int clients = asked.stream().mapToInt(one -> (int) number((Map<?, ?>) one, "clients")).sum();
     CountDownLatch coming = new CountDownLatch(clients);
-    try (SharedCounters shared = new SharedCounters((String) request.get("board"))) {
+    try (SharedCounters shared = new SharedCounters((String) request.get("shared_counters"))) {
       for (Object one : asked) {
         Map<?, ?> fields = (Map<?, ?>) one;
         take(taken, (int) number(fields, "first_client"), (int) number(fields, "clients"));

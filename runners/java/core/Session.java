@@ -20,12 +20,12 @@ import java.util.concurrent.BlockingQueue;
 
 /** Serves requests one after the other, on the thread that runs the loop. */
 final class Session implements Runnable {
-  private static final int[] PROTOCOL = {1, 1};
+  private static final int[] PROTOCOL = {2, 0};
   private static final int CODEC = 1;
   private static final Set<String> REQUIREMENTS =
-      Set.of("touch", "digest", "load", "clients", "behave", "describe", "groups");
+      Set.of("touch", "digest", "load", "clients", "interrupt", "describe", "client-groups");
   private static final Set<String> NOT_WHILE_GROUPS_WORK =
-      Set.of("groups", "sample", "verify", "prepare", "close");
+      Set.of("client-groups", "sample", "verify", "prepare", "close");
   private static final String NAME = "rowpath-java 1.0";
 
   private final String driver;
@@ -94,11 +94,11 @@ final class Session implements Runnable {
                   number(request, "operations", 0),
                   number(request, "first", -1));
       case "verify" -> verify(request);
-      case "groups" -> groups(request);
-      case "groups-end" -> groupsEnd();
+      case "client-groups" -> groups(request);
+      case "client-groups-end" -> groupsEnd();
       case "run" -> run(request);
       case "load" -> load(request);
-      case "behave" -> interrupt(request);
+      case "interrupt" -> interrupt(request);
       case "describe" ->
           Map.of("columns", opened().first().describe(String.valueOf(request.get("sql"))));
       case "facts" -> facts();
@@ -115,7 +115,7 @@ final class Session implements Runnable {
         || !(version.get(0) instanceof Number major)
         || major.intValue() != PROTOCOL[0]) {
       throw new Failure(
-          "unsupported", "", "the Java runner speaks protocol 1, not " + request.get("protocol"));
+          "unsupported", "", "the Java runner speaks protocol 2, not " + request.get("protocol"));
     }
     if (number(request, "codec", CODEC) != CODEC) {
       throw new Failure(
@@ -221,7 +221,7 @@ final class Session implements Runnable {
     if (groups == null) {
       throw new Failure("internal", "", "no groups of clients are at work");
     }
-    Map<String, Object> reply = Map.of("groups", groups.end());
+    Map<String, Object> reply = Map.of("client_groups", groups.end());
     groups = null;
     return reply;
   }
@@ -257,7 +257,7 @@ final class Session implements Runnable {
         .first()
         .interrupt(
             new Interruption(
-                String.valueOf(request.get("behaviour")),
+                String.valueOf(request.get("kind")),
                 String.valueOf(request.get("sql")),
                 number(request, "after_ms", 1000),
                 number(request, "most_ms", 10_000)))

@@ -15,15 +15,15 @@ MOST_FAILURES = 16
 class ClientGroups:
     """The groups of one request; their clients wait once this is made.
 
-    Errors: Failure for what cannot be; the board's own.
+    Errors: Failure for what cannot be; those of the shared counters.
     """
 
     def __init__(self, clients, phases, request):
-        self.requested = request["groups"]
+        self.requested = request["client_groups"]
         self._phases = phases
         self._parts = [None] * len(clients.adapters)
         for group in self.requested:
-            self._assign(group, request["board"])
+            self._assign(group, request["shared_counters"])
         self.count = sum(part is not None for part in self._parts)
         self._work = clients.gather(self._parts)
         self._done = self._error = None
@@ -52,7 +52,7 @@ class ClientGroups:
             found.append({"name": group["name"], **_summed(done, columns)})
         return found
 
-    def _assign(self, group, board):
+    def _assign(self, group, shared_counters):
         prepared = self._phases.get(group["phase"])
         if prepared is None:
             raise Failure("internal", f"phase {group['phase']!r} is not prepared")
@@ -69,7 +69,7 @@ class ClientGroups:
             self._parts[first + client] = (
                 prepared,
                 Assignment(
-                    board=board,
+                    shared_counters=shared_counters,
                     phase=group["phase"],
                     pacing=group["pacing"],
                     rate_per_s=group.get("rate_per_s", 0.0),
@@ -89,7 +89,7 @@ class ClientGroups:
 
 def _listen(requests, answer):
     for request in requests:
-        if request.get("type") == "groups-end":
+        if request.get("type") == "client-groups-end":
             return request
         if request.get("type") == "bye":
             answer(request, {})

@@ -75,7 +75,7 @@ CLIENT = """
     return operations, failed, rows, total, started, then, thread_clock() - cpu
 """
 
-# The buckets of the board's histograms.
+# The buckets of the shared counters' histograms.
 COUNT = "shift = value.bit_length() - 8; {of}[value if shift < 1 else (shift << 7) + (value >> shift)] += 1"
 
 CLOSED = {
@@ -109,7 +109,7 @@ value = then - due
 class Assignment(NamedTuple):
     """A client's part in a group: the protocol's fields of the group, and which client it is."""
 
-    board: str
+    shared_counters: str
     phase: str
     pacing: str
     rate_per_s: float
@@ -157,7 +157,7 @@ class GroupClient:
         self._failures = {}
         self._region = first, own = assignment.region()
         rows = max(assignment.parameters, 1)
-        slot = Slot(assignment.board, assignment.control, assignment.slot, assignment.acknowledged, rows)
+        slot = Slot(assignment.shared_counters, assignment.control, assignment.slot, assignment.acknowledged, rows)
         self._waits = assignment.pacing != "closed" or assignment.pause_ns
         pieces, schedule = PAUSED if assignment.pause_ns else CLOSED, None
         if assignment.pacing != "closed":

@@ -21,9 +21,9 @@ from core.interruption import try_interruption
 from core.load import store
 from core.phase import Phase
 
-PROTOCOL = [1, 1]
+PROTOCOL = [2, 0]
 CODEC = 1
-KNOWN = {"touch", "digest", "load", "clients", "behave", "describe", "groups"}
+KNOWN = {"touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"}
 LIMIT_BYTES = 1 << 20
 
 
@@ -177,16 +177,16 @@ class Session:
             request["first"], request["count"], request.get("max_rows", 100000), request.get("keep", "")
         )
 
-    def _on_groups(self, request):
+    def _on_client_groups(self, request):
         self._opened()
         self.groups = ClientGroups(self.clients, self.phases, request)
         return {"clients": self.groups.count}
 
-    def _on_groups_end(self, request):
+    def _on_client_groups_end(self, request):
         groups, self.groups = self.groups, None
         if groups is None:
             raise Failure("internal", "no groups are at work")
-        return {"groups": groups.totals()}
+        return {"client_groups": groups.totals()}
 
     def _on_load(self, request):
         prepared, first, count = self._prepared(request), request["first"], request["count"]
@@ -197,9 +197,9 @@ class Session:
         store(self.adapter, prepared.phase, rows[first : first + count])
         return {"rows": count, "ns": perf_counter_ns() - started}
 
-    def _on_behave(self, request):
+    def _on_interrupt(self, request):
         return try_interruption(
-            self._opened(), request["behaviour"], request["sql"], request["after_ms"], request["most_ms"]
+            self._opened(), request["kind"], request["sql"], request["after_ms"], request["most_ms"]
         )
 
     def _on_describe(self, request):

@@ -21,15 +21,15 @@ from rowpath.runners.manifest import command
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import (
     VERIFIED_ROWS,
+    ClientGroups,
+    ClientGroupsEnd,
+    ClientGroupsEndReply,
+    ClientGroupsReply,
     Close,
     CloseReply,
     Facts,
     FactsReply,
-    Groups,
-    GroupsEnd,
-    GroupsEndReply,
     GroupSpec,
-    GroupsReply,
     GroupTotal,
     Open,
     OpenReply,
@@ -131,7 +131,7 @@ class Worker:
 
     def open(self, **overrides: Any) -> WorkerRecord:
         """Shake hands and connect; as the journal has it, without set, time and facts."""
-        requires = (*(("clients",) if self.clients > 1 else ()), *(("groups",) if self.grouped else ()))
+        requires = (*(("clients",) if self.clients > 1 else ()), *(("client-groups",) if self.grouped else ()))
         hello = self.runner.hello(self.planned.adapter.driver, self.timeout_s, requires)
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
         if self.grouped:
@@ -289,13 +289,19 @@ class Worker:
         asked = {"phase": work.name, "first": first, "count": count, "max_rows": max_rows, "keep": keep}
         return self.runner.request(Verify, self.timeout_s, **asked, expect=VerifyReply)
 
-    def groups(self, board: str, groups: list[GroupSpec]) -> None:
-        """Make these groups ready: their clients wait for the word to begin on the board."""
-        self.runner.request(Groups, self.timeout_s, board=board, groups=groups, expect=GroupsReply)
+    def groups(self, shared_counters: str, groups: list[GroupSpec]) -> None:
+        """Make these groups ready: their clients wait for the word to begin in the shared counters."""
+        self.runner.request(
+            ClientGroups,
+            self.timeout_s,
+            shared_counters=shared_counters,
+            client_groups=groups,
+            expect=ClientGroupsReply,
+        )
 
     def groups_end(self, timeout_s: float) -> list[GroupTotal]:
         """What the groups did, in the order in which they were asked for, once all their clients are done."""
-        return self.runner.request(GroupsEnd, timeout_s, expect=GroupsEndReply).groups
+        return self.runner.request(ClientGroupsEnd, timeout_s, expect=ClientGroupsEndReply).client_groups
 
     def run(self, statements: list[str], ignore_errors: bool = False) -> list[int]:
         """Execute statements untimed; ns of each."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-PROTOCOL = (1, 1)
+PROTOCOL = (2, 0)
 CODEC = 1
 REQUIREMENTS = ("touch", "digest")
 MESSAGE_LIMIT_BYTES = 1 << 20
@@ -102,7 +102,7 @@ class Verify(Message, tag_field="type", tag="verify"):
 
 
 class GroupSpec(Message):
-    """One group of clients of a `groups` request; offsets are bytes in the board."""
+    """One client group of a `client-groups` request; offsets are bytes in the shared counters."""
 
     name: str
     phase: str
@@ -120,14 +120,14 @@ class GroupSpec(Message):
     acknowledged: int = 0
 
 
-class Groups(Message, tag_field="type", tag="groups"):
+class ClientGroups(Message, tag_field="type", tag="client-groups"):
     id: int
     deadline_ms: int
-    board: str
-    groups: list[GroupSpec]
+    shared_counters: str
+    client_groups: list[GroupSpec]
 
 
-class GroupsEnd(Message, tag_field="type", tag="groups-end"):
+class ClientGroupsEnd(Message, tag_field="type", tag="client-groups-end"):
     id: int
     deadline_ms: int
 
@@ -147,10 +147,10 @@ class Load(Message, tag_field="type", tag="load"):
     count: int
 
 
-class Behave(Message, tag_field="type", tag="behave"):
+class Interrupt(Message, tag_field="type", tag="interrupt"):
     id: int
     deadline_ms: int
-    behaviour: str
+    kind: str
     sql: str
     after_ms: int
     most_ms: int
@@ -183,11 +183,11 @@ Request = (
     | Prepare
     | Sample
     | Verify
-    | Groups
-    | GroupsEnd
+    | ClientGroups
+    | ClientGroupsEnd
     | RunStatements
     | Load
-    | Behave
+    | Interrupt
     | Describe
     | Facts
     | Close
@@ -274,7 +274,7 @@ class VerifyReply(Reply, kw_only=True):
     converted: list[str] = []
 
 
-class GroupsReply(Reply, kw_only=True):
+class ClientGroupsReply(Reply, kw_only=True):
     clients: int
 
 
@@ -309,8 +309,8 @@ class GroupTotal(Message):
     clients: list[GroupClient] = []
 
 
-class GroupsEndReply(Reply, kw_only=True):
-    groups: list[GroupTotal]
+class ClientGroupsEndReply(Reply, kw_only=True):
+    client_groups: list[GroupTotal]
 
 
 class RunReply(Reply, kw_only=True):
@@ -322,7 +322,7 @@ class LoadReply(Reply, kw_only=True):
     ns: int
 
 
-class BehaveReply(Reply, kw_only=True):
+class InterruptReply(Reply, kw_only=True):
     honoured: bool
     took_ns: int = 0
     usable: bool = False
@@ -359,11 +359,11 @@ REPLIES: dict[type, type] = {
     Prepare: PrepareReply,
     Sample: SampleReply,
     Verify: VerifyReply,
-    Groups: GroupsReply,
-    GroupsEnd: GroupsEndReply,
+    ClientGroups: ClientGroupsReply,
+    ClientGroupsEnd: ClientGroupsEndReply,
     RunStatements: RunReply,
     Load: LoadReply,
-    Behave: BehaveReply,
+    Interrupt: InterruptReply,
     Describe: DescribeReply,
     Facts: FactsReply,
     Close: CloseReply,

@@ -81,7 +81,7 @@ class Talk:
         log: list[str] = []
         self.runner = Runner.start(c.command(adapter, version, self.path), tuple(cpus.usable()), log.append)
         try:
-            self.hello = self.runner.hello(driver, TIMEOUT_S, ("clients", "behave"))
+            self.hello = self.runner.hello(driver, TIMEOUT_S, ("clients", "interrupt"))
         except BaseException:
             self.runner.stop()
             raise

@@ -9,7 +9,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import Behave, BehaveReply, Close, CloseReply
+from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply
 from rowpath.runners.toolchains import c
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
@@ -28,9 +28,9 @@ def talk(request: pytest.FixtureRequest) -> Iterator[Talk]:
             yield connected
 
 
-def behave(talk: Talk, behaviour: str, sql: str = "", *, after_ms: int = 200, most_ms: int = 20_000) -> BehaveReply:
-    asked = {"behaviour": behaviour, "sql": sql or talk.engine.slow_query(), "after_ms": after_ms, "most_ms": most_ms}
-    reply: BehaveReply = talk.ask(Behave, BehaveReply, **asked)
+def behave(talk: Talk, behaviour: str, sql: str = "", *, after_ms: int = 200, most_ms: int = 20_000) -> InterruptReply:
+    asked = {"kind": behaviour, "sql": sql or talk.engine.slow_query(), "after_ms": after_ms, "most_ms": most_ms}
+    reply: InterruptReply = talk.ask(Interrupt, InterruptReply, **asked)
     return reply
 
 

@@ -20,13 +20,13 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (
-    Behave,
-    BehaveReply,
     Close,
     CloseReply,
     Describe,
     DescribedColumn,
     DescribeReply,
+    Interrupt,
+    InterruptReply,
     PhaseSpec,
     Prepare,
     PrepareReply,
@@ -208,8 +208,8 @@ def test_cancelling_from_another_thread(instances: dict[str, Instance]) -> None:
     """The manager lets SQLCancel through while the statement runs."""
     for driver, instance in instances.items():
         with Talk(driver, instance) as talk:
-            reply: BehaveReply = talk.ask(
-                Behave, BehaveReply, behaviour="cancel", sql=talk.engine.slow_query(), after_ms=200, most_ms=8000
+            reply: InterruptReply = talk.ask(
+                Interrupt, InterruptReply, kind="cancel", sql=talk.engine.slow_query(), after_ms=200, most_ms=8000
             )
             assert reply.honoured
             assert reply.usable

@@ -40,7 +40,7 @@ def null(start: Start) -> Talk:
 def test_hello(start: Start) -> None:
     talk = start("null")
     reply = talk.hello(unknown="ignored")
-    assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([1, 1], 1, "c", talk.process.pid)
+    assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([2, 0], 1, "c", talk.process.pid)
     assert reply["loop_tid"] != reply["pid"]
     assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
     assert 5 < reply["clock_read_ns"] < 5000

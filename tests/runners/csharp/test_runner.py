@@ -62,7 +62,7 @@ def test_stopping_a_long_statement_as_observed(
 ) -> None:
     talk = opened(start, driver, tmp_path)
     slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
-    reply = talk.ask("behave", behaviour=behaviour, sql=slow, after_ms=300, most_ms=2_000)
+    reply = talk.ask("interrupt", kind=behaviour, sql=slow, after_ms=300, most_ms=2_000)
     assert (reply["honoured"], reply["usable"]) == (honoured, honoured), reply
     assert words in reply["text"]
     assert reply["took_ns"] >= 300_000_000
@@ -71,8 +71,8 @@ def test_stopping_a_long_statement_as_observed(
 def test_behaviours_that_are_none(start: Start, tmp_path: Path) -> None:
     talk = opened(start, "mono-data-sqlite", tmp_path)
     asked = {"sql": "SELECT 1", "after_ms": 100, "most_ms": 2_000}
-    assert talk.ask("behave", behaviour="dance", **asked)["error"]["kind"] == "unsupported"
-    ended = talk.ask("behave", behaviour="timeout", **asked)
+    assert talk.ask("interrupt", kind="dance", **asked)["error"]["kind"] == "unsupported"
+    ended = talk.ask("interrupt", kind="timeout", **asked)
     assert (ended["honoured"], ended["usable"], ended["text"]) == (False, True, "the statement came to its own end")
 
 

@@ -95,7 +95,7 @@ class Talk:
         self.engine = ENGINES[path.get("engine")]
         self.log: list[str] = []
         self.runner = Runner.start(command, tuple(cpus.usable()), self.log.append)
-        self.runner.hello(adapter.driver, TIMEOUT_S, ("clients", "behave"))
+        self.runner.hello(adapter.driver, TIMEOUT_S, ("clients", "interrupt"))
         self.opened = self.ask(Open, OpenReply, options=path.as_dict() | options)
 
     def ask(self, message: type, expect: type[Reply], **fields: Any) -> Any:

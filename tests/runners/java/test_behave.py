@@ -8,7 +8,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import Behave, BehaveReply, Close, CloseReply, Open, OpenReply
+from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply, Open, OpenReply
 from rowpath.runners.toolchains import java
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of
 
@@ -42,9 +42,9 @@ def talk_on(driver: str, deployment: str, instances: Instances) -> Talk:
     return Talk(ADAPTERS[driver], path, instances[key].options(path))
 
 
-def behave(talk: Talk, behaviour: str, sql: str = "") -> BehaveReply:
-    fields = {"behaviour": behaviour, "sql": sql or talk.engine.slow_query(), "after_ms": AFTER_MS}
-    reply: BehaveReply = talk.ask(Behave, BehaveReply, most_ms=MOST_MS, **fields)
+def behave(talk: Talk, behaviour: str, sql: str = "") -> InterruptReply:
+    fields = {"kind": behaviour, "sql": sql or talk.engine.slow_query(), "after_ms": AFTER_MS}
+    reply: InterruptReply = talk.ask(Interrupt, InterruptReply, most_ms=MOST_MS, **fields)
     return reply
 
 

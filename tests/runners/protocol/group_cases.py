@@ -173,7 +173,7 @@ def refused_meanwhile(subject: Subject) -> None:
         with pytest.raises(RunnerFailure), talk.groups(Group("unheard-of")):
             pass
         with pytest.raises(RunnerFailure):
-            talk.ask(protocol.GroupsEnd, protocol.GroupsEndReply)
+            talk.ask(protocol.ClientGroupsEnd, protocol.ClientGroupsEndReply)
         with talk.groups(Group(NOTHING, operations=1)) as working:
             working.begin()
             working.wait_until_done()

@@ -92,7 +92,7 @@ class Talk:
         self.log: list[str] = []
         self.runner = Runner.start(command, tuple(cpus.usable()), self.log.append)
         try:
-            self.runner.hello(subject.adapter.driver, TIMEOUT_S, ("clients", "groups"))
+            self.runner.hello(subject.adapter.driver, TIMEOUT_S, ("clients", "client-groups"))
             opened = subject.path.as_dict() | subject.instance.options(subject.path) | options
             self.ask(protocol.Open, protocol.OpenReply, options=opened)
         except BaseException:
@@ -198,7 +198,9 @@ class Working:
                 )
             )
             first_client += group.clients
-        reply = talk.ask(protocol.Groups, protocol.GroupsReply, board=shared_counters.file, groups=asked)
+        reply = talk.ask(
+            protocol.ClientGroups, protocol.ClientGroupsReply, shared_counters=shared_counters.file, client_groups=asked
+        )
         assert reply.clients == first_client
 
     def begin(self, after_s: float = 0.02) -> int:
@@ -236,7 +238,7 @@ class Working:
         """`groups-end`, with the end set now where it was not: what each group did."""
         if self.begun_ns:
             self.wait_until_done_or_end()
-        reply: protocol.GroupsEndReply = self.talk.ask(protocol.GroupsEnd, protocol.GroupsEndReply)
+        reply: protocol.ClientGroupsEndReply = self.talk.ask(protocol.ClientGroupsEnd, protocol.ClientGroupsEndReply)
         assert [total.name for total in reply.groups] == [group.name for group in self.groups]
         return {total.name: total for total in reply.groups}
 

@@ -17,7 +17,7 @@ from rowpath.runners.manifest import Adapter, load_manifest
 NOTHING = {"name": "null.nothing", "kind": "null"}
 K = {"name": "k", "type": "integer"}
 V = {"name": "v", "type": "text", "nullable": True}
-KNOWN = ("touch", "digest", "load", "clients", "behave")
+KNOWN = ("touch", "digest", "load", "clients", "interrupt")
 LACKS = {"c": ("load",)}  # of what a runner may know, by language
 Start = Callable[..., "Talk"]
 Ask = Callable[[str], str]
@@ -77,7 +77,7 @@ class Talk:
 
     def hello(self, **changed: Any) -> Any:
         asked = {
-            "protocol": [1, 1],
+            "protocol": [2, 0],
             "codec": 1,
             "requires": self.known,
             "adapter": self.driver,

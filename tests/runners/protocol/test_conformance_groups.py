@@ -87,7 +87,7 @@ def test_a_runner_need_not_know_groups(house: House) -> None:
     runner = Runner.start(manifest.command(stranger, "system", PLANNED.path), (0,))
     with contextlib.ExitStack() as stack, pytest.raises(RunnerFailure, match="'groups' is not known") as refused:
         stack.callback(runner.stop)
-        runner.hello("fake-honest", requires=("groups",))
+        runner.hello("fake-honest", requires=("client-groups",))
     assert refused.value.kind == "unsupported"
 
 

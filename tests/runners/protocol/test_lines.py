@@ -80,7 +80,7 @@ def left_behind(talk: Talk) -> bool:
 def test_handshake(start: Start, language: str, driver: str) -> None:
     talk = start(driver)
     reply = talk.hello()
-    assert (reply["protocol"], reply["codec"], reply["language"]) == ([1, 1], 1, language)
+    assert (reply["protocol"], reply["codec"], reply["language"]) == ([2, 0], 1, language)
     assert reply["pid"] == talk.process.pid
     assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
     assert reply["loop_tid"] != reply["pid"]
@@ -99,9 +99,12 @@ def test_handshake(start: Start, language: str, driver: str) -> None:
 @pytest.mark.parametrize(("language", "driver"), [("csharp", "null")])
 def test_groups_are_refused_with_a_reason(start: Start, driver: str) -> None:
     talk = start(driver)
-    for refused in (talk.hello(requires=["touch", "groups"]), talk.ask("groups", board="/nowhere", groups=[])):
+    for refused in (
+        talk.hello(requires=["touch", "client-groups"]),
+        talk.ask("client-groups", shared_counters="/nowhere", client_groups=[]),
+    ):
         assert refused["error"]["kind"] == "unsupported"
-        assert "groups" in refused["error"]["text"]
+        assert "client-groups" in refused["error"]["text"]
 
 
 @every_language

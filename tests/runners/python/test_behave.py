@@ -19,9 +19,9 @@ from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
 AFTER_MS, MOST_MS = 300, 8000
 
 
-def tried(talk: Talk, behaviour: str, sql: str, after_ms: int = AFTER_MS, most_ms: int = MOST_MS) -> p.BehaveReply:
+def tried(talk: Talk, behaviour: str, sql: str, after_ms: int = AFTER_MS, most_ms: int = MOST_MS) -> p.InterruptReply:
     return talk.runner.request(
-        p.Behave, 60, behaviour=behaviour, sql=sql, after_ms=after_ms, most_ms=most_ms, expect=p.BehaveReply
+        p.Interrupt, 60, kind=behaviour, sql=sql, after_ms=after_ms, most_ms=most_ms, expect=p.InterruptReply
     )
 
 

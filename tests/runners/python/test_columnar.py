@@ -206,10 +206,10 @@ def test_a_column_is_read_and_not_only_counted(start: Callable[..., Talk], duckd
         assert int(talk.sample(name, operations=1, lead_in_ns=0).touch, 16) != whole, column
 
 
-def stopped(talk: Talk, behaviour: str, sql: str) -> p.BehaveReply:
+def stopped(talk: Talk, behaviour: str, sql: str) -> p.InterruptReply:
     """How a long query ended that was to be stopped after 0.3 s."""
     return talk.runner.request(
-        p.Behave, 60, behaviour=behaviour, sql=sql, after_ms=300, most_ms=20_000, expect=p.BehaveReply
+        p.Interrupt, 60, kind=behaviour, sql=sql, after_ms=300, most_ms=20_000, expect=p.InterruptReply
     )
 
 

@@ -142,12 +142,12 @@ def test_what_cannot_be_placed_is_refused(null: Subject) -> None:
                 ask(talk, "/nowhere", twice)
             assert ask(talk, shared_counters.file, twice).clients == 1
             shared_counters.end("group", 1)
-            assert len(talk.ask(protocol.GroupsEnd, protocol.GroupsEndReply).groups) == 1
+            assert len(talk.ask(protocol.ClientGroupsEnd, protocol.ClientGroupsEndReply).client_groups) == 1
 
 
-def ask(talk: Any, shared_counters: str, *groups: protocol.GroupSpec) -> protocol.GroupsReply:
-    reply: protocol.GroupsReply = talk.ask(
-        protocol.Groups, protocol.GroupsReply, board=shared_counters, groups=list(groups)
+def ask(talk: Any, shared_counters: str, *groups: protocol.GroupSpec) -> protocol.ClientGroupsReply:
+    reply: protocol.ClientGroupsReply = talk.ask(
+        protocol.ClientGroups, protocol.ClientGroupsReply, shared_counters=shared_counters, client_groups=list(groups)
     )
     return reply
 

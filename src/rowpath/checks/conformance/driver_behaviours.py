@@ -15,7 +15,7 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import Behave, BehaveReply, Close, CloseReply
+from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply
 
 # Drivers whose timeouts are whole seconds have none below 1. A request that comes while a cold engine still makes its
 # plan may be lost: then a later one tells whether the driver can stop a statement at all.
@@ -62,13 +62,13 @@ def _stops_after(planned: PlannedPath, house: House, behaviour: str, name: str, 
     try:
         fresh.open()
         reply = fresh.runner.request(
-            Behave,
+            Interrupt,
             MOST_MS / 1000 + 20,
-            behaviour=behaviour,
+            kind=behaviour,
             sql=ENGINES[planned.path.get("engine")].slow_query(),
             after_ms=after_ms,
             most_ms=MOST_MS,
-            expect=BehaveReply,
+            expect=InterruptReply,
         )
     except RunnerFailure as failure:
         return Behaviour(name, "unsupported" if failure.kind == "unsupported" else "no", failure.text)

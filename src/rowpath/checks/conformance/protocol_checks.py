@@ -77,7 +77,7 @@ def strangers(planned: PlannedPath, house: House) -> str:
 
 def _strangers(planned: PlannedPath, house: House, fresh: Worker) -> None:
     runner, driver = fresh.runner, planned.adapter.driver
-    for changed in ({"protocol": (2, 0)}, {"codec": 99}, {"requires": ["touch", "magic"]}, {"adapter": "another"}):
+    for changed in ({"protocol": (3, 0)}, {"codec": 99}, {"requires": ["touch", "magic"]}, {"adapter": "another"}):
         failure = refused(f"hello with {changed}", lambda c=changed: say_hello(runner, **({"adapter": driver} | c)))  # type: ignore[misc]
         same(f"the error's kind after a hello with {changed}", failure.kind, "unsupported")
         true("the error has a text", failure.text, "a reason", "nothing")
