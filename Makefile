@@ -2,11 +2,11 @@
 PYTHON = .venv/bin/python
 export PYTHONPATH = src
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
-PYTHON_SOURCES = $(wildcard src tests bench runners/python runners/example)
+PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example)
 SIDE_BY_SIDE = $(PYTHON) -m pytest -n 2 --dist loadgroup
 MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 
-.PHONY: run test test-fast test-all test-changed check bench setup lock clean help
+.PHONY: run test test-fast test-all test-changed check bench docs setup lock clean help
 
 run: ## run the experiment `tour`
 	@./rowpath run tour
@@ -34,6 +34,9 @@ check: setup ## formatters, linters, types, compilers' warnings
 
 bench: setup ## the figures that Rowpath itself must reach
 	@$(PYTHON) -m bench
+
+docs: setup ## renew the generated blocks of docs/*.md
+	@$(PYTHON) scripts/docs_tables.py
 
 setup: ## the environment that the other targets need
 	@scripts/setup.sh requirements.lock dev-requirements.lock

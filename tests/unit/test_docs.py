@@ -30,6 +30,7 @@ from rowpath.workloads import workload_file as workloads
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "runners" / "PROTOCOL.md"])
+GENERATED = ("capabilities.md",)  # by a run of the conformance suite
 EXAMPLE = re.compile(r"```toml\n(# (my-[a-z]+\.toml)\n.*?)```", re.DOTALL)
 
 
@@ -58,19 +59,12 @@ def test_every_metric_has_a_heading_with_its_unit() -> None:
         assert text.startswith(unit), metric
 
 
-@pytest.mark.parametrize("test", TESTS)
-def test_every_known_answer_test_has_its_numbered_heading(test: str) -> None:
-    assert [heading for heading in headings("method.md") if re.fullmatch(rf"\d+\. {re.escape(test)}", heading)]
-
-
-def test_known_answer_tests_carry_the_number_of_their_heading() -> None:
+def test_known_answer_tests_are_numbered_in_their_order_everywhere() -> None:
     found = [re.fullmatch(r"(\d+)\. (.+)", heading) for heading in headings("method.md")]
-    numbers = {match.group(2): match.group(1) for match in found if match}
-    assert set(numbers) == set(TESTS)
-    for name, module in TESTS.items():
+    assert [(int(match.group(1)), match.group(2)) for match in found if match] == list(enumerate(TESTS, 1))
+    for number, (name, module) in enumerate(TESTS.items(), 1):
         text = (ROOT / "src" / "rowpath" / "checks" / "selftest" / f"{module}.py").read_text(encoding="utf-8")
-        stated = re.match(r'"""(\d+): ', text)
-        assert stated is None or stated.group(1) == numbers[name], name
+        assert text.startswith(f'"""{number}: '), name
 
 
 def test_every_coordinate_is_in_the_table() -> None:
@@ -132,6 +126,49 @@ def test_every_document_that_is_named_exists() -> None:
     for file in PAGES:
         for name in re.findall(r"\b((?:docs|runners|schemas|src|tests|web)/[\w/.-]+\.\w+)", file.read_text()):
             assert (ROOT / name).exists(), f"{file.name} names {name}"
+
+
+def anchors(page: Path) -> set[str]:
+    """What GitHub makes of a page's headings."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+def links(page: Path) -> list[str]:
+    """Every target of a link that is no URL."""
+    return re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for link in links(page):
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), f"{page.name} links to {link}"
+        assert not anchor or anchor in anchors(target), f"{page.name} links to {link}"
+
+
+def test_the_readme_links_every_page() -> None:
+    named = {(ROOT / link.partition("#")[0]).resolve() for link in links(ROOT / "README.md")}
+    assert {page for page in PAGES if page.name != "README.md"} <= named
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_documents_name_each_other_by_links(page: Path) -> None:
+    if page.name in GENERATED:
+        return
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`]*`|\[[^]]*\]\([^)]*\)", "", text)
+    assert not re.findall(r"[\w/-]+\.md\b", text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lines_have_at_most_120_characters(page: Path) -> None:
+    if page.name in GENERATED:
+        return
+    text = re.sub(r"^```\n.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert not [line for line in text.splitlines() if len(line) > 120]  # real output in plain code blocks excepted
 
 
 def test_every_option_that_is_named_exists() -> None:

@@ -66,13 +66,18 @@ def drivers() -> Iterator[str]:
 
 
 def workloads_lines() -> Iterator[str]:
-    """One line per workload: name, phases, title."""
-    for name in workload_file.names():
+    """Two lines per workload: name and title, then its phases below the title."""
+    names = workload_file.names()
+    width = max(map(len, names))
+    for name in names:
         workload = workload_file.load_workload(name)
-        yield f"{name:<10} {', '.join(phase.name for phase in workload.phases):<22} {workload.title}"
+        yield f"{name:<{width}}  {workload.title}"
+        yield f"{'':<{width}}  {', '.join(phase.name for phase in workload.phases)}"
 
 
 def experiments_lines() -> Iterator[str]:
     """One line per experiment: name, title."""
-    for name in experiment_file.names():
-        yield f"{name:<16} {experiment_file.load_experiment(name).experiment.title}"
+    names = experiment_file.names()
+    width = max(map(len, names))
+    for name in names:
+        yield f"{name:<{width}}  {experiment_file.load_experiment(name).experiment.title}"

@@ -13,7 +13,7 @@ from rowpath.journal.records import DroppedRecord, FailureRecord, SampleRecord, 
 
 
 def wrong_rows(evidence: Evidence) -> Iterator[Finding]:
-    """A path whose digest differs from the generator's."""
+    """The digest of the rows differs from the generator's."""
     wrong: dict[str, list[VerifyRecord]] = {}
     for record in evidence.journal.all(VerifyRecord):
         if record.ok is False:
@@ -44,7 +44,7 @@ def _cause(evidence: Evidence, record: VerifyRecord) -> str:
 
 
 def values_not_read(evidence: Evidence) -> Iterator[Finding]:
-    """A path whose touch sum is wrong: not every value was taken inside the clock."""
+    """The touch sum is wrong: not every value was taken inside the clock."""
     wrong: dict[str, list[SampleRecord]] = {}
     for sample in evidence.journal.all(SampleRecord):
         if sample.touch_ok is False:
@@ -106,7 +106,7 @@ def failed_operations(evidence: Evidence) -> Iterator[Finding]:
 
 
 def converted_values(evidence: Evidence) -> Iterator[Finding]:
-    """Paths whose driver handed over text that the adapter converted inside the clock."""
+    """The driver returns text that the adapter converts inside the clock."""
     columns: dict[str, list[str]] = {}
     for record in evidence.journal.all(VerifyRecord):
         columns.setdefault(record.path_id, []).extend(record.converted)

@@ -52,7 +52,7 @@ def _transaction_text(proof: CountedRecord) -> str:
 
 
 def prepared_anew(evidence: Evidence) -> Iterator[Finding]:
-    """Statements whose text travels with each execution: as a broken promise, or as what `bound` costs."""
+    """The SQL text travels with each execution: a broken promise, or the cost of `bound`."""
     for proof in evidence.counted.values():
         path, sent = evidence.path(proof.path_id), proof.each("texts_sent")
         defined = evidence.phase(proof)

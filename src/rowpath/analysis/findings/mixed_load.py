@@ -49,7 +49,7 @@ def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
 
 
 def client_stalled(evidence: Evidence) -> Iterator[Finding]:
-    """Groups none of whose operations ended for long; told once of each path, the longest time first."""
+    """Groups with a long time in which no operation ended; each path once, the longest first."""
     killed = _killed(evidence)
     stalled: dict[str, list[GroupFigures]] = {}
     for each in _figures(evidence):
@@ -85,7 +85,7 @@ def _stood(each: GroupFigures) -> str:
 
 
 def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
-    """Groups in closed loop that surely work faster where more groups are at work: what they wait for is no engine."""
+    """Groups in closed loop that surely work faster beside more groups: they do not wait for the engine."""
     figures = [each for each in _figures(evidence) if each.pacing == "closed"]
     at_work: dict[tuple[str, str], set[str]] = {}
     for each in _figures(evidence):
@@ -159,7 +159,7 @@ def operations_refused(evidence: Evidence) -> Iterator[Finding]:
 
 
 def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
-    """Writes whose success a client was told and that are not there, or are there more than once."""
+    """Acknowledged writes that are missing, or that were done more than once."""
     records: list[AcknowledgedRecord] = evidence.journal.all(AcknowledgedRecord)
     for record in records:
         if record.ok and not record.lost and not record.doubled:
@@ -215,7 +215,7 @@ def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
 
 
 def backup_slows(evidence: Evidence) -> Iterator[Finding]:
-    """Groups whose rate surely falls during a backup."""
+    """Groups with a rate that surely falls during a backup."""
     for each in evidence.mixed_load.effects if evidence.mixed_load else ():
         if each.high is None or each.high >= 1:
             continue
@@ -233,7 +233,7 @@ def backup_slows(evidence: Evidence) -> Iterator[Finding]:
 
 
 def generator_late(evidence: Evidence) -> Iterator[Finding]:
-    """Open loops whose generator began so late that it is in the latencies; told once of each path, the worst first."""
+    """Open loops with a load generator so late that it is in the latencies; each path once, the worst first."""
     found: dict[str, list[tuple[float, int, int, GroupFigures]]] = {}
     for each in _figures(evidence):
         late = each.lateness.p99_ns if each.lateness else None

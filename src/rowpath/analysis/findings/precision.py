@@ -42,7 +42,7 @@ def provisional(evidence: Evidence) -> Iterator[Finding]:
 
 
 def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
-    """Ratios whose interval is wider than the run's target."""
+    """Ratios with an interval wider than the run's target."""
     target = evidence.journal.run.experiment.measure.target_half_width
     wide: dict[str, float] = {}
     for ranking in evidence.rankings:
@@ -161,7 +161,7 @@ def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
 
 
 def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
-    """Pairs of paths whose order depends on where client and server are pinned."""
+    """Pairs of paths in an order that depends on where client and server are pinned."""
     flips: dict[tuple[str, str, str], list[tuple[str, Cell, Cell]]] = {}
     for a_same, a_split, b_same, b_split in _twins(evidence):
         same, split = evidence.cells.interval(a_same, b_same), evidence.cells.interval(a_split, b_split)

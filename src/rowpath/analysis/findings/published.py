@@ -16,7 +16,7 @@ AGREE = 0.1  # what one operation would have had in two states, for it to be the
 
 
 def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
-    """Operations whose published rates do not fit into the published bandwidth; nothing measured is asked."""
+    """Operations with published rates that do not fit into the published bandwidth; no measured figure is used."""
     columns = evidence.journal.run.experiment.published
     for relation in evidence.journal.run.experiment.consistency:
         shared = claims.states(columns, relation)

@@ -52,7 +52,7 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
 
 
 def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
-    """A path whose time over an emulated link is not its time without it and its round trips' time."""
+    """Time over an emulated link that is not the time without it plus that of the round trips."""
     for each in across_links(evidence):
         slower = each.ratio > 1
         surely = each.low if slower else each.high
@@ -92,7 +92,7 @@ def _idle(sample: SampleRecord) -> float:
 
 
 def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
-    """Durable writes whose time is mostly the disk's: the syncs' measured cost explains it, the CPU does not."""
+    """Durable writes that wait mostly for the disk: the syncs' measured cost explains the time, the CPU does not."""
     cost = evidence.journal.sync_cost
     for cell in evidence.sound() if cost is not None else ():
         proof = evidence.counted.get(cell.key[:3])

@@ -1,4 +1,4 @@
-"""8: the same path under two names differs in at most 9 % of comparisons and is ranked apart in none; 3 % is seen.
+"""9: the same path under two names differs in at most 9 % of comparisons and is ranked apart in none; 3 % is seen.
 
 The limit 9 % is the 99 % limit of a true 5 % in 200 comparisons; with fewer, the binomial limit for their number.
 """

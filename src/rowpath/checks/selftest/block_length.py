@@ -1,4 +1,4 @@
-"""Each runner's figure from 10 ms blocks lies within 2 % of its own from 500 ms blocks: the lead-in is long enough."""
+"""17: each runner's figure from 10 ms blocks lies within 2 % of its own from 500 ms blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C null adapter with a cost that is known: what tests 4 to 7 hold the collectors against."""
+"""The C null adapter with a cost that is known: tests 4 to 8 compare the collectors with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""7, closed loop: a stall in each hundredth operation shows in the maximum and, by its share, in the mean."""
+"""7: a stall in each hundredth operation shows in the maximum and, by its share, in the mean."""
 
 from __future__ import annotations
 

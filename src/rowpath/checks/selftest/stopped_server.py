@@ -1,4 +1,4 @@
-"""7, open loop: a server stopped for P seconds at R requests a second is a queue of R·P operations, seen in latency.
+"""8: a server stopped for P seconds at R requests a second is a queue of R·P operations, seen in latency.
 
 Closed loop sees one operation of it. A rate beyond what a path can do is told to be one that was not reached.
 """
