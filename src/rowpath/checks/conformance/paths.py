@@ -46,7 +46,7 @@ def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> lis
 
 
 @cache
-def of_the_project() -> tuple[PlannedPath, ...]:
+def project_paths() -> tuple[PlannedPath, ...]:
     """Those of all adapters, grouped by the instance of an engine that they share.
 
     An adapter's further engines are held to fewer values: what combinations do is seen on its first. Engines whose
@@ -62,7 +62,7 @@ def of_the_project() -> tuple[PlannedPath, ...]:
     return tuple(sorted(every, key=lambda each: order.index(key_of(each.path))))
 
 
-def defaults(paths: tuple[PlannedPath, ...]) -> tuple[PlannedPath, ...]:
+def default_paths(paths: tuple[PlannedPath, ...]) -> tuple[PlannedPath, ...]:
     """The first path of every adapter, engine and deployment."""
     first: dict[tuple[str, ...], PlannedPath] = {}
     for each in paths:
