@@ -1,4 +1,4 @@
-"""Groups of clients at work at once: counted in shared memory as in the reply, each row right, each write stored once."""
+"""Groups of clients at work at once: counted in shared memory as in the reply; rows right, each write stored once."""
 
 from __future__ import annotations
 
