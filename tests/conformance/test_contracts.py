@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners import sync_counting
 
 OPERATIONS = 20
+BACKENDS_END_WITHIN_S = 60.0
 MOST_OF_ASKING = 3  # transactions that a driver makes of one statement outside the clock
 # ADBC describes a result in a transaction of its own before it fetches it; with BEGIN and COMMIT around that are three.
 EACH = {"adbc-postgresql": {"by-key": 2, "in-transaction": 3}}
@@ -71,6 +73,7 @@ def test_a_transaction_each_and_none_left_open(
 ) -> None:
     instance = worker.instance
     assert isinstance(instance, Server)
+    wait_for_the_end_of_other_backends(instance)
     work = fixture.work(case_named(case), planned)
     worker.prepare(work)
     worker.sample(work, "warm", operations=12)  # drivers change their ways after some executions
@@ -85,6 +88,15 @@ def test_a_transaction_each_and_none_left_open(
     open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name <> 'psql' AND state LIKE 'idle in%'"
     assert instance._psql(open_ones, "postgres", "postgres").strip() == "0"
     assert committed(worker, instance) - before == OPERATIONS * each + flush
+
+
+def wait_for_the_end_of_other_backends(instance: Server) -> None:
+    """Until the connection under test is the only one: a backend counts its last transactions as it ends."""
+    backends = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'rowpath' AND backend_type = 'client backend'"
+    deadline = time.monotonic() + BACKENDS_END_WITHIN_S
+    while instance._psql(backends, "postgres", "postgres").strip() != "1":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def committed_after_one(worker: Worker, work: PreparedPhase, instance: Server) -> int:

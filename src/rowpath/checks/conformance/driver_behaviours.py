@@ -26,6 +26,7 @@ CANCEL, TIMEOUT = "cancellation honoured", "statement timeout honoured"
 MAX_MS = 8000
 ON_TIME_MS = 4000  # an end later than this is not due to the request
 ON_TIME_TO_CONFIRM_MS = 1000  # enough to see once more that nothing stops the statement
+AFTER_RESTART_S = 10.0  # for each request: some drivers wait for a server that is gone
 UNDOCUMENTED: Mapping[str, str] = MappingProxyType({})
 
 
@@ -112,6 +113,7 @@ def _restart(planned: PlannedPath, fixture: EngineFixture) -> list[Behaviour]:
         worker.prepare(work)
         worker.sample(work, "warm", operations=2, first=0)
         fixture.restart(planned)
+        worker.timeout_s = AFTER_RESTART_S
         return [_sample(worker, work, same), _reopen(worker, work, again)]
     except RunnerFailure as failure:
         return [Behaviour(same, "no", failure.text)]
