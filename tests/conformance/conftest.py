@@ -13,7 +13,6 @@ from tests.conformance import plugin
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.paths import project_paths, reason_against
 from rowpath.checks.conformance.report import opened_fixture
-from rowpath.execution.worker import Worker
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 
@@ -55,9 +54,3 @@ def seen(planned: PlannedPath) -> dict[str, Any]:
     words = [planned.adapter.language, planned.adapter.driver, *engine, planned.path.get("deployment")]
     empty: dict[str, Any] = {"adapter": " ".join(words), "checks": {}, "behaviours": {}, "types": {}, "syncs": {}}
     return plugin.OBSERVED.setdefault(planned.name, empty)
-
-
-@pytest.fixture
-def worker(planned: PlannedPath, fixture: EngineFixture) -> Worker:
-    """The connection under test, the same for all tests of a path that follow one another."""
-    return fixture.connected(planned)

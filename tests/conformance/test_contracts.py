@@ -68,15 +68,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(("planned", "case"), found, indirect=["planned"], ids=ids)
 
 
-def test_a_transaction_each_and_none_left_open(
-    planned: PlannedPath, worker: Worker, fixture: EngineFixture, case: str
-) -> None:
+def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: EngineFixture, case: str) -> None:
+    fixture.disconnect()  # drivers change their ways after some executions on a connection
+    worker = fixture.connected(planned)
     instance = worker.instance
     assert isinstance(instance, Server)
     wait_for_the_end_of_other_backends(instance)
     work = fixture.work(case_named(case), planned)
     worker.prepare(work)
-    worker.sample(work, "warm", operations=12)  # drivers change their ways after some executions
+    worker.sample(work, "warm", operations=12)
     # What asking costs by itself: pgjdbc describes each statement first when it is told to be binary. (A flush with
     # nothing but itself to report reports nothing, hence an operation before each.)
     earlier, before = (committed_after_one(worker, work, instance) for _ in range(2))

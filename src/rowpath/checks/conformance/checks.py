@@ -1,4 +1,4 @@
-"""A case on a path: right rows, right counts, errors typed, and the runner goes on after each of them."""
+"""A case on a path: right rows, right counts, typed errors, and a runner that goes on after each error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_ROWS = 100_000
 
 
 def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> Outcome:
-    """What the case came to on the path; after a failure the next check gets a new process."""
+    """The result of the case on the path; after a failure the next check gets a new process."""
     notes: dict[str, Any] = {}
     try:
         reason = _check(case, planned, fixture, notes)
@@ -67,7 +67,7 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
         _check_error(case, planned, failure)
         _check_goes_on(planned, worker, fixture)
     else:
-        expect("an error is told", case.failed or not case.error, case.error, "no error")
+        expect("an error is reported", case.failed or not case.error, case.error, "no error")
     if work.after is not None:
         worker.prepare(work.after)
         operations = min(case.sample["operations"] - case.failed, work.phase.operations)
@@ -79,8 +79,8 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
 
 
 def _verified(case: Case, work: PreparedPhase, worker: Worker) -> VerifyReply:
-    asked = case.verify
-    return worker.verify(work, asked["first"], asked["count"], asked.get("max_rows", VERIFIED_ROWS))
+    verify = case.verify
+    return worker.verify(work, verify["first"], verify["count"], verify.get("max_rows", VERIFIED_ROWS))
 
 
 def _check_verified(case: Case, work: PreparedPhase, truth: Expected, reply: VerifyReply) -> None:
@@ -122,7 +122,7 @@ def _check_sampled(case: Case, planned: PlannedPath, work: PreparedPhase, truth:
     if touches is None and rows == 0:
         touches = frozenset((0,))
     if touches is not None and int(reply.touch, 16) not in touches:
-        raise CheckFailed("touch sum", " or ".join(f"{one:016x}" for one in sorted(touches)), reply.touch)
+        raise CheckFailed("touch sum", " or ".join(f"{touch:016x}" for touch in sorted(touches)), reply.touch)
 
 
 def _check_clients(planned: PlannedPath, reply: SampleReply, first: int, operations: int) -> None:
@@ -132,13 +132,13 @@ def _check_clients(planned: PlannedPath, reply: SampleReply, first: int, operati
         return
     expect_equal("entries of `clients`", len(reply.clients), clients)
     at = first
-    for one in sorted(reply.clients, key=lambda each: (each.first, each.operations + each.failed)):
-        if one.operations + one.failed:
-            expect_equal("where the next client begins, so that each operation is done once", one.first, at)
-            at += one.operations + one.failed
+    for client in sorted(reply.clients, key=lambda client: (client.first, client.operations + client.failed)):
+        if client.operations + client.failed:
+            expect_equal("where the next client begins, so that each operation is done once", client.first, at)
+            at += client.operations + client.failed
     expect_equal("where the last client ends", at, first + operations)
-    expect_equal("failed operations of all clients", sum(one.failed for one in reply.clients), reply.failed)
-    expect_equal("rows of all clients", sum(one.rows for one in reply.clients), reply.rows)
+    expect_equal("failed operations of all clients", sum(client.failed for client in reply.clients), reply.failed)
+    expect_equal("rows of all clients", sum(client.rows for client in reply.clients), reply.rows)
 
 
 def _check_error(case: Case, planned: PlannedPath, error: RunnerFailure | ErrorBody) -> None:

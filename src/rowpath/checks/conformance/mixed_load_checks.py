@@ -137,7 +137,7 @@ def _check_counts(counters: SharedCounters, total: GroupTotal) -> None:
     )
     expect_equal(f"operations in {total.name}'s histogram", int(seen.service.sum()), total.operations)
     expect_equal(
-        f"operations of {total.name}'s clients", sum(one.operations for one in total.clients), total.operations
+        f"operations of {total.name}'s clients", sum(client.operations for client in total.clients), total.operations
     )
     expect_equal(f"clients of {total.name} that are done", seen.done, len(total.clients))
     expect(f"begun_ns < ended_ns of {total.name}", total.begun_ns < total.ended_ns)
@@ -150,14 +150,16 @@ def _check_rows(total: GroupTotal, truth: Expected, work: PreparedPhase) -> None
     regions = [(client.first, client.rows_of_its_own, client.operations) for client in total.clients]
     touches = truth.touches(phase).expected_in_regions(regions)
     if touches is not None and int(total.touch, 16) not in touches:
-        raise CheckFailed("the readers' touch sum", " or ".join(f"{one:016x}" for one in sorted(touches)), total.touch)
+        raise CheckFailed(
+            "the readers' touch sum", " or ".join(f"{touch:016x}" for touch in sorted(touches)), total.touch
+        )
 
 
 def _rows_of(client: GroupClient, truth: Expected, phase: Phase) -> int:
     """Rows that one client took, round after round of its own parameters."""
     rounds, rest = divmod(client.operations, client.rows_of_its_own)
-    each = truth.rows(phase, client.first, client.rows_of_its_own) or 0
-    return rounds * each + (truth.rows(phase, client.first, rest) or 0)
+    rows_of_a_round = truth.rows(phase, client.first, client.rows_of_its_own) or 0
+    return rounds * rows_of_a_round + (truth.rows(phase, client.first, rest) or 0)
 
 
 def _check_ledger(worker: Worker, counters: SharedCounters, total: GroupTotal) -> None:

@@ -1,4 +1,4 @@
-"""What a check came to, and how a check says that something is not as it must be."""
+"""The result of a check, and the error with which a check fails."""
 
 from __future__ import annotations
 

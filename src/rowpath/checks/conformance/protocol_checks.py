@@ -38,7 +38,7 @@ ProtocolCheck = Callable[[PlannedPath, EngineFixture], str]
 
 
 def check_protocol(name: str, planned: PlannedPath, fixture: EngineFixture) -> Outcome:
-    """What one check came to on the path; after a failure the next one gets a new process."""
+    """The result of one check on the path; after a failure the next one gets a new process."""
     try:
         reason = PROTOCOL_CHECKS[name](planned, fixture)
     except CheckFailed as failure:
@@ -63,8 +63,8 @@ def refused(what: str, ask: Callable[[], object]) -> RunnerFailure:
 
 def say_hello(runner: Runner, **changed: Any) -> HelloReply:
     """A hello with some fields changed."""
-    asked = {"protocol": PROTOCOL, "codec": CODEC, "requires": ["touch", "digest"], "adapter": ""} | changed
-    return runner.request(Hello, 60, expect=HelloReply, **asked)
+    fields = {"protocol": PROTOCOL, "codec": CODEC, "requires": ["touch", "digest"], "adapter": ""} | changed
+    return runner.request(Hello, 60, expect=HelloReply, **fields)
 
 
 def bad_messages(planned: PlannedPath, fixture: EngineFixture) -> str:
@@ -113,7 +113,7 @@ def _answer_after(runner: Runner, line: bytes, driver: str) -> None:
     read = b""
     while time.monotonic() < deadline and runner.alive():
         read += runner.process.stdout.read() or b""
-        replies = [json.loads(one) for one in read.split(b"\n")[:-1]]
+        replies = [json.loads(reply) for reply in read.split(b"\n")[:-1]]
         if replies and replies[-1]["id"] == 1000:
             expect(f"hello is served after the line {line[:40]!r}", "error" not in replies[-1], "a reply", replies[-1])
             return
@@ -156,7 +156,7 @@ def opens_again(planned: PlannedPath, fixture: EngineFixture) -> str:
 
 
 def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
-    """Versions and effective settings, read from the live connection; asked-for settings come back as asked."""
+    """Versions and effective settings, read from the live connection; requested settings come back as requested."""
     worker = fixture.connected(planned)
     found = worker.facts()
     settings: dict[str, str] = found["settings"]
@@ -191,7 +191,7 @@ def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
 
 
 def statements(planned: PlannedPath, fixture: EngineFixture) -> str:
-    """Statements outside the clock are committed; a failure is told, or ignored when asked to."""
+    """Statements outside the clock are committed; a failure is reported, or ignored on request."""
     if phase_name(case_named("duplicate-key")) not in planned.phases:
         return f"the adapter {planned.adapter.driver} executes no statements"
     worker = fixture.connected(planned)

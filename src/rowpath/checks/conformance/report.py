@@ -65,9 +65,9 @@ def _unserved(case: Case, planned: PlannedPath) -> str:
 
 
 def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
-    """Test every path on its real engine and print what came of it; 1 when a check failed.
+    """Test every path on its real engine and print the results; 1 when a check failed.
 
-    Errors: RowpathError when an engine or a runner cannot be had.
+    Errors: RowpathError when an engine or a runner is not available.
     """
     counts: Counter[str] = Counter()
     firsts = default_paths(paths)
@@ -112,8 +112,8 @@ def _test(
 
 
 def _title(outcome: Outcome) -> str:
-    manner = PROTOCOL_CHECKS.get(outcome.name)
-    return (manner.__doc__ or "").rstrip(".") if manner else ""
+    check = PROTOCOL_CHECKS.get(outcome.name)
+    return (check.__doc__ or "").rstrip(".") if check else ""
 
 
 def _line(word: str, style: str, name: str, about: str) -> Text:
@@ -135,9 +135,9 @@ def _heading(planned: PlannedPath, firsts: tuple[PlannedPath, ...]) -> str:
         own = [f"{key}={path.get(key)}" for key in adapter.coordinates if path.get(key) != "none"]
         return " ".join([*words, *own])
     default = next(
-        each.path
-        for each in firsts
-        if each.adapter == adapter and all(each.path.get(key) == path.get(key) for key in ("engine", "deployment"))
+        first.path
+        for first in firsts
+        if first.adapter == adapter and all(first.path.get(key) == path.get(key) for key in ("engine", "deployment"))
     )
     differing = [f"{key}={value}" for key, value in path.coordinates if default.get(key) != value]
     return " ".join(["with", *differing])
