@@ -77,8 +77,8 @@ def _stop_after(
 ) -> Behaviour:
     """On a connection of its own; a process whose statement goes on is killed."""
     fixture.disconnect()
+    worker = fixture.connected(planned)
     try:
-        worker = fixture.connected(planned)
         reply = worker.runner.request(
             Behave,
             max_ms / 1000 + 20,
@@ -89,6 +89,7 @@ def _stop_after(
             expect=BehaveReply,
         )
     except RunnerFailure as failure:
+        worker.runner.kill()  # what cannot be stopped may still run
         return Behaviour(name, "unsupported" if failure.kind == "unsupported" else "no", failure.text)
     if not reply.honoured:
         worker.runner.kill()
