@@ -51,31 +51,29 @@ def _place(planned: PlannedPath) -> tuple[str, ...]:
 
 def _of_others(default: PlannedPath, others: list[PlannedPath]) -> dict[str, list[Case]]:
     chosen: dict[str, list[Case]] = {path.path.id: [] for path in others}
-    first_engine = default.path.get("engine") == default.adapter.engines[0]
     alike: dict[tuple[str, ...], list[PlannedPath]] = {}
     for path in others:
         keys = differing(path, default)
-        alike.setdefault(keys if set(keys) <= set(VARIED_ONE_AT_A_TIME) - {"version"} else (), []).append(path)
+        beside = set(keys) <= set(VARIED_ONE_AT_A_TIME) - {"version"}
+        alike.setdefault(keys if beside else (), []).append(path)
+    first_engine = default.path.get("engine") == default.adapter.engines[0]
     for keys, group in alike.items():
         for case in cases():
             serving = [path for path in group if serves(case, path)]
-            if "bulk" in keys:
-                found = serving
+            if keys and not set(keys) & set(case.beside):
+                picked = []
+            elif "bulk" in keys:  # each way of its own takes every kind of value
+                picked = serving
             elif keys or not first_engine:
-                found = _least_used(serving, chosen)
+                picked = sorted(serving, key=lambda path: len(chosen[path.path.id]))[:1]
             else:
                 known = shaping_values(default) if serves(case, default) else frozenset()
-                found = _with_every_value(serving, known, chosen)
-            for path in found:
+                picked = _with_every_value(serving, known, chosen)
+            for path in picked:
                 chosen[path.path.id].append(case)
     for path in others:
-        if not chosen[path.path.id]:
-            chosen[path.path.id] += [case for case in cases() if serves(case, path)][:1]
+        chosen[path.path.id] = chosen[path.path.id] or [case for case in cases() if serves(case, path)][:1]
     return chosen
-
-
-def _least_used(serving: list[PlannedPath], chosen: dict[str, list[Case]]) -> list[PlannedPath]:
-    return sorted(serving, key=lambda path: len(chosen[path.path.id]))[:1]
 
 
 def _with_every_value(

@@ -22,6 +22,7 @@ from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply
 
 TIMEOUT_S = 60.0
+CLOSE_TIMEOUT_S = 20.0
 NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "", (), (), None, 0)
 ProcessKey = tuple[str, tuple[str, ...]]
 
@@ -114,14 +115,13 @@ class EngineFixture:
         return worker
 
     def _process_key(self, planned: PlannedPath, instance: Instance) -> ProcessKey:
-        """The adapter, and what a process has for its whole life: command, pool of threads, server in a library."""
+        """The adapter, and what a process keeps for its whole life: command, server in a library, some coordinates."""
         start = manifest.command(planned.adapter, planned.path.get("version"), planned.path)
         server_arguments = str(instance.options(planned.path).get("server_arguments", ""))
-        pooled = "threads" in planned.adapter.coordinates
-        pool = [planned.path.get(key) for key in ("threads", "clients", "concurrency") if pooled]
+        fixed = [planned.path.get(key) for key in planned.adapter.build.get("process_wide", ())]
         environment = [f"{name}={value}" for name, value in start.environment.items()]
         adapter = f"{planned.adapter.language} {planned.adapter.driver}"
-        return adapter, (*start.arguments, *environment, server_arguments, *pool)
+        return adapter, (*start.arguments, *environment, server_arguments, *fixed)
 
     def _build(self, planned: PlannedPath) -> None:
         version = planned.path.get("version")
@@ -136,7 +136,7 @@ class EngineFixture:
         if connection is None or not connection.runner.alive():
             return
         try:
-            connection.runner.request(Close, TIMEOUT_S, expect=CloseReply)
+            connection.runner.request(Close, CLOSE_TIMEOUT_S, expect=CloseReply)
         except RunnerFailure:
             connection.runner.kill()
 
