@@ -180,9 +180,9 @@ def contradictions(page: str, seen: str) -> list[str]:
     """What a page made of a part of the suite says otherwise than the whole page: one line each."""
     found = []
     for section in OBSERVED_SECTIONS:
-        said = cells(page, section)
+        documented = cells(page, section)
         for (row, column), values in cells(seen, section).items():
-            if other := values - said.get((row, column), set()) - {"–"}:
+            if other := values - documented.get((row, column), set()) - {"–"}:
                 found.append(f"{section}, {row}, {column}: {' / '.join(sorted(other))} was seen")
     return found
 
