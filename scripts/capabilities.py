@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,12 @@ BEHAVIOURS_ABOUT = """Observed on the real engine (`rowpath adapter test NAME` s
 cancelled from another thread; a statement timeout of one second ends it; the server is restarted under an open
 connection, whose next operation works, or works once it was closed and opened again. `–`: there is no such thing.
 """
+OBSERVED_SECTIONS = (
+    "Cases of the suite",
+    "Behaviours of drivers",
+    "Types, as the driver hands them over",
+    "Syncs in 20 commits",
+)
 Observed = dict[str, dict[str, Any]]
 
 
@@ -148,13 +155,36 @@ def behaviours(observed: Observed) -> str:
     return table(["adapter", *names], rows)
 
 
-def told_behaviours() -> dict[str, dict[str, str]]:
+def documented_behaviours() -> dict[str, dict[str, str]]:
     """What the page says of drivers' behaviours: by adapter, by name."""
     words = {"yes": "yes", "no": "no", "–": "unsupported"}
-    section = PAGE.read_text().partition("\n## Behaviours of drivers\n")[2].partition("\n## ")[0]
-    lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
-    names = lines[0][1:]
-    return {line[0]: dict(zip(names, (words[cell] for cell in line[1:]), strict=True)) for line in lines[2:]}
+    found: dict[str, dict[str, str]] = {}
+    for (adapter, name), values in cells(PAGE.read_text(), "Behaviours of drivers").items():
+        found.setdefault(adapter, {})[name] = words[next(iter(values))]
+    return found
+
+
+def cells(text: str, section: str) -> dict[tuple[str, str], set[str]]:
+    """What the table of a section says, by row and column; numbers of notes are replaced by the notes."""
+    lines = text.partition(f"\n## {section}\n")[2].partition("\n## ")[0].splitlines()
+    notes = {f"({number})": note for number, dot, note in (line.partition(". ") for line in lines) if number.isdigit()}
+    heads, _rule, *rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
+    return {
+        (row[0], column): {notes.get(word, word) for word in re.split("; | / ", cell)}
+        for row in rows
+        for column, cell in zip(heads[1:], row[1:], strict=True)
+    }
+
+
+def contradictions(page: str, seen: str) -> list[str]:
+    """What a page made of a part of the suite says otherwise than the whole page: one line each."""
+    found = []
+    for section in OBSERVED_SECTIONS:
+        documented = cells(page, section)
+        for (row, column), values in cells(seen, section).items():
+            if other := values - documented.get((row, column), set()) - {"–"}:
+                found.append(f"{section}, {row}, {column}: {' / '.join(sorted(other))} was seen")
+    return found
 
 
 def types(observed: Observed) -> str:
@@ -162,7 +192,7 @@ def types(observed: Observed) -> str:
     handed: dict[str, dict[str, set[str]]] = {}
     columns: dict[str, None] = {}
     for adapter, group in by_adapter(observed).items():
-        for notes in (seen["types"] for seen in group if seen.get("types")):
+        for notes in (seen["types"] for seen in group if seen["types"]):
             for column, delivered in notes["delivered"]:
                 text = f"*{delivered}*" if column in notes["converted"] else delivered
                 handed.setdefault(adapter, {}).setdefault(column, set()).add(text)
@@ -190,10 +220,13 @@ def main() -> int:
     """Run the suite, write the page."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "observed.json"
-        command = [sys.executable, "-m", "pytest", "tests/conformance", "-q"]
+        command = [sys.executable, "-m", "pytest", "tests/conformance", "-q", "--full"]
         subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "src", VARIABLE: str(file)}, check=False)
         if not file.exists():
-            print("error: the suite did not end\n\nhint: .venv/bin/python -m pytest tests/conformance", file=sys.stderr)
+            print(
+                "error: the suite did not end\n\nhint: .venv/bin/python -m pytest tests/conformance --full",
+                file=sys.stderr,
+            )
             return 1
         PAGE.write_text(page(json.loads(file.read_text())))
     return 0

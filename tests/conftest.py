@@ -17,6 +17,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from tests import passed_keys
 
+pytest_plugins = ["tests.conformance.plugin"]
 LEFT_OUT = "rowpath/left_out"
 UNIT = "unit of the matrix"
 COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()

@@ -1,46 +1,41 @@
-"""The suite's engines, one at a time, and the runner of the path that is being tested."""
+"""The suite's engines, one at a time, and the connection of the path that is being tested."""
 
 from __future__ import annotations
 
-import importlib.util
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance import plugin
 
-from rowpath.checks.conformance.fixture import House
-from rowpath.checks.conformance.paths import of_the_project, reason_against
-from rowpath.checks.conformance.report import opened_house
-from rowpath.execution.worker import Worker
+from rowpath.checks.conformance.fixture import EngineFixture
+from rowpath.checks.conformance.paths import project_paths, reason_against
+from rowpath.checks.conformance.report import opened_fixture
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 
-Observed = dict[str, dict[str, Any]]
-SCRIPT = Path(__file__).parents[2] / "scripts" / "capabilities.py"
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one engine instance stand together, so that it is started once."""
+    places = [place for place, item in enumerate(items) if HERE in item.path.parents]
+    groups: dict[object, list[pytest.Item]] = {}
+    for item in (items[place] for place in places):
+        callspec = getattr(item, "callspec", None)
+        path = callspec.params.get("planned") if callspec else None
+        groups.setdefault(key_of(path.path) if path else None, []).append(item)
+    for place, item in zip(places, itertools.chain.from_iterable(groups.values()), strict=True):
+        items[place] = item
 
 
 @pytest.fixture(scope="session")
-def house() -> Iterator[House]:
+def fixture() -> Iterator[EngineFixture]:
     """Everything is stopped and removed at the end."""
-    with opened_house(of_the_project()) as suite:
+    with opened_fixture(project_paths()) as suite:
         yield suite
-
-
-@pytest.fixture(scope="session")
-def observed() -> Observed:
-    """What the suite saw, by path: what docs/capabilities.md is made of."""
-    return {}
-
-
-@pytest.fixture(scope="session")
-def capabilities() -> Any:
-    """The script that writes docs/capabilities.md, as a module."""
-    spec = importlib.util.spec_from_file_location("capabilities", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -53,15 +48,9 @@ def planned(request: pytest.FixtureRequest) -> PlannedPath:
 
 
 @pytest.fixture
-def seen(planned: PlannedPath, observed: Observed) -> dict[str, Any]:
+def seen(planned: PlannedPath) -> dict[str, Any]:
     """What the suite saw on this path so far."""
     engine = [planned.path.get("engine")] if len(planned.adapter.engines) > 1 else []
     words = [planned.adapter.language, planned.adapter.driver, *engine, planned.path.get("deployment")]
-    adapter = " ".join(words)
-    return observed.setdefault(planned.name, {"adapter": adapter, "checks": {}, "behaviours": {}, "syncs": {}})
-
-
-@pytest.fixture
-def living(planned: PlannedPath, house: House) -> Worker:
-    """A connected runner on the path, the same one for all tests of it that follow one another."""
-    return house.living(planned)
+    empty: dict[str, Any] = {"adapter": " ".join(words), "checks": {}, "behaviours": {}, "types": {}, "syncs": {}}
+    return plugin.OBSERVED.setdefault(planned.name, empty)

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.conformance.selection import selected_cases
 
 from rowpath.checks.conformance.cases import case_named
-from rowpath.checks.conformance.checks import serves
-from rowpath.checks.conformance.fixture import House
-from rowpath.checks.conformance.paths import of_the_project, reason_against
+from rowpath.checks.conformance.fixture import EngineFixture
+from rowpath.checks.conformance.paths import project_paths
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Place
+from rowpath.engines.base import Instance, Place
 from rowpath.engines.postgresql.server import Server
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.machine import cpus
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
+from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import sync_counting
 
 OPERATIONS = 20
+BACKENDS_END_WITHIN_S = 60.0
 MOST_OF_ASKING = 3  # transactions that a driver makes of one statement outside the clock
 # ADBC describes a result in a transaction of its own before it fetches it; with BEGIN and COMMIT around that are three.
 EACH = {"adbc-postgresql": {"by-key": 2, "in-transaction": 3}}
 # Beside the default of transport, TLS, clients and bulk way nothing changes in what is counted here.
-PATHS = [path for path in of_the_project() if "=" not in path.name]
+PATHS = [path for path in project_paths() if "=" not in path.name]
 POSTGRESQL = [path for path in PATHS if path.path.get("engine") == "postgresql"]
 
 
@@ -42,82 +46,132 @@ def plain(planned: PlannedPath) -> bool:
 
 # A server's syncs are counted where it is started with the counter: PostgreSQL here, Derby in its engine's tests.
 COUNTED = [path for path in PATHS if path.path.get("deployment") != "server" or path in POSTGRESQL]
-WRITERS = [(path, full) for path in COUNTED if plain(path) for full in ENGINES[path.path.get("engine")].durabilities]
+WRITERS = [
+    dataclasses.replace(path, path=AccessPath.of(path.path.as_dict() | {"durability": durability}))
+    for path in COUNTED
+    if plain(path)
+    for durability in ENGINES[path.path.get("engine")].durabilities
+]
 
 
 # A backend tells its counts when its own connection asks: a driver of queries alone cannot.
 ASKING = [path for path in POSTGRESQL if "execute" in path.adapter.phases]
-TURNS = [(path, case) for case in ("by-key", "in-transaction") for path in ASKING if serves(case_named(case), path)]
+TURNS = ("by-key", "in-transaction")
 
 
-@pytest.mark.parametrize(("planned", "case"), TURNS, indirect=["planned"], ids=lambda each: getattr(each, "name", each))
-def test_a_transaction_each_and_none_left_open(planned: PlannedPath, living: Worker, house: House, case: str) -> None:
-    instance = living.instance
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The paths that meet those cases in this session."""
+    if "case" in metafunc.fixturenames:
+        cases = selected_cases(metafunc.config.getoption("full"))
+        found = [(path, case.name) for path in ASKING for case in cases[path.path.id] if case.name in TURNS]
+        ids = [f"{path.name}-{case}" for path, case in found]
+        metafunc.parametrize(("planned", "case"), found, indirect=["planned"], ids=ids)
+
+
+def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: EngineFixture, case: str) -> None:
+    fixture.disconnect()  # drivers change their ways after some executions on a connection
+    worker = fixture.connected(planned)
+    instance = worker.instance
     assert isinstance(instance, Server)
-    work = house.work(case_named(case), planned)
-    living.prepare(work)
-    living.sample(work, "warm", operations=12)  # drivers change their ways after some executions
+    wait_for_the_end_of_other_backends(instance)
+    work = fixture.work(case_named(case), planned)
+    worker.prepare(work)
+    worker.sample(work, "warm", operations=12)
     # What asking costs by itself: pgjdbc describes each statement first when it is told to be binary. (A flush with
     # nothing but itself to report reports nothing, hence an operation before each.)
-    earlier, before = (committed_after_one(living, work, instance) for _ in range(2))
+    earlier, before = (committed_after_one(worker, work, instance) for _ in range(2))
     each = EACH.get(planned.adapter.driver, {}).get(case, 1)
     flush = before - earlier - each
     assert 1 <= flush <= MOST_OF_ASKING
-    reply = living.sample(work, "steady", operations=OPERATIONS).reply
+    reply = worker.sample(work, "steady", operations=OPERATIONS).reply
     assert reply.failed == 0
     open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name <> 'psql' AND state LIKE 'idle in%'"
     assert instance._psql(open_ones, "postgres", "postgres").strip() == "0"
-    assert committed(living, instance) - before == OPERATIONS * each + flush
+    assert committed(worker, instance) - before == OPERATIONS * each + flush
 
 
-def committed_after_one(living: Worker, work: PreparedPhase, instance: Server) -> int:
+def wait_for_the_end_of_other_backends(instance: Server) -> None:
+    """Until the connection under test is the only one: a backend counts its last transactions as it ends."""
+    backends = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'rowpath' AND backend_type = 'client backend'"
+    deadline = time.monotonic() + BACKENDS_END_WITHIN_S
+    while instance._psql(backends, "postgres", "postgres").strip() != "1":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def committed_after_one(worker: Worker, work: PreparedPhase, instance: Server) -> int:
     """One more operation, then the counter."""
-    living.sample(work, "warm", operations=1)
-    return committed(living, instance)
+    worker.sample(work, "warm", operations=1)
+    return committed(worker, instance)
 
 
-def committed(living: Worker, instance: Server) -> int:
+def committed(worker: Worker, instance: Server) -> int:
     """Transactions committed on the server, those of this connection included."""
-    living.run(list(instance.flush_statements))
+    worker.run(list(instance.flush_statements))
     found = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'rowpath'"
     return int(instance._psql(found, "postgres", "postgres"))
 
 
+class CountedInstances:
+    """Engine instances that count their syncs, one at a time: tests of one stand together."""
+
+    def __init__(self, fixture: EngineFixture) -> None:
+        self._fixture = fixture
+        self._key: Key | None = None
+        self._instance: Instance | None = None
+        self.counter = syncs.make_file(fixture.directory / "syncs")
+        self.environment = sync_counting.environment(self.counter)
+
+    def instance(self, planned: PlannedPath) -> Instance:
+        """The path's, with the tables of the case `insert`; the one before is stopped."""
+        if self._instance is None or self._key != key_of(planned.path):
+            self.stop()
+            self._fixture.end()
+            deployment, durability = planned.path.get("deployment"), planned.path.get("durability")
+            engine = ENGINES[planned.path.get("engine")]
+            folder = self._fixture.directory / f"counted-{engine.name}-{deployment}-{durability}"
+            environment = self.environment if deployment == "server" else {}
+            place = Place(folder, folder, cpus.server_cpus(), environment=environment)
+            self._key, self._instance = key_of(planned.path), engine.instance(deployment, durability, place)
+            self._instance.start()
+            self._instance.load(self._fixture.prepared_workload(case_named("insert"), planned).loaded_tables())
+        self._instance.own_copy(planned.path)
+        return self._instance
+
+    def stop(self) -> None:
+        """Stop the instance that runs, if any."""
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            instance.stop()
+
+
+@pytest.fixture(scope="module")
+def counted(fixture: EngineFixture) -> Iterator[CountedInstances]:
+    instances = CountedInstances(fixture)
+    yield instances
+    instances.stop()
+
+
 @pytest.mark.skipif(syncs.probe() != syncs.MEANS, reason=syncs.probe())
 @pytest.mark.parametrize(
-    ("planned", "durability"), WRITERS, indirect=["planned"], ids=lambda each: getattr(each, "name", each)
+    "planned", WRITERS, indirect=True, ids=lambda each: f"{each.name}-{each.path.get('durability')}"
 )
-def test_syncs_per_commit(planned: PlannedPath, durability: str, house: House, seen: dict[str, Any]) -> None:
-    deployment, engine = planned.path.get("deployment"), planned.path.get("engine")
-    path = AccessPath.of(planned.path.as_dict() | {"durability": durability})
-    durable = dataclasses.replace(planned, path=path)
-    if reason_against(durable):
-        pytest.skip(reason_against(durable))
-    house.instance(planned)
-    case = case_named("insert")
-    work = house.work(case, planned)
-    file = syncs.make_file(house.directory / f"syncs-{planned.name}-{durability}")
-    environment = sync_counting.environment(file)
-    place_folder = house.directory / f"durable-{engine}-{deployment}-{durability}"
-    place = Place(
-        place_folder, place_folder, cpus.server_cpus(), environment=environment if deployment == "server" else {}
-    )
-    instance = ENGINES[engine].instance(deployment, durability, place)
-    instance.start()
+def test_syncs_per_commit(
+    planned: PlannedPath, fixture: EngineFixture, counted: CountedInstances, seen: dict[str, Any]
+) -> None:
+    work = fixture.work(case_named("insert"), planned)
+    instance = counted.instance(planned)
+    embedded = planned.path.get("deployment") == "embedded"
+    worker = fixture.unconnected(planned, counted.environment if embedded else None, instance)
     try:
-        instance.load(house.prepared_workload(case, planned).loaded_tables())
-        instance.own_copy(path)
-        worker = house.worker(durable, environment if deployment == "embedded" else None, instance)
         worker.open()
-        try:
-            worker.reset(work)
-            worker.prepare(work)
-            before = syncs.read(file)["total"]
-            assert worker.sample(work, "steady", operations=OPERATIONS, first=0).reply.operations == OPERATIONS
-            made = syncs.read(file)["total"] - before
-        finally:
-            worker.close()
+        worker.reset(work)
+        worker.prepare(work)
+        before = syncs.read(counted.counter)["total"]
+        assert worker.sample(work, "steady", operations=OPERATIONS, first=0).reply.operations == OPERATIONS
+        made = syncs.read(counted.counter)["total"] - before
     finally:
-        instance.stop()
+        worker.close()
+    durability = planned.path.get("durability")
     assert made >= OPERATIONS if durability == "full" else made == 0
     seen["syncs"][durability] = made

@@ -57,6 +57,10 @@ class Copies:
             shutil.copyfile(self._database, copy)
         private_directories.sync(copy)
 
+    def share_copy(self, path: AccessPath) -> None:
+        """Let every path work on this one's copy: for paths that take turns and reset what they write into."""
+        self._only = self._copy(path)
+
     def settle(self, path: AccessPath) -> Settled:
         """Sync the path's copy (its runner checkpoints: `settle_statements`)."""
         started_ns = time.monotonic_ns()

@@ -111,8 +111,12 @@ class Worker:
         timeout_s: float,
         environment: dict[str, str] | None = None,
         clients: int = 0,
+        runner: Runner | None = None,
     ) -> None:
-        """`clients`: connections for groups at work at once; 0: as many as the path's coordinate says."""
+        """`clients`: connections for groups at work at once; 0: as many as the path's coordinate says.
+
+        `runner`: a process of the path's command without a connection, to use instead of a new one.
+        """
         self.planned = planned
         self.instance = instance
         self.timeout_s = timeout_s
@@ -121,9 +125,11 @@ class Worker:
         self.grouped = bool(clients)
         self.free = planned.path.placement == "free"
         self.alone = planned.path.deployment in ("embedded", "file", "none")
-        start = command(planned.adapter, planned.path.version, planned.path)
-        # Starting may use every core; what is measured is pinned once connected.
-        self.runner = Runner.start(start, cpus.usable(), log, environment)
+        if runner is None:
+            start = command(planned.adapter, planned.path.version, planned.path)
+            # Starting may use every core; what is measured is pinned once connected.
+            runner = Runner.start(start, cpus.usable(), log, environment)
+        self.runner = runner
         self._server_pids: list[int] = []
         self._client_pids = [self.runner.pid]
         self.connect_ns = 0

@@ -239,8 +239,8 @@ class Working:
         if self.begun_ns:
             self.wait_until_done_or_end()
         reply: protocol.ClientGroupsEndReply = self.talk.ask(protocol.ClientGroupsEnd, protocol.ClientGroupsEndReply)
-        assert [total.name for total in reply.groups] == [group.name for group in self.groups]
-        return {total.name: total for total in reply.groups}
+        assert [total.name for total in reply.client_groups] == [group.name for group in self.groups]
+        return {total.name: total for total in reply.client_groups}
 
     def wait_until_done_or_end(self) -> None:
         """Set the end now for clients that are not done."""

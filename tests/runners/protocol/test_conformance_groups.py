@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rowpath.checks.conformance.fixture import House
+from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.mixed_load_checks import TABLE
 from rowpath.checks.conformance.paths import planned as planned_paths
-from rowpath.checks.conformance.protocol_checks import check_manner
-from rowpath.checks.conformance.report import opened_house
+from rowpath.checks.conformance.protocol_checks import check_protocol
+from rowpath.checks.conformance.report import opened_fixture
 from rowpath.execution.worker import Worker
 from rowpath.runners import manifest
 from rowpath.runners.process import Runner, RunnerFailure
@@ -27,21 +27,21 @@ PLANNED = planned_paths(SQLITE3, "values")[0]
 Spoil = Callable[[Worker, list[GroupTotal]], object]
 
 
-@pytest.fixture(name="house", scope="module")
-def house_fixture() -> Iterator[House]:
-    with opened_house((PLANNED,)) as house:
-        yield house
+@pytest.fixture(name="fixture", scope="module")
+def engine_fixture() -> Iterator[EngineFixture]:
+    with opened_fixture((PLANNED,)) as fixture:
+        yield fixture
 
 
-def test_what_is_right_passes(house: House) -> None:
-    outcome = check_manner("groups", PLANNED, house)
+def test_what_is_right_passes(fixture: EngineFixture) -> None:
+    outcome = check_protocol("mixed-load", PLANNED, fixture)
     assert (outcome.status, outcome.reason) == ("ok", "")
     with pytest.raises(Exception, match=TABLE):
-        house.living(PLANNED).run([f"SELECT n FROM {TABLE}"])
+        fixture.connected(PLANNED).run([f"SELECT n FROM {TABLE}"])
 
 
-def lose_a_write(living: Worker, _totals: list[GroupTotal]) -> None:
-    living.run([f"UPDATE {TABLE} SET n = n - 1 WHERE id = 3"])
+def lose_a_write(worker: Worker, _totals: list[GroupTotal]) -> None:
+    worker.run([f"UPDATE {TABLE} SET n = n - 1 WHERE id = 3"])
 
 
 def wrong_touch(_living: Worker, totals: list[GroupTotal]) -> None:
@@ -62,10 +62,12 @@ def more_operations(_living: Worker, totals: list[GroupTotal]) -> None:
         (lose_a_write, "each with the writes acknowledged"),
         (wrong_touch, "touch sum"),
         (fewer_rows, "rows and values"),
-        (more_operations, "of writer on the shared_counters"),
+        (more_operations, "of writer in the shared counters"),
     ],
 )
-def test_what_is_wrong_is_found(house: House, monkeypatch: pytest.MonkeyPatch, spoil: Spoil, found: str) -> None:
+def test_what_is_wrong_is_found(
+    fixture: EngineFixture, monkeypatch: pytest.MonkeyPatch, spoil: Spoil, found: str
+) -> None:
     right = Worker.groups_end
 
     def groups_end(self: Worker, timeout_s: float) -> list[GroupTotal]:
@@ -74,15 +76,15 @@ def test_what_is_wrong_is_found(house: House, monkeypatch: pytest.MonkeyPatch, s
         return totals
 
     monkeypatch.setattr(Worker, "groups_end", groups_end)
-    outcome = check_manner("groups", PLANNED, house)
+    outcome = check_protocol("mixed-load", PLANNED, fixture)
     assert outcome.status == "failed"
     assert found in outcome.reason
 
 
-def test_a_runner_need_not_know_groups(house: House) -> None:
+def test_a_runner_need_not_know_groups(fixture: EngineFixture) -> None:
     program = ["/usr/bin/env", f"PYTHONPATH={FAKE.parents[2] / 'src'}", sys.executable, str(FAKE)]
     stranger = manifest.external(SQLITE3, "fake-honest", program)
-    outcome = check_manner("groups", replace(PLANNED, adapter=stranger), house)
+    outcome = check_protocol("mixed-load", replace(PLANNED, adapter=stranger), fixture)
     assert (outcome.status, outcome.reason) == ("not applicable", "the requirement 'clients' is not known"), outcome.got
     runner = Runner.start(manifest.command(stranger, "system", PLANNED.path), (0,))
     with contextlib.ExitStack() as stack, pytest.raises(RunnerFailure, match="'groups' is not known") as refused:
@@ -91,8 +93,8 @@ def test_a_runner_need_not_know_groups(house: House) -> None:
     assert refused.value.kind == "unsupported"
 
 
-def test_an_adapter_of_one_client_has_no_groups(house: House) -> None:
+def test_an_adapter_of_one_client_has_no_groups(fixture: EngineFixture) -> None:
     alone = msgspec.structs.replace(SQLITE3, coordinates={"statement": ("prepared",)})
-    outcome = check_manner("groups", replace(PLANNED, adapter=alone), house)
+    outcome = check_protocol("mixed-load", replace(PLANNED, adapter=alone), fixture)
     assert outcome.status == "not applicable"
     assert "one client" in outcome.reason

@@ -29,6 +29,8 @@ SHOWN = (
     "log_bin",
     "max_allowed_packet",
 )
+# Kept as long as the process lives: mariadb 1.1.14 crashes (SIGSEGV) some statements after one was freed.
+CURSORS = []
 
 
 def fetched(cursor, execute):
@@ -52,7 +54,6 @@ class MysqlAdapter(SqlAdapter):
     def connect(self):
         self.shipped = self.options.get("profile") == "shipped"
         self.connection = self.log_in()
-        self.cursors = []  # kept to the end: mariadb 1.1.14 crashes (SIGSEGV) some statements after one was freed
         self.number = self.connection_id()  # some drivers refuse it to another thread
 
     def log_in(self):
@@ -81,7 +82,7 @@ class MysqlAdapter(SqlAdapter):
             )
         arguments = parameters
         cursor = self.cursor(phase)
-        self.cursors.append(cursor)
+        CURSORS.append(cursor)
         execute = cursor.execute
         if parameters is None:
             query = phase.sql

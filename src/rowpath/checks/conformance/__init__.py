@@ -1,1 +1,1 @@
-"""What every path must do: cases as data, manners of a runner, behaviours of a driver, on real engines."""
+"""What every path must do: cases as data, protocol checks of a runner, behaviours of a driver, on real engines."""

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent / "cases"
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One phase and what it must come to; what is not said is known from the controller's generators."""
+    """One phase and its result; what it leaves out follows from the controller's generators."""
 
     title: str
     workload: str
@@ -25,7 +25,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     digest: str = ""
     failed: int = 0
     error: dict[str, str] = {}  # its kind (by engine where one differs), a word of its text
-    beside: tuple[str, ...] = ()  # on paths that differ in nothing but such a coordinate, it is worth its time too
+    beside: tuple[str, ...] = ()  # coordinates that touch it: it also runs on paths that differ only in those
     name: str = ""
 
 

@@ -1,4 +1,4 @@
-"""A case on a path: right rows, right counts, errors typed, and the runner goes on after each of them."""
+"""A case on a path: right rows, right counts, typed errors, and a runner that goes on after each error."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from rowpath.checks.conformance.cases import Case, phase_name
-from rowpath.checks.conformance.fixture import House, any_case
-from rowpath.checks.conformance.outcome import Broken, Outcome, same, true
+from rowpath.checks.conformance.fixture import EngineFixture, any_case
+from rowpath.checks.conformance.outcome import CheckFailed, Outcome, expect, expect_equal
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
@@ -18,22 +18,24 @@ from rowpath.workloads.expected import Expected
 MOST_ROWS = 100_000
 
 
-def check_case(case: Case, planned: PlannedPath, living: Worker, house: House) -> Outcome:
-    """What the case came to on the path, through a runner that is open on it."""
+def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> Outcome:
+    """The result of the case on the path; after a failure the next check gets a new process."""
     notes: dict[str, Any] = {}
     try:
-        reason = _check(case, planned, living, house, notes)
-    except Broken as broken:
-        return Outcome.of(case.name, broken)
+        reason = _check(case, planned, fixture, notes)
+    except CheckFailed as failure:
+        fixture.end_processes()
+        return Outcome.of(case.name, failure)
     except RunnerFailure as failure:
+        fixture.end_processes()
         return Outcome(case.name, "failed", "the runner answered with an error", "", str(failure))
     return Outcome(case.name, "not applicable" if reason else "ok", reason, notes=notes)
 
 
-def _check(case: Case, planned: PlannedPath, living: Worker, house: House, notes: dict[str, Any]) -> str:
-    """Why the case does not apply; empty when it holds."""
+def _check(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[str, Any]) -> str:
+    """Why the case does not apply; empty when it passes."""
     try:
-        _hold(case, planned, living, house, notes)
+        _run(case, planned, fixture, notes)
     except RunnerFailure as failure:
         if failure.kind == "unsupported" and failure.text:
             return failure.text
@@ -41,85 +43,86 @@ def _check(case: Case, planned: PlannedPath, living: Worker, house: House, notes
     return ""
 
 
-def _hold(case: Case, planned: PlannedPath, living: Worker, house: House, notes: dict[str, Any]) -> None:
-    """The case on the living runner, what it writes read back."""
-    work, truth = house.work(case, planned), house.prepared_workload(case, planned).truth
+def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[str, Any]) -> None:
+    """The case through the connection under test; what it writes is read back."""
+    worker = fixture.connected(planned)
+    work, truth = fixture.work(case, planned), fixture.prepared_workload(case, planned).truth
     if work.phase.writes:
-        living.reset(work)
+        worker.reset(work)
     try:
-        living.prepare(work)
+        worker.prepare(work)
         if case.verify:
-            reply = _verified(case, work, living)
+            reply = _verified(case, work, worker)
             _check_verified(case, work, truth, reply)
             notes["delivered"] = [
                 [column.name, type_name] for column, type_name in zip(work.columns, reply.delivered, strict=True)
             ]
             notes["converted"] = reply.converted
         if case.sample:
-            sampled = living.sample(work, "steady", **case.sample).reply
+            sampled = worker.sample(work, "steady", **case.sample).reply
             _check_sampled(case, planned, work, truth, sampled)
     except RunnerFailure as failure:
         if failure.kind == "unsupported" or not case.error or failure.fatal:
             raise
         _check_error(case, planned, failure)
-        _check_goes_on(planned, living, house)
+        _check_goes_on(planned, worker, fixture)
     else:
-        true("an error is told", case.failed or not case.error, case.error, "no error")
+        expect("an error is reported", case.failed or not case.error, case.error, "no error")
     if work.after is not None:
-        living.prepare(work.after)
+        worker.prepare(work.after)
         operations = min(case.sample["operations"] - case.failed, work.phase.operations)
-        same(
+        expect_equal(
             f"the rows in {work.phase.after} afterwards (number:digest)",
-            living.verify(work.after, 0, 1).digest,
+            worker.verify(work.after, 0, 1).digest,
             truth.after_digest(work.phase, operations),
         )
 
 
-def _verified(case: Case, work: PreparedPhase, living: Worker) -> VerifyReply:
-    asked = case.verify
-    return living.verify(work, asked["first"], asked["count"], asked.get("max_rows", VERIFIED_ROWS))
+def _verified(case: Case, work: PreparedPhase, worker: Worker) -> VerifyReply:
+    verify = case.verify
+    return worker.verify(work, verify["first"], verify["count"], verify.get("max_rows", VERIFIED_ROWS))
 
 
 def _check_verified(case: Case, work: PreparedPhase, truth: Expected, reply: VerifyReply) -> None:
     first, count = case.verify["first"], case.verify["count"]
-    same("operations that were verified", reply.operations, count)
+    expect_equal("operations that were verified", reply.operations, count)
     rows = case.rows if case.rows is not None else truth.rows(work.phase, first, count)
-    same("rows delivered in verify", reply.rows, rows)
+    expect_equal("rows delivered in verify", reply.rows, rows)
     expected = case.digest or truth.verify_digest(work.phase, first, count, case.verify.get("max_rows", MOST_ROWS))
-    same("digest (rows:hash)", reply.digest, expected)
-    same("names in `delivered`, one per column", len(reply.delivered), len(work.columns))
+    expect_equal("digest (rows:hash)", reply.digest, expected)
+    expect_equal("names in `delivered`, one per column", len(reply.delivered), len(work.columns))
     names = {column.name for column in work.columns}
-    same("names in `converted` that are no columns", sorted(set(reply.converted) - names), [])
+    expect_equal("names in `converted` that are no columns", sorted(set(reply.converted) - names), [])
 
 
 def _check_sampled(case: Case, planned: PlannedPath, work: PreparedPhase, truth: Expected, reply: SampleReply) -> None:
     first, operations = case.sample["first"], case.sample["operations"]
     if not case.failed and reply.failure is not None:
         failure = reply.failure
-        raise Broken("failed operations", "none", f"{reply.failed}: {failure.kind} {failure.code} {failure.text}")
-    same(
+        raise CheckFailed("failed operations", "none", f"{reply.failed}: {failure.kind} {failure.code} {failure.text}")
+    expect_equal(
         "operations and failed operations of the sample",
         (reply.operations, reply.failed),
         (operations - case.failed, case.failed),
     )
-    same("`first` and `lead_in_operations`", (reply.first, reply.lead_in_operations), (first, 0))
+    expect_equal("`first` and `lead_in_operations`", (reply.first, reply.lead_in_operations), (first, 0))
     if not 0 < reply.min_ns <= reply.max_ns <= reply.ns <= reply.window_ns:
         times = (reply.min_ns, reply.max_ns, reply.ns, reply.window_ns)
-        raise Broken("0 < min_ns <= max_ns <= ns <= window_ns", "in this order", times)
+        raise CheckFailed("0 < min_ns <= max_ns <= ns <= window_ns", "in this order", times)
     _check_clients(planned, reply, first, operations)
     if case.failed:
-        true("a `failure` beside failed operations", reply.failure)
+        expect("a `failure` beside failed operations", reply.failure)
         assert reply.failure is not None
         _check_error(case, planned, reply.failure)
         return
     rows = case.rows if case.rows is not None else truth.rows(work.phase, first, operations)
-    same("rows delivered in the sample", reply.rows, rows)
-    same("values delivered in the sample", reply.values, (rows or 0) * len(work.columns))
+    expect_equal("rows delivered in the sample", reply.rows, rows)
+    expect_equal("values delivered in the sample", reply.values, (rows or 0) * len(work.columns))
     touches = truth.touches(work.phase).expected(first, operations)
     if touches is None and rows == 0:
         touches = frozenset((0,))
     if touches is not None and int(reply.touch, 16) not in touches:
-        raise Broken("touch sum", " or ".join(f"{one:016x}" for one in sorted(touches)), reply.touch)
+        raise CheckFailed("touch sum", " or ".join(f"{touch:016x}" for touch in sorted(touches)), reply.touch)
 
 
 def _check_clients(planned: PlannedPath, reply: SampleReply, first: int, operations: int) -> None:
@@ -127,32 +130,34 @@ def _check_clients(planned: PlannedPath, reply: SampleReply, first: int, operati
     clients = int(planned.path.get("clients")) if planned.path.get("clients").isdigit() else 1
     if clients == 1:
         return
-    same("entries of `clients`", len(reply.clients), clients)
+    expect_equal("entries of `clients`", len(reply.clients), clients)
     at = first
-    for one in sorted(reply.clients, key=lambda each: (each.first, each.operations + each.failed)):
-        if one.operations + one.failed:
-            same("where the next client begins, so that each operation is done once", one.first, at)
-            at += one.operations + one.failed
-    same("where the last client ends", at, first + operations)
-    same("failed operations of all clients", sum(one.failed for one in reply.clients), reply.failed)
-    same("rows of all clients", sum(one.rows for one in reply.clients), reply.rows)
+    for client in sorted(reply.clients, key=lambda client: (client.first, client.operations + client.failed)):
+        if client.operations + client.failed:
+            expect_equal("where the next client begins, so that each operation is done once", client.first, at)
+            at += client.operations + client.failed
+    expect_equal("where the last client ends", at, first + operations)
+    expect_equal("failed operations of all clients", sum(client.failed for client in reply.clients), reply.failed)
+    expect_equal("rows of all clients", sum(client.rows for client in reply.clients), reply.rows)
 
 
 def _check_error(case: Case, planned: PlannedPath, error: RunnerFailure | ErrorBody) -> None:
-    same("the error's kind", error.kind, case.error.get(planned.path.get("engine"), case.error["kind"]))
-    true("the error has the driver's own code", error.code, "a code", repr(error.code))
+    expect_equal("the error's kind", error.kind, case.error.get(planned.path.get("engine"), case.error["kind"]))
+    expect("the error has the driver's own code", error.code, "a code", repr(error.code))
     word = case.error.get("text", "")
-    true("the error's text is the engine's own", word in error.text.lower(), f"a text with {word!r}", error.text)
-    true("the text has no control characters", not re.search(r"[\x00-\x1f\x7f]", error.text), "none", repr(error.text))
+    expect("the error's text is the engine's own", word in error.text.lower(), f"a text with {word!r}", error.text)
+    expect(
+        "the text has no control characters", not re.search(r"[\x00-\x1f\x7f]", error.text), "none", repr(error.text)
+    )
 
 
-def _check_goes_on(planned: PlannedPath, living: Worker, house: House) -> None:
+def _check_goes_on(planned: PlannedPath, worker: Worker, fixture: EngineFixture) -> None:
     case = any_case(planned)
     if case is None:
         return
-    work = house.work(case, planned)
-    living.prepare(work)
-    _check_verified(case, work, house.prepared_workload(case, planned).truth, _verified(case, work, living))
+    work = fixture.work(case, planned)
+    worker.prepare(work)
+    _check_verified(case, work, fixture.prepared_workload(case, planned).truth, _verified(case, work, worker))
 
 
 def serves(case: Case, planned: PlannedPath) -> bool:

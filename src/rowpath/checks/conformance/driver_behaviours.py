@@ -5,10 +5,12 @@ Each is `yes`, `no` or `unsupported`, with the driver's own words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
-from rowpath.checks.conformance.fixture import House
+from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External
 from rowpath.execution.prepared_phases import PreparedPhase
@@ -18,110 +20,126 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply
 
 # Drivers whose timeouts are whole seconds have none below 1. A request that comes while a cold engine still makes its
-# plan may be lost: then a later one tells whether the driver can stop a statement at all.
+# plan may be lost: then a later one shows whether the driver can stop a statement at all.
 AFTER_MS = {"cancel": (300, 2000, 3000), "timeout": (1000, 3000)}
 CANCEL, TIMEOUT = "cancellation honoured", "statement timeout honoured"
-MOST_MS = 8000
-ON_TIME_MS = 4000  # an end later than this was not the request's doing
+MAX_MS = 8000
+ON_TIME_MS = 4000  # an end later than this is not due to the request
+ON_TIME_TO_CONFIRM_MS = 1000  # enough to see once more that nothing stops the statement
+AFTER_RESTART_S = 10.0  # for each request: some drivers wait for a server that is gone
+UNDOCUMENTED: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One behaviour as it was seen."""
+    """One behaviour as it was observed."""
 
     name: str
-    seen: Literal["yes", "no", "unsupported"]
-    words: str = ""
+    observed: Literal["yes", "no", "unsupported"]
+    text: str = ""
 
 
-def observe(planned: PlannedPath, house: House) -> list[Behaviour]:
-    """All behaviours on the path, each on a connection of its own."""
+def observe(
+    planned: PlannedPath, fixture: EngineFixture, documented: Mapping[str, str] = UNDOCUMENTED
+) -> list[Behaviour]:
+    """All behaviours on the path. One that is documented as `no`, by name, is tried only once, and briefly."""
     if "records" in planned.adapter.phases:
         reason = "there are no statements: a call of the library is over when it returns"
-        stops = [Behaviour(name, "unsupported", reason) for name in (CANCEL, TIMEOUT)]
-        return [*stops, *_restart(planned, house)]
+        return [*_unsupported((CANCEL, TIMEOUT), reason), *_restart(planned, fixture)]
     if not {"query", "execute"} <= set(planned.adapter.phases):
         return []
     return [
-        _stops(planned, house, "cancel", CANCEL),
-        _stops(planned, house, "timeout", TIMEOUT),
-        *_restart(planned, house),
+        _stop(planned, fixture, "cancel", CANCEL, documented),
+        _stop(planned, fixture, "timeout", TIMEOUT, documented),
+        *_restart(planned, fixture),
     ]
 
 
-def _stops(planned: PlannedPath, house: House, behaviour: str, name: str) -> Behaviour:
+def _unsupported(names: tuple[str, ...], reason: str) -> list[Behaviour]:
+    return [Behaviour(name, "unsupported", reason) for name in names]
+
+
+def _stop(
+    planned: PlannedPath, fixture: EngineFixture, behaviour: str, name: str, documented: Mapping[str, str]
+) -> Behaviour:
+    if documented.get(name) == "no":
+        after_ms = AFTER_MS[behaviour][0]
+        return _stop_after(planned, fixture, behaviour, name, after_ms, after_ms + ON_TIME_TO_CONFIRM_MS)
     for after_ms in AFTER_MS[behaviour]:
-        seen = _stops_after(planned, house, behaviour, name, after_ms)
-        if seen.seen != "no":
+        result = _stop_after(planned, fixture, behaviour, name, after_ms, MAX_MS)
+        if result.observed != "no":
             break
-    return seen
+    return result
 
 
-def _stops_after(planned: PlannedPath, house: House, behaviour: str, name: str, after_ms: int) -> Behaviour:
-    fresh = house.fresh(planned)
+def _stop_after(
+    planned: PlannedPath, fixture: EngineFixture, behaviour: str, name: str, after_ms: int, max_ms: int
+) -> Behaviour:
+    """On a connection of its own; a process whose statement goes on is killed."""
+    fixture.disconnect()
+    worker = fixture.connected(planned)
     try:
-        fresh.open()
-        reply = fresh.runner.request(
+        reply = worker.runner.request(
             Interrupt,
-            MOST_MS / 1000 + 20,
+            max_ms / 1000 + 20,
             kind=behaviour,
             sql=ENGINES[planned.path.get("engine")].slow_query(),
             after_ms=after_ms,
-            most_ms=MOST_MS,
+            most_ms=max_ms,
             expect=InterruptReply,
         )
     except RunnerFailure as failure:
+        worker.runner.kill()  # what cannot be stopped may still run
         return Behaviour(name, "unsupported" if failure.kind == "unsupported" else "no", failure.text)
-    finally:
-        fresh.close()
+    if not reply.honoured:
+        worker.runner.kill()
+    fixture.disconnect()
     in_time = reply.took_ns <= (after_ms + ON_TIME_MS) * 1_000_000
-    words = reply.text if in_time else f"after {reply.took_ns / 1e9:.1f} s: {reply.text}"
+    text = reply.text if in_time else f"after {reply.took_ns / 1e9:.1f} s: {reply.text}"
     if reply.honoured and in_time and not reply.usable:
-        words = f"{words} (the connection could not be used afterwards)"
-    return Behaviour(name, "yes" if reply.honoured and in_time else "no", words)
+        text = f"{text} (the connection could not be used afterwards)"
+    return Behaviour(name, "yes" if reply.honoured and in_time else "no", text)
 
 
-def _restart(planned: PlannedPath, house: House) -> list[Behaviour]:
+def _restart(planned: PlannedPath, fixture: EngineFixture) -> list[Behaviour]:
     same, again = "survives a server restart", "works again after close and open"
     if planned.path.get("deployment") != "server":
-        reason = "the engine lives in the client's process: there is no server"
-        return [Behaviour(same, "unsupported", reason), Behaviour(again, "unsupported", reason)]
-    if isinstance(house.instance(planned), External):
-        reason = "the server is another's: it is not ours to restart"
-        return [Behaviour(same, "unsupported", reason), Behaviour(again, "unsupported", reason)]
-    fresh = house.fresh(planned)
+        return _unsupported((same, again), "the engine lives in the client's process: there is no server")
+    if isinstance(fixture.instance(planned), External):
+        return _unsupported((same, again), "the server is external: Rowpath does not restart it")
+    fixture.disconnect()
     try:
-        fresh.open()
-        work = house.some_work(planned)
-        fresh.prepare(work)
-        fresh.sample(work, "warm", operations=2, first=0)
-        house.restart(planned)
-        return [_goes_on(fresh, work, same), _opens(fresh, work, again)]
+        worker = fixture.connected(planned)
+        work = fixture.some_work(planned)
+        worker.prepare(work)
+        worker.sample(work, "warm", operations=2, first=0)
+        fixture.restart(planned)
+        worker.timeout_s = AFTER_RESTART_S
+        return [_sample(worker, work, same), _reopen(worker, work, again)]
     except RunnerFailure as failure:
         return [Behaviour(same, "no", failure.text)]
     finally:
-        fresh.close()
+        fixture.end_processes()
 
 
-def _goes_on(fresh: Worker, work: PreparedPhase, name: str) -> Behaviour:
+def _sample(worker: Worker, work: PreparedPhase, name: str) -> Behaviour:
     """The next sample on the connection that was open all the time."""
     try:
-        reply = fresh.sample(work, "warm", operations=2, first=0).reply
+        reply = worker.sample(work, "warm", operations=2, first=0).reply
     except RunnerFailure as failure:
         return Behaviour(name, "no", failure.text)
     return Behaviour(name, "no" if reply.failed else "yes", reply.failure.text if reply.failure else "")
 
 
-def _opens(fresh: Worker, work: PreparedPhase, name: str) -> Behaviour:
+def _reopen(worker: Worker, work: PreparedPhase, name: str) -> Behaviour:
     try:
-        fresh.runner.request(Close, 30, expect=CloseReply)
+        worker.runner.request(Close, 30, expect=CloseReply)
     except RunnerFailure as failure:
         if failure.fatal:
-            return Behaviour(name, "no", failure.text)  # what a dead connection says on closing is of no use
+            return Behaviour(name, "no", failure.text)  # what a dead connection answers to `close` does not matter
     try:
-        fresh.open()
-        fresh.prepare(work)
-        reply = fresh.sample(work, "warm", operations=2, first=0).reply
+        worker.open()
+        worker.prepare(work)
     except RunnerFailure as failure:
         return Behaviour(name, "no", failure.text)
-    return Behaviour(name, "no" if reply.failed else "yes", reply.failure.text if reply.failure else "")
+    return _sample(worker, work, name)

@@ -1,14 +1,16 @@
-"""The engines of a conformance run, each started once for all of its paths, and the runner of the path under test."""
+"""The engines of a conformance run, each started once for all of its paths, and the connection under test."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of, workloads
 from rowpath.checks.conformance.paths import reason_against
 from rowpath.engines.base import Instance
+from rowpath.engines.embedded import Copies
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
@@ -16,15 +18,20 @@ from rowpath.model.workload import Phase
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
+from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.protocol import Close, CloseReply
 
 TIMEOUT_S = 60.0
+CLOSE_TIMEOUT_S = 20.0
 NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "", (), (), None, 0)
+ProcessKey = tuple[str, tuple[str, ...]]
 
 
-class House:
-    """One instance of an engine at a time: paths are best taken in an order that has those of an instance together.
+class EngineFixture:
+    """One engine instance at a time, and one connection: take paths in an order that has those of an instance together.
 
-    `directory` is private and outlives the house; `log` takes what runners say. Everything is stopped by `end`.
+    A runner process serves all paths of its adapter that have its command, one after the other: `close`, then `open`.
+    `directory` is private and outlives the fixture; `log` takes what runners write. Everything is stopped by `end`.
     """
 
     def __init__(
@@ -37,7 +44,8 @@ class House:
         self._log = log
         self._numbers = itertools.count()
         self._built: set[tuple[str, str, str]] = set()
-        self._living: Worker | None = None
+        self._connection: Worker | None = None
+        self._processes: dict[ProcessKey, Runner] = {}  # of one adapter
 
     def instance(self, planned: PlannedPath) -> Instance:
         """The path's engine, loaded with everything that the cases need; the one before is stopped."""
@@ -52,55 +60,95 @@ class House:
         folder.mkdir()
         folder.chmod(self.directory.stat().st_mode)
         self.engine_instances = EngineInstances(folder, self.phase_cache, lambda _secret: None)
-        mine = [each for each in self._paths if key_of(each.path) == key and not reason_against(each)]
-        self.engine_instances.bring_up(tuple(mine or [planned]), workloads(), key)
+        sharing = [path for path in self._paths if key_of(path.path) == key and not reason_against(path)]
+        phases = dict.fromkeys(phase for path in (*sharing, planned) for phase in path.phases)
+        instance = self.engine_instances.bring_up((replace(planned, phases=tuple(phases)),), workloads(), key)
+        if isinstance(instance, Copies):
+            instance.share_copy(planned.path)
 
     def restart(self, planned: PlannedPath) -> None:
         """Stop the path's server and start it again on its data."""
         self.engine_instances.restart(key_of(planned.path))
 
-    def worker(
-        self,
-        planned: PlannedPath,
-        environment: dict[str, str] | None = None,
-        instance: Instance | None = None,
-        clients: int = 0,
+    def unconnected(
+        self, planned: PlannedPath, environment: dict[str, str] | None = None, instance: Instance | None = None
     ) -> Worker:
-        """A runner on the path, started but not yet spoken to; `clients`: for groups at work at once."""
+        """A process of the caller's own, started but not yet spoken to."""
+        self._build(planned)
+        where = instance or self.instance(planned)
+        return Worker(planned, where, log=self._log, timeout_s=TIMEOUT_S, environment=environment)
+
+    def exclusive(self, planned: PlannedPath) -> Worker:
+        """The same, and no other process on the path: an embedded engine may lock its files against a second."""
+        self.end_processes()
+        return self.unconnected(planned)
+
+    def connected(self, planned: PlannedPath, clients: int = 0) -> Worker:
+        """The connection under test, the same for checks of a path that follow one another; the one before is closed.
+
+        `clients`: connections for groups at work at once; 0: as many as the path's coordinate says.
+        """
+        current = self._connection
+        if current is None or (current.planned, current.grouped) != (planned, bool(clients)):
+            self.disconnect()
+            current = None
+        if current is None or not current.runner.alive():
+            self._connection = current = self._connect(planned, clients)
+        return current
+
+    def _connect(self, planned: PlannedPath, clients: int) -> Worker:
+        instance = self.instance(planned)
+        self._build(planned)
+        key = self._process_key(planned, instance)
+        if any(other[0] != key[0] or (other != key and planned.embedded) for other in self._processes):
+            self.end_processes()
+        idle = self._processes.get(key)
+        if idle is not None and not idle.alive():
+            idle = None
+        worker = Worker(planned, instance, log=self._log, timeout_s=TIMEOUT_S, clients=clients, runner=idle)
+        self._processes[key] = worker.runner
+        try:
+            worker.open()
+        except BaseException:
+            self.end_processes()
+            raise
+        return worker
+
+    def _process_key(self, planned: PlannedPath, instance: Instance) -> ProcessKey:
+        """The adapter, and what a process keeps for its whole life: command, server in a library, some coordinates."""
+        start = manifest.command(planned.adapter, planned.path.get("version"), planned.path)
+        server_arguments = str(instance.options(planned.path).get("server_arguments", ""))
+        fixed = [planned.path.get(key) for key in planned.adapter.build.get("process_wide", ())]
+        environment = [f"{name}={value}" for name, value in start.environment.items()]
+        adapter = f"{planned.adapter.language} {planned.adapter.driver}"
+        return adapter, (*start.arguments, *environment, server_arguments, *fixed)
+
+    def _build(self, planned: PlannedPath) -> None:
         version = planned.path.get("version")
         key = (planned.adapter.language, planned.adapter.driver, version)
         if key not in self._built:
             manifest.build([(planned.adapter, version)])
             self._built.add(key)
-        where = instance or self.instance(planned)
-        return Worker(planned, where, log=self._log, timeout_s=TIMEOUT_S, environment=environment, clients=clients)
 
-    def fresh(self, planned: PlannedPath, clients: int = 0) -> Worker:
-        """A runner of the caller's own, alone on the path: an embedded engine may lock its files against a second."""
-        self._leave()
-        return self.worker(planned, clients=clients)
+    def disconnect(self) -> None:
+        """Close the connection under test; its process stays for the next path."""
+        connection, self._connection = self._connection, None
+        if connection is None or not connection.runner.alive():
+            return
+        try:
+            connection.runner.request(Close, CLOSE_TIMEOUT_S, expect=CloseReply)
+        except RunnerFailure:
+            connection.runner.kill()
 
-    def living(self, planned: PlannedPath) -> Worker:
-        """The connected runner of the path under test; that of the path before is closed."""
-        if self._living is None or self._living.planned is not planned or not self._living.runner.alive():
-            self._leave()
-            living = self.worker(planned)
-            try:
-                living.open()
-            except BaseException:
-                living.close()
-                raise
-            self._living = living
-        return self._living
-
-    def _leave(self) -> None:
-        if self._living is not None:
-            self._living.close()
-            self._living = None
+    def end_processes(self) -> None:
+        """Close the connection and end the processes: also what to do with one that a failed check left behind."""
+        self.disconnect()
+        while self._processes:
+            self._processes.popitem()[1].stop()
 
     def end(self) -> None:
         """Stop everything."""
-        self._leave()
+        self.end_processes()
         self.engine_instances.stop_all()
 
     def prepared_workload(self, case: Case, planned: PlannedPath) -> PreparedWorkload:

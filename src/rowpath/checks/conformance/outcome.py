@@ -1,4 +1,4 @@
-"""What a check came to, and how a check says that something is not as it must be."""
+"""The result of a check, and the error with which a check fails."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 
-class Broken(Exception):
+class CheckFailed(Exception):
     """Something is not as it must be: what, and what it should have been and was."""
 
     def __init__(self, what: str, expected: object, got: object) -> None:
@@ -28,18 +28,18 @@ class Outcome:
     notes: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, broken: Broken) -> Outcome:
+    def of(cls, name: str, broken: CheckFailed) -> Outcome:
         """The failure."""
         return cls(name, "failed", broken.what, str(broken.expected), str(broken.got))
 
 
-def same(what: str, got: object, expected: object) -> None:
-    """Broken unless both are equal."""
+def expect_equal(what: str, got: object, expected: object) -> None:
+    """CheckFailed unless both are equal."""
     if got != expected:
-        raise Broken(what, expected, got)
+        raise CheckFailed(what, expected, got)
 
 
-def true(what: str, holds: object, expected: object = "yes", got: object = "no") -> None:
-    """Broken unless it holds."""
+def expect(what: str, holds: object, expected: object = "yes", got: object = "no") -> None:
+    """CheckFailed unless it holds."""
     if not holds:
-        raise Broken(what, expected, got)
+        raise CheckFailed(what, expected, got)

@@ -1,4 +1,4 @@
-"""The paths that conformance is held against: an adapter's default point, and as many others as are asked for."""
+"""The paths that conformance tests: an adapter's default point, and as many others as requested."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> lis
     """
     found: list[PlannedPath] = []
     for engine, deployment in itertools.product(() if adapter.floor else adapter.engines, adapter.deployments):
-        asked = {"engine": (engine,), "deployment": (deployment,)} | (wanted or {})
-        if engine not in asked["engine"] or deployment not in asked["deployment"]:
+        here = {"engine": (engine,), "deployment": (deployment,)} | (wanted or {})
+        if engine not in here["engine"] or deployment not in here["deployment"]:
             continue
         if engine in ENGINES and deployment in ENGINES[engine].deployments:
             chosen = _chosen(adapter, engine, deployment, reach, wanted or {})
@@ -46,11 +46,11 @@ def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> lis
 
 
 @cache
-def of_the_project() -> tuple[PlannedPath, ...]:
+def project_paths() -> tuple[PlannedPath, ...]:
     """Those of all adapters, grouped by the instance of an engine that they share.
 
-    An adapter's further engines are held to fewer values: what combinations do is seen on its first. Engines whose
-    servers can only be given by URL are in where one is given.
+    An adapter's further engines get fewer values: its first engine shows what combinations do. Engines with only
+    external servers are in where the URL of one is set.
     """
     every = []
     for adapter in manifest.every_adapter():
@@ -62,7 +62,7 @@ def of_the_project() -> tuple[PlannedPath, ...]:
     return tuple(sorted(every, key=lambda each: order.index(key_of(each.path))))
 
 
-def defaults(paths: tuple[PlannedPath, ...]) -> tuple[PlannedPath, ...]:
+def default_paths(paths: tuple[PlannedPath, ...]) -> tuple[PlannedPath, ...]:
     """The first path of every adapter, engine and deployment."""
     first: dict[tuple[str, ...], PlannedPath] = {}
     for each in paths:
@@ -83,7 +83,7 @@ def _beside(path: AccessPath, default: AccessPath, reach: Reach) -> set[str]:
 
 
 def planned_path(adapter: Adapter, path: AccessPath, beside: set[str]) -> PlannedPath:
-    """The path with the phases that it serves of the cases; `beside`: of those alone that look at these coordinates."""
+    """The path with the phases that it serves of the cases; `beside`: only those that these coordinates touch."""
     worth = {phase_name(case) for case in cases() if not beside or beside.intersection(case.beside)}
     served = tuple(
         f"{workload.name}.{phase.name}"

@@ -15,50 +15,47 @@ from rich.text import Text
 from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of
 from rowpath.checks.conformance.checks import check_case, serves
 from rowpath.checks.conformance.driver_behaviours import observe
-from rowpath.checks.conformance.fixture import House
+from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.outcome import Outcome
-from rowpath.checks.conformance.paths import defaults
-from rowpath.checks.conformance.protocol_checks import MANNERS, ON_EVERY_PATH, check_manner
+from rowpath.checks.conformance.paths import default_paths
+from rowpath.checks.conformance.protocol_checks import ON_EVERY_PATH, PROTOCOL_CHECKS, check_protocol
 from rowpath.errors import RowpathError
 from rowpath.planning.availability import ineligible_reason, unavailable
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 
 STYLES = {"ok": "green", "failed": "red", "not applicable": "dim"}
-SHOWN = {"yes": "green", "no": "yellow", "unsupported": "dim"}
+OBSERVED = {"yes": "green", "no": "yellow", "unsupported": "dim"}
 
 
 @contextlib.contextmanager
-def opened_house(paths: tuple[PlannedPath, ...]) -> Iterator[House]:
-    """A house in a directory of its own; everything is stopped and removed at the end."""
+def opened_fixture(paths: tuple[PlannedPath, ...]) -> Iterator[EngineFixture]:
+    """A fixture in a directory of its own; everything is stopped and removed at the end."""
     directory = Path(tempfile.mkdtemp(prefix="rowpath-"))
     directory.chmod(0o711)  # as root a server runs as another user
-    house = House(directory, paths)
+    fixture = EngineFixture(directory, paths)
     try:
-        yield house
+        yield fixture
     finally:
-        house.end()
+        fixture.end()
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def outcomes(planned: PlannedPath, house: House, complete: bool) -> Iterator[Outcome]:
+def outcomes(planned: PlannedPath, fixture: EngineFixture, complete: bool) -> Iterator[Outcome]:
     """Every check on the path, one after the other; `complete`: those of a default path too."""
     try:
-        house.living(planned)
+        fixture.connected(planned)
     except RunnerFailure as failure:
         yield Outcome("open", "failed", "the runner does not open the path", "a connection", str(failure))
         return
     for case in cases():
         if serves(case, planned):
-            try:
-                yield check_case(case, planned, house.living(planned), house)
-            except RunnerFailure as failure:  # lost in the case before, and not to be had again
-                yield Outcome(case.name, "failed", "the runner does not open the path again", "", str(failure))
+            yield check_case(case, planned, fixture)
         elif complete:
             yield Outcome(case.name, "not applicable", _unserved(case, planned))
-    for name in MANNERS:
+    for name in PROTOCOL_CHECKS:
         if complete or name in ON_EVERY_PATH:
-            yield check_manner(name, planned, house)
+            yield check_protocol(name, planned, fixture)
 
 
 def _unserved(case: Case, planned: PlannedPath) -> str:
@@ -68,13 +65,13 @@ def _unserved(case: Case, planned: PlannedPath) -> str:
 
 
 def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
-    """Test every path on its real engine and print what came of it; 1 when a check failed.
+    """Test every path on its real engine and print the results; 1 when a check failed.
 
-    Errors: RowpathError when an engine or a runner cannot be had.
+    Errors: RowpathError when an engine or a runner is not available.
     """
     counts: Counter[str] = Counter()
-    firsts = defaults(paths)
-    with opened_house(paths) as house:
+    firsts = default_paths(paths)
+    with opened_fixture(paths) as fixture:
         for planned in paths:
             reason, remedy = unavailable(planned.adapter, planned.path)
             if reason:
@@ -82,22 +79,25 @@ def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
                     raise RowpathError(f"{planned.name} cannot run here: {reason}", remedy)
                 console.print(_line("not here", "yellow", _heading(planned, firsts), reason), soft_wrap=True)
                 continue
-            found = _test(planned, house, console, firsts)
+            found = _test(planned, fixture, console, firsts)
             counts.update(found)
             if planned in firsts and found["ok"]:
-                for each in observe(planned, house):
-                    console.print(_line(each.seen, SHOWN[each.seen], each.name, each.words), soft_wrap=True)
+                for behaviour in observe(planned, fixture):
+                    style = OBSERVED[behaviour.observed]
+                    console.print(_line(behaviour.observed, style, behaviour.name, behaviour.text), soft_wrap=True)
     tested = f"{counts['failed']} failed, {counts['ok']} ok, {counts['not applicable']} not applicable"
     console.print(Text(f"\n{tested}, on {len(paths)} {'path' if len(paths) == 1 else 'paths'}", style="bold"))
     return 1 if counts["failed"] else 0
 
 
-def _test(planned: PlannedPath, house: House, console: Console, firsts: tuple[PlannedPath, ...]) -> Counter[str]:
+def _test(
+    planned: PlannedPath, fixture: EngineFixture, console: Console, firsts: tuple[PlannedPath, ...]
+) -> Counter[str]:
     complete = planned in firsts
     counts: Counter[str] = Counter()
     titles = {case.name: case.title for case in cases()}
     console.print(Text(f"\n{_heading(planned, firsts)}", style="bold"), soft_wrap=True)
-    for outcome in outcomes(planned, house, complete):
+    for outcome in outcomes(planned, fixture, complete):
         counts[outcome.status] += 1
         if complete or outcome.status == "failed":
             about = outcome.reason if outcome.status == "not applicable" else titles.get(outcome.name, _title(outcome))
@@ -112,8 +112,8 @@ def _test(planned: PlannedPath, house: House, console: Console, firsts: tuple[Pl
 
 
 def _title(outcome: Outcome) -> str:
-    manner = MANNERS.get(outcome.name)
-    return (manner.__doc__ or "").rstrip(".") if manner else ""
+    check = PROTOCOL_CHECKS.get(outcome.name)
+    return (check.__doc__ or "").rstrip(".") if check else ""
 
 
 def _line(word: str, style: str, name: str, about: str) -> Text:
@@ -135,9 +135,9 @@ def _heading(planned: PlannedPath, firsts: tuple[PlannedPath, ...]) -> str:
         own = [f"{key}={path.get(key)}" for key in adapter.coordinates if path.get(key) != "none"]
         return " ".join([*words, *own])
     default = next(
-        each.path
-        for each in firsts
-        if each.adapter == adapter and all(each.path.get(key) == path.get(key) for key in ("engine", "deployment"))
+        first.path
+        for first in firsts
+        if first.adapter == adapter and all(first.path.get(key) == path.get(key) for key in ("engine", "deployment"))
     )
     differing = [f"{key}={value}" for key, value in path.coordinates if default.get(key) != value]
     return " ".join(["with", *differing])

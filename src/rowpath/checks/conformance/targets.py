@@ -1,4 +1,4 @@
-"""What `rowpath adapter test` is asked about: adapters by their driver's name, or a program that is a runner."""
+"""What `rowpath adapter test` tests: adapters by their driver's name, or a program that is a runner."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
-from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, defaults, of_the_project, planned
+from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, default_paths, planned, project_paths
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.instance_key import key_of
@@ -75,7 +75,7 @@ def test_a_deployment_that_is_asked_for_is_the_only_one() -> None:
 
 
 def test_a_default_path_meets_every_case_that_it_serves() -> None:
-    firsts = defaults(of_the_project())
+    firsts = default_paths(project_paths())
     assert {each.path.get("deployment") for each in firsts} >= {"embedded", "server", "file", "none"}
     for each in firsts:
         for case in cases():
@@ -85,11 +85,11 @@ def test_a_default_path_meets_every_case_that_it_serves() -> None:
 
 
 def test_a_path_with_other_clients_reads_and_writes() -> None:
-    for each in of_the_project():
+    for each in project_paths():
         if "clients=8" in each.name.split("_") and "scan" not in each.adapter.phases:
             assert {"keyed.read", "keyed.insert"} & set(each.phases), each.name
 
 
 def test_the_paths_of_an_instance_stand_together() -> None:
-    keys = [key for key, _group in itertools.groupby(key_of(each.path) for each in of_the_project())]
+    keys = [key for key, _group in itertools.groupby(key_of(each.path) for each in project_paths())]
     assert len(keys) == len(set(keys))
