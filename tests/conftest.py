@@ -141,10 +141,10 @@ class Outcome:
             keys = _keys()
             for name in [name for name, count in collected.items() if self.passed[name] == count]:
                 passed_keys.record(keys[name], name)
-        cache = self.config.cache
-        if self.config.option.and_before:
-            self.left_out.update(cache.get(LEFT_OUT, {}))
-        cache.set(LEFT_OUT, dict(self.left_out))
+        if (cache := getattr(self.config, "cache", None)) is not None:
+            if self.config.option.and_before:
+                self.left_out.update(cache.get(LEFT_OUT, {}))
+            cache.set(LEFT_OUT, dict(self.left_out))
         if os.environ.get("CI") and self.left_out and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
