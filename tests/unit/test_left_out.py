@@ -36,7 +36,8 @@ def suite(folder: Path, *words: str, text: str = TESTS, **environment: str) -> t
     """Exit code and output of a suite of one file under the project's conftest."""
     (folder / "test_some.py").write_text(text)
     kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("PYTEST_")}
-    paths = {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
+    # A temporary directory of its own: a second pytest closes the shared one to the servers of the first.
+    paths = {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}", "PYTEST_DEBUG_TEMPROOT": str(folder)}
     program = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", "--rootdir", folder, "-c", os.devnull]
     done = subprocess.run(
         [*program, "-o", f"cache_dir={folder / 'cache'}", *words, folder],
