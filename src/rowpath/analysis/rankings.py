@@ -109,21 +109,7 @@ def _exclusion(
 
 
 def _unranked(path: PathRecord, status: Status, reason: str, cost_ns: float | None) -> RankedPath:
-    return RankedPath(
-        name=path.name,
-        path_id=path.path_id,
-        rank=0,
-        tier=-1,
-        cost_ns=cost_ns,
-        ratio=None,
-        ratio_low=None,
-        ratio_high=None,
-        ratio_mean=None,
-        rate_per_s=None,
-        differs=False,
-        status=status,
-        reason=reason,
-    )
+    return RankedPath(path.name, path.path_id, cost_ns=cost_ns, status=status, reason=reason)
 
 
 def _row(
