@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import GroupFigures, Latency, MixedLoadReport, RateSearch, RateTry
+from rowpath.model.grouping import grouped
 from rowpath.report.grid import Cell, Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.mixed_load_backups import acknowledged_grid, backups_grid, effects_grid, moves_grid
 from rowpath.report.timeline import OF_A_PROCESS, heading, mean, seconds_of
@@ -40,9 +41,7 @@ def grids(report: MixedLoadReport) -> Iterator[tuple[str, Grid]]:
 
 
 def _by_path(report: MixedLoadReport) -> list[tuple[str, list[GroupFigures]]]:
-    found: dict[str, list[GroupFigures]] = {}
-    for each in report.figures:
-        found.setdefault(each.name, []).append(each)
+    found = grouped(report.figures, lambda each: each.name)
     return list(found.items())
 
 

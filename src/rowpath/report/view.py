@@ -7,8 +7,9 @@ import shlex
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding, Ranking, Scaling
+from rowpath.analysis.model import Analysis, Finding, Ranking
 from rowpath.model.base import Frozen
+from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
 from rowpath.report import grid as tables
 from rowpath.report import mixed_load, timeline
@@ -138,9 +139,7 @@ def _key(*parts: str) -> str:
 
 
 def _operations(analysis: Analysis, lookup: Lookup) -> tuple[Operation, ...]:
-    together: dict[tuple[str, str], list[Ranking]] = {}
-    for ranking in analysis.rankings:
-        together.setdefault((ranking.workload, ranking.phase), []).append(ranking)
+    together = grouped(analysis.rankings, lambda ranking: (ranking.workload, ranking.phase))
     # What only the null engine did is a floor: of interest after what it is the floor of.
     last = {names for names, rankings in together.items() if all(_is_floor(each, lookup) for each in rankings)}
     ordered = sorted(together.items(), key=lambda item: item[0] in last)
@@ -214,9 +213,7 @@ def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
 
 def _scalings(analysis: Analysis, lookup: Lookup) -> list[Section]:
     """A table per path retrieving in parts; the first of a phase has the figure of all of them."""
-    together: dict[tuple[str, str], list[Scaling]] = {}
-    for scaling in analysis.scalings:
-        together.setdefault((scaling.workload, scaling.phase), []).append(scaling)
+    together = grouped(analysis.scalings, lambda scaling: (scaling.workload, scaling.phase))
     sections = []
     for names, found in together.items():
         deployments = {
