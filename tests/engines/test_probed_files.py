@@ -18,6 +18,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.model.path import AccessPath
+from rowpath.model.workload import ColumnSpec
 from rowpath.probe import file_copies
 from rowpath.probe.access import Access, Rules, open_access
 from rowpath.probe.file_copies import files_of
@@ -55,7 +56,7 @@ def rows(access: Access, sql: str = "SELECT a FROM t", column: str = "a") -> int
     """How many rows the query delivers through the path that a probe would take."""
     with access._connected() as runner:
         access._run(runner, access.before)
-        phase = p.PhaseSpec("q", "query", sql, columns=[p.ColumnSpec(column, "integer", nullable=True)])
+        phase = p.PhaseSpec("q", "query", sql, columns=[ColumnSpec(column, "integer", nullable=True)])
         runner.request(p.Prepare, 30, phase=phase, parameters=None, expect=p.PrepareReply)
         return runner.request(p.Verify, 30, phase="q", first=0, count=1, max_rows=10, expect=p.VerifyReply).rows
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from rowpath.engines import ENGINES
@@ -16,7 +15,6 @@ from rowpath.runners import sync_counting
 from rowpath.runners.manifest import Command, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
-    ColumnSpec,
     Open,
     OpenReply,
     ParameterSlice,
@@ -86,7 +84,7 @@ def test_each_insert_is_synced_or_none(tmp_path: Path, name: str, durability: st
     engine = here(name)
     adapter = next(each for each in load_manifest("c").adapter if engine.name in each.engines)
     table = load_workload("keyed").tables["mydata2"]
-    columns = [ColumnSpec(**msgspec.structs.asdict(column)) for column in table.columns]
+    columns = table.columns
     write_rows(tmp_path / "rows", rows(table), table.columns)
     phase = PhaseSpec(
         name="insert",

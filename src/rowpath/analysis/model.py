@@ -42,16 +42,16 @@ class RankedPath(Frozen, frozen=True):
 
     name: str
     path_id: str
-    rank: int  # tied paths share one
-    tier: int
-    cost_ns: float | None
-    ratio: float | None
-    ratio_low: float | None
-    ratio_high: float | None
-    ratio_mean: float | None  # by means over undisturbed blocks
-    rate_per_s: float | None
-    differs: bool  # from the one ranked directly before it (Holm over the family)
-    status: Status
+    rank: int = 0  # tied paths share one; 0: unranked
+    tier: int = -1
+    cost_ns: float | None = None
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    ratio_mean: float | None = None  # by means over undisturbed blocks
+    rate_per_s: float | None = None
+    differs: bool = False  # from the one ranked directly before it (Holm over the family)
+    status: Status = "ok"
     reason: str = ""
     provisional: bool = False
     through_anchor: bool = False

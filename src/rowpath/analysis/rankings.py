@@ -15,6 +15,7 @@ from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.journal.reader import Records
 from rowpath.journal.records import FailureRecord, PathRecord
 from rowpath.model.base import Status
+from rowpath.model.grouping import grouped
 from rowpath.model.path import fetch_form
 
 FLOOR = "a floor: it takes the bytes and parses nothing"
@@ -33,11 +34,10 @@ def rankings(evidence: Evidence) -> tuple[Ranking, ...]:
     """All rankings, in the order in which the phases were measured, cold before steady."""
     found = []
     for workload, phase, regime in evidence.cells.phases():
-        comparisons: dict[str, list[PathRecord]] = {}
-        for path in evidence.journal.paths.values():
-            if _belongs(evidence, path, workload, phase, regime):
-                comparisons.setdefault(evidence.comparison(path), []).append(path)
-        found += [_ranking(evidence, (workload, phase, regime), name, paths) for name, paths in comparisons.items()]
+        paths = evidence.journal.paths.values()
+        belonging = (path for path in paths if _belongs(evidence, path, workload, phase, regime))
+        comparisons = grouped(belonging, evidence.comparison)
+        found += [_ranking(evidence, (workload, phase, regime), name, among) for name, among in comparisons.items()]
     return tuple(found)
 
 
@@ -109,21 +109,7 @@ def _exclusion(
 
 
 def _unranked(path: PathRecord, status: Status, reason: str, cost_ns: float | None) -> RankedPath:
-    return RankedPath(
-        name=path.name,
-        path_id=path.path_id,
-        rank=0,
-        tier=-1,
-        cost_ns=cost_ns,
-        ratio=None,
-        ratio_low=None,
-        ratio_high=None,
-        ratio_mean=None,
-        rate_per_s=None,
-        differs=False,
-        status=status,
-        reason=reason,
-    )
+    return RankedPath(path.name, path.path_id, cost_ns=cost_ns, status=status, reason=reason)
 
 
 def _row(

@@ -12,6 +12,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Leader, Sweep, SweepLine
 from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.journal.records import PathRecord
+from rowpath.model.grouping import grouped
 
 LEAST_SIZES = 3
 REGIME = "steady"
@@ -96,9 +97,7 @@ def crossing(one: Line, other: Line) -> Interval | None:
 def sweeps(evidence: Evidence) -> tuple[Sweep, ...]:
     """One per comparison: every path's line, and which of them leads from which size on."""
     sizes = sorted(sizes_of(evidence).values())
-    together: dict[str, list[Line]] = {}
-    for line in lines(evidence):
-        together.setdefault(line.comparison, []).append(line)
+    together = grouped(lines(evidence), lambda line: line.comparison)
     return tuple(
         Sweep(
             comparison=comparison,

@@ -145,12 +145,25 @@ def _add_adapters(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_out(parser: argparse.ArgumentParser, kind: str) -> None:
+    default = f"rowpath-runs/{kind}-TIME"
+    parser.add_argument("-o", "--out", metavar="DIR", type=Path, help=f"the run directory (default: {default})")
+
+
+def _add_timeout(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=float,
+        default=120.0,
+        help="longest single request to a runner (default 120)",
+    )
+
+
 def _add_run(commands: Any) -> None:
     parser = _command(commands, "run", "run an experiment and say which path is fastest")
     _add_selection(parser)
-    parser.add_argument(
-        "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/NAME-TIME)"
-    )
+    _add_out(parser, "NAME")
     parser.add_argument(
         "--resume", metavar="DIR", type=Path, help="resume an interrupted run; finished sets are not repeated"
     )
@@ -189,13 +202,7 @@ def _add_run(commands: Any) -> None:
     presets.add_argument("-r", "--runs", metavar="SETS", type=int, help="number of sets")
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
     parser.add_argument("--seed", type=int, help="seed of the random order (recorded; default: from the clock)")
-    parser.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=float,
-        default=120.0,
-        help="longest single request to a runner (default 120)",
-    )
+    _add_timeout(parser)
     _add_together(parser)
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
@@ -230,9 +237,7 @@ def _add_probe(commands: Any) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
     parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
-    parser.add_argument(
-        "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/probe-TIME)"
-    )
+    _add_out(parser, "probe")
     parser.add_argument("--seed", type=int, help="seed of the random order (recorded; default: from the clock)")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_exports(parser)
@@ -243,16 +248,8 @@ def _add_probe(commands: Any) -> None:
 def _add_verify(commands: Any) -> None:
     parser = _command(commands, "verify", "check every path for correctness, without measuring")
     _add_selection(parser)
-    parser.add_argument(
-        "-o", "--out", metavar="DIR", type=Path, help="the run directory (default: rowpath-runs/verify-TIME)"
-    )
-    parser.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=float,
-        default=120.0,
-        help="longest single request to a runner (default 120)",
-    )
+    _add_out(parser, "verify")
+    _add_timeout(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="show each digest beside the expected one")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_color(parser)

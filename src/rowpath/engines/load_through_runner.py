@@ -9,8 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from rowpath.engines import indexes
 from rowpath.engines.base import Engine, Imports
 from rowpath.errors import RowpathError
@@ -21,7 +19,6 @@ from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import (
     Close,
     CloseReply,
-    ColumnSpec,
     Load,
     LoadReply,
     Open,
@@ -97,16 +94,15 @@ def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by
         return
     marks = ", ".join("?" * len(table.columns))
     names = ", ".join(column.name for column in table.columns)
-    columns = [ColumnSpec(**msgspec.structs.asdict(column)) for column in table.columns]
     phase = PhaseSpec(
         name=f"load.{name}",
         kind="execute",
         sql=f"INSERT INTO {name} ({names}) VALUES ({marks})",
         table=name,
-        parameter_columns=columns,
+        parameter_columns=table.columns,
         access="insert",
-        table_columns=columns,
-        key_columns=list(table.primary_key),
+        table_columns=table.columns,
+        key_columns=table.primary_key,
     )
     made = load_progress.counted(f"{engine.name} {name}", rows(table), table.rows)
     stored = 0

@@ -7,15 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import msgspec
-
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, Table, Workload
-from rowpath.runners.protocol import (
-    ColumnSpec,
-)
 from rowpath.workloads import generators, partitions
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.expected import Expected
@@ -138,8 +133,3 @@ class PreparedPhase:
     table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
     key_columns: tuple[str, ...] = ()  # its primary key
     after: PreparedPhase | None = None  # the select whose digest proves what a write phase wrote
-
-
-def column_specs(columns: tuple[Column, ...]) -> list[ColumnSpec]:
-    """Columns as the protocol spells them."""
-    return [ColumnSpec(**msgspec.structs.asdict(column)) for column in columns]

@@ -12,7 +12,7 @@ import msgspec
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Instance, Settled
 from rowpath.errors import RowpathError
-from rowpath.execution.prepared_phases import PreparedPhase, column_specs
+from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.records import MemoryRecord, OperationFailure, SampleRecord, WorkerRecord
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import cpu, disk, memory, noise, run_queue
@@ -184,15 +184,15 @@ class Worker:
             sql=work.sql,
             table=work.phase.table or work.phase.after,
             scan=work.phase.scan,
-            columns=column_specs(work.columns),
-            parameter_columns=column_specs(work.parameter_columns),
+            columns=work.columns,
+            parameter_columns=work.parameter_columns,
             transaction=work.phase.transaction,
             stamps=work.phase.stamps,
             rows_per_operation=work.phase.rows_per_operation,
             way=work.phase.way,
             access="scan" if work.phase.scan else "segment" if work.phase.union else work.phase.access,
-            table_columns=column_specs(work.table_columns),
-            key_columns=list(work.key_columns),
+            table_columns=work.table_columns,
+            key_columns=work.key_columns,
         )
         parameters = None
         if work.parameter_file is not None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+from rowpath.errors import EnvironmentMissing
 
 SOCKET_PATH_LIMIT_BYTES = 107
 
@@ -37,6 +41,29 @@ def build_dir(language: str) -> Path:
 def downloads_dir() -> Path:
     """Where fetched artefacts are kept, each checked against its pinned checksum."""
     return cache_dir() / "downloads"
+
+
+def unwritable_cache(folder: Path, error: OSError) -> EnvironmentMissing:
+    """What the user is told when a folder of the cache cannot be written."""
+    return EnvironmentMissing(f"the cache {folder} cannot be written: {error}", "ROWPATH_CACHE=DIR")
+
+
+@contextlib.contextmanager
+def made_whole(target: Path) -> Iterator[Path]:
+    """Where to make `target`: renamed into place at the end, so that two builds at once do no harm.
+
+    Errors: EnvironmentMissing when the cache cannot be written.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(prefix=f"{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise unwritable_cache(target.parent, error) from error
+    with folder as name:
+        made = Path(name) / target.name
+        yield made
+        made.chmod(0o755)
+        made.rename(target)
 
 
 def socket_dir(preferred: Path) -> Path:

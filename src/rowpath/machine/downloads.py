@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import processes
+from rowpath.machine.directories import unwritable_cache
 
 if TYPE_CHECKING:
     from rowpath.model.availability import Availability
@@ -113,7 +114,7 @@ def _locked(file: Path) -> Iterator[None]:
         file.parent.mkdir(parents=True, exist_ok=True)
         handle = file.open("w")
     except OSError as error:
-        raise EnvironmentMissing(f"the cache {file.parent} cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
+        raise unwritable_cache(file.parent, error) from error
     with handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -17,7 +17,7 @@ from typing import IO
 
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import processes
-from rowpath.machine.directories import SOCKET_PATH_LIMIT_BYTES, cache_dir
+from rowpath.machine.directories import SOCKET_PATH_LIMIT_BYTES, cache_dir, unwritable_cache
 
 LONGEST_SOCKET_NAME = "/.s.PGSQL.65535"
 _held: list[IO[str]] = []  # locks that say that a home is in use, open for as long as we live
@@ -165,7 +165,7 @@ def _in_cache() -> Path:
         chosen = instances / secrets.token_hex(6)
         ours = chosen.with_suffix(".lock").open("w")
     except OSError as error:
-        raise EnvironmentMissing(f"the cache {instances} cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
+        raise unwritable_cache(instances, error) from error
     fcntl.flock(ours, fcntl.LOCK_EX)
     if not _held:
         atexit.register(_remove_held)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from rowpath.model.base import Frozen
 
 CODEC_VERSION = 1
@@ -45,19 +47,22 @@ class PhaseName(NamedTuple):
         return cls(workload, phase)
 
 
-class Column(Frozen, frozen=True):
-    """One column by its declared logical type; `bits` holds an integer's width (16, 32, 64).
-
-    An `array` holds integers of that width. A `time` has whole seconds.
-    """
+class ColumnSpec(msgspec.Struct, frozen=True):
+    """A column as the runner protocol spells it; `bits` holds an integer's width (16, 32, 64)."""
 
     name: str
-    type: LogicalType
+    type: str
     length: int = 0
     precision: int = 0
     scale: int = 0
     bits: int = 32
     nullable: bool = False
+
+
+class Column(ColumnSpec, Frozen, frozen=True):
+    """One column by its declared logical type: an `array` holds integers of `bits`, a `time` has whole seconds."""
+
+    type: LogicalType
 
 
 class Table(Frozen, frozen=True):

@@ -9,6 +9,7 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath.engines.base import BY_URL, Settled
+from rowpath.engines.null import Nothing
 from rowpath.errors import InternalError
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
@@ -20,57 +21,36 @@ DELIMITERS = {".csv": ",", ".tbl": "|"}
 OWN_COPIES = ("derby", "h2")  # one process at a time can open these, for reading too
 
 
-class ExternalInstance:
+class ExternalInstance(Nothing):
     """What all have in common: nothing is started, loaded, settled or counted in what is not ours."""
 
-    flush_statements: tuple[str, ...] = ()
     version = BY_URL
 
     def __init__(self, target: Target) -> None:
-        self.deployment = target.deployment
+        super().__init__(target.deployment)
         self.target = target
 
-    def start(self) -> None:
-        """Nothing: it is there."""
-
-    def check(self) -> bool:
-        """Whether it is there, as far as can be told without asking it."""
-        return True
-
-    def stop(self) -> None:
-        """Nothing of ours runs."""
-
-    def pids(self) -> list[int]:
-        """None that we may look at."""
-        return []
-
+    @override
     def load(self, tables: dict[str, Table]) -> None:
         """Refused: a probe changes nothing."""
         raise InternalError("a probed database was to be filled", "report this")
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """What `open` gets beside the coordinates."""
         raise NotImplementedError
 
-    def own_copy(self, path: AccessPath) -> None:
-        """Nothing, unless an engine needs one."""
-
+    @override
     def settle(self, path: AccessPath) -> Settled:
         """Nothing was written."""
         return Settled(0, None, "nothing: a probe only reads")
 
-    def commits(self) -> int | None:
-        """None: others may work there too."""
-        return None
-
-    def size_bytes(self) -> int:
-        """0: not ours to look at."""
-        return 0
-
+    @override
     def facts(self) -> dict[str, str]:
         """Where it is, without any secret."""
         return {"url": self.target.shown}
 
+    @override
     def secrets(self) -> list[str]:
         """Everything that must never reach a log, journal or report."""
         return self.target.secrets()

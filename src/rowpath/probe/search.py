@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.model.grouping import grouped
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import ROUNDS_SHARE, TRIES_SHARE, Budget, affordable, blocks_of_round
 from rowpath.probe.row_consistency import RowConsistency
@@ -173,11 +174,8 @@ class Search:
 
     def digests(self) -> dict[str, list[Tried]]:
         """The candidates by what they delivered, in the order of the tries."""
-        found: dict[str, list[Tried]] = {}
-        for tried in self.tried.values():
-            if tried.digest and tried.failure is None:
-                found.setdefault(tried.digest, []).append(tried)
-        return found
+        delivered = (tried for tried in self.tried.values() if tried.digest and tried.failure is None)
+        return grouped(delivered, lambda tried: tried.digest)
 
     def _estimate_tries(self) -> None:
         done = [each for each in self.tried.values() if each.execution_ns and not each.left]

@@ -27,18 +27,8 @@ WORKLOAD, PHASE = PhaseName.of(NAME)
 
 def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", scan: bool = False) -> PreparedPhase:
     """The query as a phase: nobody knows what it delivers but the engine, which described its columns."""
-    kept = tuple(
-        Column(
-            name=column.name,
-            type=column.type,  # type: ignore[arg-type]
-            length=column.length,
-            precision=column.precision,
-            scale=column.scale,
-            bits=column.bits,
-            nullable=column.nullable,
-        )
-        for column in columns
-    )
+    fields = Column.__struct_fields__
+    kept = tuple(Column(**{field: getattr(column, field) for field in fields}) for column in columns)
     phase = Phase(PHASE, "query", sql, table=table, scan=scan, columns=kept, stamps=True)
     return PreparedPhase(NAME, phase, sql, kept, (), None, 0, table_columns=kept if scan else ())
 

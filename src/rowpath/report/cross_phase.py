@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
-from rowpath.analysis.model import AcrossLink, Analysis, Coefficient, CostModel
+from rowpath.analysis.model import AcrossLink, Analysis, CostModel
 from rowpath.report.figures import Figure
-from rowpath.report.grid import Column, Grid, Row, without_empty
+from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
+from rowpath.report.growth import coefficient
 from rowpath.report.lookup import Lookup, Measured
 from rowpath.report.ranking import is_ranked
 
@@ -14,28 +15,26 @@ PREDICTED_WITHIN = 0.10  # of the measured time, for a prediction to count as ri
 
 def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
     """Rate, CPU and fairness by the number of clients; no rows where no path was measured with several."""
-    rows = []
+    lines = []
     for family in _families(names, lookup):
         alone = next((measured.median("rate", name) for clients, name in family if clients == 1), None)
         for clients, name in family:
             rate = measured.median("rate", name)
             if not rate:
                 continue
-            cells = (
-                fmt.clean(name),
-                str(clients),
-                fmt.rate(rate),
-                fmt.ratio(rate / alone) if alone and clients > 1 else fmt.MISSING,
-                fmt.duration(clients * 1e9 / rate),
-                fmt.duration(measured.median("client_cpu", name)),
-                fmt.duration(measured.median("server_cpu", name)),
-                fmt.count(measured.median("fairness", name)),
+            found = line(
+                word("path", name),
+                figure("clients", str(clients), 1),
+                figure("operations/s", fmt.rate(rate), 1),
+                figure("of one client's", fmt.ratio(rate / alone if alone and clients > 1 else None), 1),
+                figure("each client waits", fmt.duration(clients * 1e9 / rate), 1),
+                figure("client CPU", fmt.duration(measured.median("client_cpu", name)), 1),
+                figure("server CPU", fmt.duration(measured.median("server_cpu", name)), 1),
+                figure("fairness", fmt.count(measured.median("fairness", name)), 1),
             )
-            rows.append(Row(cells))
-    titles = ("clients", "operations/s", "of one client's", "each client waits", "client CPU", "server CPU", "fairness")
-    columns = (Column("path"), *(Column(title, number=True, weight=1) for title in titles))
+            lines.append(found)
     note = "Fairness: Jain's index over the clients' operations, 1 when all did as many. CPU is per operation."
-    return without_empty(Grid(f"Clients at once ({measured.regime})", columns, tuple(rows), note))
+    return without_empty(of_lines(f"Clients at once ({measured.regime})", lines, note))
 
 
 def clients_figure(key: str, measured: Measured, names: list[str], lookup: Lookup) -> Figure | None:
@@ -75,84 +74,51 @@ def _without_clients(name: str, clients: int) -> str:
 
 def link_grid(found: tuple[AcrossLink, ...]) -> Grid:
     """Each path over an emulated link beside the same path without it; no rows where no such pair was measured."""
-    rows = tuple(
-        Row(
-            (
-                fmt.clean(each.name),
-                f"{each.workload} · {each.phase}",
-                each.regime,
-                fmt.duration(each.without_ns),
-                fmt.count(each.round_trips),
-                fmt.duration(each.predicted_ns),
-                fmt.duration(each.measured_ns),
-                fmt.ratio(each.ratio),
-                fmt.interval(each.low, each.high),
-            )
+    lines = (
+        line(
+            word("path", each.name),
+            word("phase", f"{each.workload} · {each.phase}"),
+            word("regime", each.regime, 1),
+            figure("without the link", fmt.duration(each.without_ns), 1),
+            figure("round trips", fmt.count(each.round_trips)),
+            figure("predicted", fmt.duration(each.predicted_ns)),
+            figure("measured", fmt.duration(each.measured_ns)),
+            figure("measured ÷ predicted", fmt.ratio(each.ratio)),
+            figure("interval", fmt.interval(each.low, each.high), 1),
         )
         for each in found
-    )
-    columns = (
-        Column("path"),
-        Column("phase"),
-        Column("regime", weight=1),
-        *(
-            Column(title, number=True, weight=weight)
-            for title, weight in (
-                ("without the link", 1),
-                ("round trips", 0),
-                ("predicted", 0),
-                ("measured", 0),
-                ("measured ÷ predicted", 0),
-                ("interval", 1),
-            )
-        ),
     )
     added = ", ".join(dict.fromkeys(f"{each.link}: {fmt.duration(each.added_ns)}" for each in found))
     note = (
         "Predicted: the time without the link + round trips per operation × what the link was measured to add to each "
         f"({added})."
     )
-    return Grid("Across a link, time per operation", columns, rows, note)
+    return of_lines("Across a link, time per operation", lines, note)
 
 
 def cost_model_grid(models: tuple[CostModel, ...]) -> Grid:
     """What an operation, a row, a value and a KiB cost on each path, and how well that predicts the held-out shapes."""
-    rows = []
     phases = list(dict.fromkeys(predicted.phase for model in models for predicted in model.held_out))
+    lines = []
     for model in models:
         predictions = {predicted.phase: predicted.ratio for predicted in model.held_out}
-        cells = (
-            fmt.clean(model.name),
-            _coefficient(model.operation),
-            _coefficient(model.row),
-            _coefficient(model.value),
-            _coefficient(model.byte, 1024),
-            f"{fmt.ratio(model.worst_ratio)} in {model.worst_phase}",
-            *(fmt.ratio(predictions.get(phase)) for phase in phases),
+        found = line(
+            word("path", model.name),
+            figure("per operation", coefficient(model.operation)),
+            figure("per row", coefficient(model.row)),
+            figure("per value", coefficient(model.value)),
+            figure("per KiB of values", coefficient(model.byte, 1024)),
+            figure("worst fit", f"{fmt.ratio(model.worst_ratio)} in {model.worst_phase}", 2),
+            *(figure(f"predicted ÷ measured: {phase}", fmt.ratio(predictions.get(phase)), 1) for phase in phases),
         )
-        rows.append(Row(cells))
-    titles = ("per operation", "per row", "per value", "per KiB of values", "worst fit")
-    columns = (
-        Column("path"),
-        *(Column(title, number=True, weight=2 if title == "worst fit" else 0) for title in titles),
-        *(Column(f"predicted ÷ measured: {phase}", number=True, weight=1) for phase in phases),
-    )
+        lines.append(found)
     every = [abs(predicted.ratio - 1) <= PREDICTED_WITHIN for model in models for predicted in model.held_out]
     note = (
         "Time per operation = operation + rows + values + bytes, each at least 0, fitted to least relative error in "
         f"each set; intervals over the sets. ≈ 0: not told apart from 0. {sum(every)} of {len(every)} predictions of "
         f"shapes that were held out are within {fmt.share(PREDICTED_WITHIN)}."
     )
-    return Grid("What an operation, a row, a value and a byte cost", columns, tuple(rows), note)
-
-
-def _coefficient(coefficient: Coefficient, scale: int = 1) -> str:
-    if not coefficient.known:
-        return "≈ 0"
-    text = fmt.duration(coefficient.ns * scale)
-    if coefficient.low is None or coefficient.high is None:
-        return text
-    return f"{text} ± {fmt.share((coefficient.high - coefficient.low) / 2 / coefficient.ns)}"
+    return of_lines("What an operation, a row, a value and a byte cost", lines, note)
 
 
 def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:
@@ -161,25 +127,23 @@ def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:
     ranked = [
         row.name for each in analysis.rankings if each.workload == workload for row in each.rows if is_ranked(row)
     ]
-    rows = []
+    lines = []
     for name in dict.fromkeys(ranked):
-        cells = [fmt.clean(name), lookup.coordinate(name, "durability"), lookup.coordinate(name, "bulk")]
-        rates = [
-            _row_rate(lookup.measured(workload, phase, "steady"), name, stored) for phase, stored in phases.items()
-        ]
-        known = [rate for rate in rates if rate]
-        cells += [fmt.rate(rate) for rate in rates]
-        cells.append(fmt.ratio(max(known) / min(known)) if len(known) > 1 else fmt.MISSING)
-        rows.append(Row(tuple(cells)))
-    columns = (
-        Column("path"),
-        Column("durability"),
-        Column("bulk way"),
-        *(Column(f"{phase}, rows/s", number=True, weight=1) for phase in phases),
-        Column("fastest ÷ slowest", number=True, weight=2),
-    )
+        rates = {
+            phase: _row_rate(lookup.measured(workload, phase, "steady"), name, stored)
+            for phase, stored in phases.items()
+        }
+        known = [rate for rate in rates.values() if rate]
+        found = line(
+            word("path", name),
+            word("durability", lookup.coordinate(name, "durability")),
+            word("bulk way", lookup.coordinate(name, "bulk")),
+            *(figure(f"{phase}, rows/s", fmt.rate(rate), 1) for phase, rate in rates.items()),
+            figure("fastest ÷ slowest", fmt.ratio(max(known) / min(known) if len(known) > 1 else None), 2),
+        )
+        lines.append(found)
     caption = f"Loading ({workload}): rows a second by way, steady"
-    return Grid(caption, columns, tuple(rows) if len(phases) > 1 else ())
+    return of_lines(caption, lines if len(phases) > 1 else ())
 
 
 def _loading_phases(analysis: Analysis, workload: str) -> dict[str, int]:

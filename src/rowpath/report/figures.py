@@ -10,7 +10,7 @@ from typing import Any, Literal
 from rowpath import text as fmt
 from rowpath.analysis.model import Ranking
 from rowpath.model.base import Frozen
-from rowpath.report.grid import Column, Grid, Row
+from rowpath.report.grid import Grid, figure, line, of_lines, word
 from rowpath.report.lookup import Lookup, Measured
 from rowpath.report.ranking import is_ranked
 
@@ -122,15 +122,14 @@ def order_grid(caption: str, blocks: Sequence[Mapping[str, Any]]) -> Grid:
     for position, block in enumerate(blocks):
         positions.setdefault(block["name"], []).append((position + 0.5) / len(blocks))
         disturbed[block["name"]] = disturbed.get(block["name"], 0) + block["disturbed"]
-    columns = (
-        Column("path"),
-        Column("blocks", number=True),
-        Column("mean position", number=True),
-        Column("disturbed", number=True),
-    )
-    rows = tuple(
-        Row((name, str(len(found)), fmt.share(statistics.fmean(found)), str(disturbed[name])))
+    lines = (
+        line(
+            word("path", name),
+            figure("blocks", str(len(found))),
+            figure("mean position", fmt.share(statistics.fmean(found))),
+            figure("disturbed", str(disturbed[name])),
+        )
         for name, found in positions.items()
     )
     note = "Mean position: near 50 % for a path whose blocks were spread evenly over the run."
-    return Grid(caption, columns, rows, note)
+    return of_lines(caption, lines, note)

@@ -42,6 +42,38 @@ class Grid(msgspec.Struct, frozen=True):
         return len({row.tier for row in self.rows}) > 1
 
 
+class Line(msgspec.Struct, frozen=True):
+    """A row with the columns that its cells stand in."""
+
+    columns: tuple[Column, ...]
+    row: Row
+
+
+Cell = tuple[Column, str]
+
+
+def word(title: str, text: str, weight: int = 0, *, code: bool = False) -> Cell:
+    """A cell of words, control characters taken out."""
+    return Column(title, weight=weight, code=code), fmt.clean(text)
+
+
+def figure(title: str, text: str, weight: int = 0) -> Cell:
+    """A cell with a figure that is formatted already."""
+    return Column(title, number=True, weight=weight), text
+
+
+def line(*cells: Cell, status: str = "ok", reason: str = "") -> Line:
+    """A row, cell by cell with its column."""
+    columns, texts = zip(*cells, strict=True)
+    return Line(columns, Row(texts, status, reason))
+
+
+def of_lines(caption: str, lines: Iterable[Line], note: str = "") -> Grid:
+    """A grid of rows that all have the same columns; without rows it has no columns either."""
+    listed = list(lines)
+    return Grid(caption, listed[0].columns if listed else (), tuple(each.row for each in listed), note)
+
+
 def without_empty(grid: Grid) -> Grid:
     """The grid without the columns that hold nothing, those that are always shown excepted."""
     kept = [

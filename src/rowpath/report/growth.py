@@ -6,29 +6,28 @@ from collections.abc import Iterable
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Coefficient, Sweep
-from rowpath.report.grid import Column, Grid, Row, without_empty
+from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.lookup import Lookup, Measured
 
 
 def sweep_grid(sweep: Sweep) -> Grid:
     """What a result costs on each path whatever its size, what each row adds, and between which sizes a path leads."""
     leads = dict(leading(sweep))
-    rows = [
-        Row((fmt.clean(line.name), _ns(line.fixed), _ns(line.row), leads.get(line.name, fmt.MISSING)))
-        for line in sweep.lines
-    ]
-    columns = (
-        Column("path"),
-        Column("fixed", number=True),
-        Column("per row", number=True),
-        Column("leads"),
+    lines = (
+        line(
+            word("path", each.name),
+            figure("fixed", coefficient(each.fixed)),
+            figure("per row", coefficient(each.row)),
+            word("leads", leads.get(each.name, fmt.MISSING)),
+        )
+        for each in sweep.lines
     )
     where = f" ({fmt.clean(sweep.comparison)})" if sweep.comparison != "all paths" else ""
     note = (
         "Time per operation = fixed + rows × per row, fitted to least relative error in each set over the sizes "
         f"{sweep.least_rows} to {sweep.most_rows}; intervals over the sets. ≈ 0: not told apart from 0."
     )
-    return without_empty(Grid(f"How time grows with the result{where}", columns, tuple(rows), note))
+    return without_empty(of_lines(f"How time grows with the result{where}", lines, note))
 
 
 def leading(sweep: Sweep) -> Iterable[tuple[str, str]]:
@@ -43,18 +42,19 @@ def leading(sweep: Sweep) -> Iterable[tuple[str, str]]:
             yield leader.name, f"{start} to {fmt.count(end)} rows"
 
 
-def _ns(coefficient: Coefficient) -> str:
-    if not coefficient.known:
+def coefficient(found: Coefficient, scale: int = 1) -> str:
+    """A fitted coefficient of `scale` units with its interval, in words where it can't be told from 0."""
+    if not found.known:
         return "≈ 0"
-    if coefficient.low is None or coefficient.high is None:
-        return fmt.duration(coefficient.ns)
-    width = (coefficient.high - coefficient.low) / 2 / coefficient.ns
-    return f"{fmt.duration(coefficient.ns)} ± {fmt.share(width)}"
+    text = fmt.duration(found.ns * scale)
+    if found.low is None or found.high is None:
+        return text
+    return f"{text} ± {fmt.share((found.high - found.low) / 2 / found.ns)}"
 
 
 def many_grid(measured: Measured, names: Iterable[str], lookup: Lookup, operations: int) -> Grid:
     """Seconds, CPU seconds of both sides and peak memory of so many operations."""
-    rows = []
+    lines = []
     for name in names:
         took = measured.median("time", name)
         if took is None or lookup.coordinate(name, "engine") == "null":
@@ -62,22 +62,24 @@ def many_grid(measured: Measured, names: Iterable[str], lookup: Lookup, operatio
         client, server = measured.median("client_cpu", name), measured.median("server_cpu", name)
         alone = lookup.coordinate(name, "deployment") != "server"
         both = client if alone or client is None else None if server is None else client + server
-        cells = (
-            fmt.clean(name),
-            _seconds(took, operations),
-            *(_seconds(each, operations) for each in (client, server, both)),
-            *(
-                fmt.figure(found.median, found.unit) if (found := measured.result(metric, name)) else fmt.MISSING
-                for metric in ("client_peak_memory", "server_peak_memory")
-            ),
+        memory = [measured.result(metric, name) for metric in ("client_peak_memory", "server_peak_memory")]
+        client_memory, server_memory = (
+            fmt.figure(found.median, found.unit) if found else fmt.MISSING for found in memory
         )
-        rows.append((took, Row(cells)))
-    titles = ("seconds", "CPU s, client", "CPU s, server", "CPU s, both", "client peak memory", "server peak memory")
-    columns = (Column("path"), *(Column(title, number=True) for title in titles))
+        made = line(
+            word("path", name),
+            figure("seconds", _seconds(took, operations)),
+            figure("CPU s, client", _seconds(client, operations)),
+            figure("CPU s, server", _seconds(server, operations)),
+            figure("CPU s, both", _seconds(both, operations)),
+            figure("client peak memory", client_memory),
+            figure("server peak memory", server_memory),
+        )
+        lines.append((took, made))
     title = f"{measured.workload}.{measured.phase}: {operations:,} operations ({measured.regime})"
     note = "Peak memory of a server is of the whole server with its caches."
-    ordered = tuple(row for _took, row in sorted(rows, key=lambda pair: pair[0]))
-    return without_empty(Grid(title, columns, ordered, note))
+    ordered = (made for _took, made in sorted(lines, key=lambda pair: pair[0]))
+    return without_empty(of_lines(title, ordered, note))
 
 
 def _seconds(ns: float | None, operations: int) -> str:

@@ -66,29 +66,15 @@ class Export(Frozen, frozen=True):
 
 def write_json(analysis: Analysis, file: TextIO) -> None:
     """Writes the export as schemas/results.schema.json describes it; a figure that is not finite becomes null."""
-    dropped = (DroppedPath(each.path.as_dict(), each.status, each.reason, each.remedy) for each in analysis.dropped)
+    own = {
+        "schema_version": SCHEMA_VERSION,
+        "dropped": tuple(
+            DroppedPath(each.path.as_dict(), each.status, each.reason, each.remedy) for each in analysis.dropped
+        ),
+        "run": msgspec.to_builtins(analysis.run),
+    }
     export = Export(
-        schema_version=SCHEMA_VERSION,
-        results=analysis.results,
-        rankings=analysis.rankings,
-        findings=analysis.findings,
-        verdict=analysis.verdict,
-        claims=analysis.claims,
-        published=analysis.published,
-        cost_models=analysis.cost_models,
-        sweeps=analysis.sweeps,
-        scalings=analysis.scalings,
-        retrievals=analysis.retrievals,
-        block_sizes=analysis.block_sizes,
-        across_links=analysis.across_links,
-        dropped=tuple(dropped),
-        probe=analysis.probe,
-        mixed_load=analysis.mixed_load,
-        names=analysis.names,
-        lines_of_code=analysis.lines_of_code,
-        lines_of_code_closure=analysis.lines_of_code_closure,
-        trust=analysis.trust,
-        run=msgspec.to_builtins(analysis.run),
+        **{name: own[name] if name in own else getattr(analysis, name) for name in Export.__struct_fields__}
     )
     file.write(msgspec.json.format(msgspec.json.encode(export), indent=1).decode())
     file.write("\n")

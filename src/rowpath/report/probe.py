@@ -6,7 +6,7 @@ from rowpath import text as fmt
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.probe_results import FULL, ROUND_TRIP_TIMES_MS
 from rowpath.model.probe import Probe
-from rowpath.report.grid import Column, Grid, Row
+from rowpath.report.grid import Grid, figure, line, of_lines, word
 
 KEYS = ("languages", "settings", "round-trips", "groups", "tried")
 
@@ -21,22 +21,21 @@ def grids(analysis: Analysis) -> tuple[tuple[str, Grid], ...]:
 
 
 def _languages(probe: Probe) -> Grid:
-    columns = (
-        Column("language"),
-        Column("fastest path"),
-        Column("fetch"),
-        Column("time", number=True),
-        Column("to the fastest of all", number=True),
-        Column("from", weight=1),
-    )
-    rows = tuple(
-        Row((each.language, each.name, each.form, fmt.duration(each.time_ns), fmt.ratio(each.ratio), each.step))
+    lines = (
+        line(
+            word("language", each.language),
+            word("fastest path", each.name),
+            word("fetch", each.form),
+            figure("time", fmt.duration(each.time_ns)),
+            figure("to the fastest of all", fmt.ratio(each.ratio)),
+            word("from", each.step, 1),
+        )
         for each in probe.languages
     )
     note = (
         "Rows, blocks and columns are not the same work: a program that needs rows has yet to make them of the others."
     )
-    return Grid("The fastest path of each language", columns, rows, note if len(_forms(probe)) > 1 else "")
+    return of_lines("The fastest path of each language", lines, note if len(_forms(probe)) > 1 else "")
 
 
 def _forms(probe: Probe) -> set[str]:
@@ -44,79 +43,64 @@ def _forms(probe: Probe) -> set[str]:
 
 
 def _settings(probe: Probe) -> Grid:
-    columns = (
-        Column("setting"),
-        Column("better"),
-        Column("worse"),
-        Column("worse ÷ better", number=True),
-        Column("seen with", weight=1),
-        Column("from", weight=1),
-    )
-    rows = tuple(
-        Row((each.coordinate, each.better, each.worse, fmt.ratio(each.ratio), each.driver, each.step))
+    lines = (
+        line(
+            word("setting", each.coordinate),
+            word("better", each.better),
+            word("worse", each.worse),
+            figure("worse ÷ better", fmt.ratio(each.ratio)),
+            word("seen with", each.driver, 1),
+            word("from", each.step, 1),
+        )
         for each in probe.settings
     )
     rough = any(each.step != FULL for each in probe.settings)
     note = "A try is one short look and may be off by half; a round is interleaved blocks, full sets are full sets."
-    return Grid("Settings that mattered: two paths that differ in nothing else", columns, rows, note if rough else "")
+    return of_lines("Settings that mattered: two paths that differ in nothing else", lines, note if rough else "")
 
 
 def _round_trips(probe: Probe) -> Grid:
-    columns = (
-        Column("path"),
-        Column("round trips", number=True),
-        Column("here", number=True),
-        *(Column(f"+{time_ms:g} ms", number=True) for time_ms in ROUND_TRIP_TIMES_MS),
-    )
-    rows = []
+    lines = []
     for each in probe.at_round_trips:
         at = [fmt.duration(time_ns) for time_ns in each.at_ns] or [fmt.MISSING] * len(ROUND_TRIP_TIMES_MS)
-        trips = fmt.count(each.round_trips) if each.round_trips is not None else "unknown"
-        rows.append(Row((each.name, trips, fmt.duration(each.time_ns), *at)))
+        found = line(
+            word("path", each.name),
+            figure("round trips", fmt.count(each.round_trips) if each.round_trips is not None else "unknown"),
+            figure("here", fmt.duration(each.time_ns)),
+            *(figure(f"+{time_ms:g} ms", text) for time_ms, text in zip(ROUND_TRIP_TIMES_MS, at, strict=True)),
+        )
+        lines.append(found)
     note = "Its time here + its round trips × that time, for each round trip more than here; bandwidth left aside."
-    return Grid("What it would take over a longer way", columns, tuple(rows), note)
+    return of_lines("What it would take over a longer way", lines, note)
 
 
 def _groups(probe: Probe) -> Grid:
-    columns = (
-        Column("digest", code=True),
-        Column("rows", number=True),
-        Column("paths", number=True),
-        Column("first of them"),
-        Column("first column that differs"),
-    )
-    rows = tuple(
-        Row((each.digest, f"{each.rows:,}", str(len(each.names)), each.names[0], each.difference or fmt.MISSING))
+    lines = (
+        line(
+            word("digest", each.digest, code=True),
+            figure("rows", f"{each.rows:,}"),
+            figure("paths", str(len(each.names))),
+            word("first of them", each.names[0]),
+            word("first column that differs", each.difference or fmt.MISSING),
+        )
         for each in probe.digest_groups
     )
     agree = len(probe.digest_groups) == 1
     caption = "What was delivered: all paths agree" if agree else "What was delivered: the paths do NOT agree"
-    return Grid(
-        caption, columns, rows, "" if agree else "Nobody here knows which rows are right; see with your own eyes."
-    )
+    return of_lines(caption, lines, "" if agree else "Nobody here knows which rows are right; see with your own eyes.")
 
 
 def _tried(probe: Probe) -> Grid:
-    columns = (
-        Column("path"),
-        Column("until", weight=1),
-        Column("time", number=True),
-        Column("to the fastest", number=True),
-        Column("interval", number=True, weight=2),
-        Column("why no further"),
-    )
-    rows = tuple(
-        Row(
-            (
-                each.name,
-                each.step or "not tried",
-                fmt.duration(each.execution_ns),
-                fmt.ratio(each.ratio),
-                fmt.interval(each.low, each.high) or fmt.MISSING,
-                fmt.clean(each.left) or fmt.MISSING,
-            ),
+    lines = (
+        line(
+            word("path", each.name),
+            word("until", each.step or "not tried", 1),
+            figure("time", fmt.duration(each.execution_ns)),
+            figure("to the fastest", fmt.ratio(each.ratio)),
+            figure("interval", fmt.interval(each.low, each.high) or fmt.MISSING, 2),
+            word("why no further", each.left or fmt.MISSING),
             status=each.status,
         )
         for each in probe.tried
     )
-    return Grid("Everything that was tried", columns, rows)
+    return of_lines("Everything that was tried", lines)

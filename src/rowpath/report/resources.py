@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rowpath import text as fmt
-from rowpath.report.grid import Column, Grid, Row, without_empty
+from rowpath.report.grid import Cell, Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.lookup import Lookup, Measured
 
 RESOURCES = (
@@ -26,58 +26,45 @@ EFFORT = ("connect", "prepare", "execute", "first_row", "rest", "warm_up", "warm
 
 def resources_grid(measured: Measured, names: Sequence[str], lookup: Lookup) -> Grid:
     """CPU, memory, round trips, bytes and disk of each path, and the lines of its adapter."""
-    table = _grid(f"Resources per operation ({measured.regime})", RESOURCES, measured, names)
-    lines = tuple(
-        (fmt.count(lookup.lines_of_code(name)), fmt.count(lookup.lines_of_code_closure(name))) for name in names
-    )
-    return without_empty(
-        Grid(
-            table.caption,
-            (
-                *table.columns,
-                Column("lines of code", number=True, weight=1),
-                Column("with families", number=True, weight=1),
-            ),
-            tuple(Row((*row.cells, *counts)) for row, counts in zip(table.rows, lines, strict=True)),
-            "–: not available on this machine or for this path.",
-        )
-    )
+    lines = []
+    for name in names:
+        code, closure = lookup.lines_of_code(name), lookup.lines_of_code_closure(name)
+        counts = figure("lines of code", fmt.count(code), 1), figure("with families", fmt.count(closure), 1)
+        lines.append(line(*_cells(RESOURCES, measured, name), *counts))
+    caption = f"Resources per operation ({measured.regime})"
+    return without_empty(of_lines(caption, lines, "–: not available on this machine or for this path."))
 
 
 def effort_grid(measured: Measured, names: Sequence[str]) -> Grid:
     """Connecting, preparing, executing, first row and the rest, each timed apart, and what warming up took."""
-    table = without_empty(_grid(f"Where the time goes ({measured.regime})", EFFORT, measured, names))
+    lines = (line(*_cells(EFFORT, measured, name)) for name in names)
+    table = without_empty(of_lines(f"Where the time goes ({measured.regime})", lines))
     rows = tuple(row for row in table.rows if any(cell != fmt.MISSING for cell in row.cells[1:]))
     return Grid(table.caption, table.columns, rows if len(table.columns) > 1 else ())
 
 
-def _grid(caption: str, metrics: Sequence[str], measured: Measured, names: Sequence[str]) -> Grid:
-    rows = []
-    for name in names:
-        found = [measured.result(metric, name) for metric in metrics]
-        figures = (fmt.figure(each.median, each.unit) if each else fmt.MISSING for each in found)
-        rows.append(Row((fmt.clean(name), *figures)))
-    columns = (Column("path"), *(Column(fmt.metric(metric), number=True, weight=1) for metric in metrics))
-    return Grid(caption, columns, tuple(rows))
+def _cells(metrics: Sequence[str], measured: Measured, name: str) -> Iterator[Cell]:
+    yield word("path", name)
+    for metric in metrics:
+        found = measured.result(metric, name)
+        yield figure(fmt.metric(metric), fmt.figure(found.median, found.unit) if found else fmt.MISSING, 1)
 
 
 def regimes_grid(cold_ones: Measured, steady_ones: Measured, names: Sequence[str]) -> Grid:
     """The first pass of a fresh process beside the steady one; no rows when only one regime was measured."""
-    rows = []
+    lines = []
     for name in names:
         cold = cold_ones.result("time", name)
         steady = steady_ones.result("time", name)
         if not cold or not steady or not cold.median or not steady.median:
             continue
-        cells = (
-            fmt.clean(name),
-            fmt.duration(cold.median),
-            fmt.duration(cold.best_of_five),
-            fmt.duration(steady.median),
-            fmt.duration(steady.min),
-            fmt.ratio(cold.median / steady.median),
+        found = line(
+            word("path", name),
+            figure("cold", fmt.duration(cold.median), 1),
+            figure("cold, best of five", fmt.duration(cold.best_of_five), 1),
+            figure("steady", fmt.duration(steady.median), 1),
+            figure("steady, least", fmt.duration(steady.min), 1),
+            figure("cold ÷ steady", fmt.ratio(cold.median / steady.median), 1),
         )
-        rows.append(Row(cells))
-    titles = ("cold", "cold, best of five", "steady", "steady, least", "cold ÷ steady")
-    columns = (Column("path"), *(Column(title, number=True, weight=1) for title in titles))
-    return without_empty(Grid("Cold beside steady, time per operation", columns, tuple(rows)))
+        lines.append(found)
+    return without_empty(of_lines("Cold beside steady, time per operation", lines))

@@ -4,32 +4,12 @@ from __future__ import annotations
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
-from rowpath.report.grid import Column, Grid, Row, without_empty
+from rowpath.report.grid import Grid, Line, figure, line, of_lines, without_empty, word
 
 
 def retrieval_grid(retrieval: Retrieval) -> Grid:
     """One row per path, forms one after the other, floors last."""
-    rows = tuple(Row(_cells(path)) for path in (*retrieval.paths, *retrieval.floors))
-    columns = (
-        Column("path"),
-        Column("form"),
-        *(
-            Column(title, number=True, weight=weight)
-            for title, weight in (
-                ("time", 0),
-                ("rows/s", 0),
-                ("of the drain", 0),
-                ("interval", 3),
-                ("client CPU s per million rows", 1),
-                ("server CPU s per million rows", 1),
-                ("waiting", 2),
-                ("first row", 3),
-                ("peak memory", 4),
-                ("bytes per row", 3),
-                ("of the aggregate", 2),
-            )
-        ),
-    )
+    lines = map(_line, (*retrieval.paths, *retrieval.floors))
     where = ", ".join(part for part in (retrieval.regime, retrieval.conditions) if part)
     title = f"{retrieval.workload}.{retrieval.phase} out of {retrieval.engine}, {retrieval.deployment} ({where})"
     notes = ["Rows, blocks, columns and COPY are not the same work: compare within a form."]
@@ -40,25 +20,25 @@ def retrieval_grid(retrieval: Retrieval) -> Grid:
     if retrieval.aggregate_ns is not None:
         name, took = fmt.clean(retrieval.aggregate), fmt.duration(retrieval.aggregate_ns)
         notes.append(f"The aggregate is one row of sums over the same table: {name}, {took}.")
-    return without_empty(Grid(title, columns, rows, " ".join(notes)))
+    return without_empty(of_lines(title, lines, " ".join(notes)))
 
 
-def _cells(path: RetrievalPath) -> tuple[str, ...]:
+def _line(path: RetrievalPath) -> Line:
     drain = path.to_drain or Against(0.0)
-    return (
-        fmt.clean(path.name),
-        path.form,
-        fmt.duration(path.cost_ns),
-        fmt.rate(path.rows_per_s),
-        fmt.ratio(drain.ratio or None),
-        fmt.interval(drain.low, drain.high),
-        _seconds(path.client_cpu_ns),
-        _seconds(path.server_cpu_ns),
-        fmt.MISSING if path.waiting is None else fmt.share(path.waiting),
-        fmt.duration(path.first_row_ns),
-        fmt.figure(path.client_peak_bytes, "bytes"),
-        fmt.count(path.bytes_per_row),
-        fmt.ratio(path.to_aggregate.ratio if path.to_aggregate else None),
+    return line(
+        word("path", path.name),
+        word("form", path.form),
+        figure("time", fmt.duration(path.cost_ns)),
+        figure("rows/s", fmt.rate(path.rows_per_s)),
+        figure("of the drain", fmt.ratio(drain.ratio or None)),
+        figure("interval", fmt.interval(drain.low, drain.high), 3),
+        figure("client CPU s per million rows", _seconds(path.client_cpu_ns), 1),
+        figure("server CPU s per million rows", _seconds(path.server_cpu_ns), 1),
+        figure("waiting", fmt.MISSING if path.waiting is None else fmt.share(path.waiting), 2),
+        figure("first row", fmt.duration(path.first_row_ns), 3),
+        figure("peak memory", fmt.figure(path.client_peak_bytes, "bytes"), 4),
+        figure("bytes per row", fmt.count(path.bytes_per_row), 3),
+        figure("of the aggregate", fmt.ratio(path.to_aggregate.ratio if path.to_aggregate else None), 2),
     )
 
 
@@ -70,26 +50,23 @@ def _seconds(ns_per_row: float | None) -> str:
 def block_sizes_grid(found: tuple[BlockSizes, ...]) -> Grid:
     """Each path's cost over the size of its blocks, and from which size on nothing is gained."""
     every = sorted({size.size for each in found for size in each.sizes})
-    rows = []
+    lines = []
     for each in found:
         by_size = {size.size: size for size in each.sizes}
-        told = [_told(by_size[size]) if size in by_size else fmt.MISSING for size in every]
-        rows.append(
-            Row((fmt.clean(each.name), f"{each.workload} · {each.phase}", each.what, fmt.count(each.enough), *told))
+        made = line(
+            word("path", each.name),
+            word("phase", f"{each.workload} · {each.phase}", 1),
+            word("what has the size", each.what),
+            figure("enough from", fmt.count(each.enough)),
+            *(figure(f"n = {size:,}", _told(by_size.get(size))) for size in every),
         )
-    columns = (
-        Column("path"),
-        Column("phase", weight=1),
-        Column("what has the size"),
-        Column("enough from", number=True),
-        *(Column(f"n = {size:,}", number=True) for size in every),
-    )
+        lines.append(made)
     note = (
         "Time relative to the path's fastest size, steady. Enough: the least size that is not shown to be more than "
         "2 % slower than it."
     )
-    return Grid("How many rows at a time", columns, tuple(rows), note)
+    return of_lines("How many rows at a time", lines, note)
 
 
-def _told(size: BlockSize) -> str:
-    return fmt.ratio(size.against.ratio) if size.against else fmt.MISSING
+def _told(size: BlockSize | None) -> str:
+    return fmt.ratio(size.against.ratio) if size and size.against else fmt.MISSING

@@ -9,49 +9,33 @@ from rowpath import text as fmt
 from rowpath.analysis.model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.scaling import cores_text
 from rowpath.report.figures import Figure
-from rowpath.report.grid import Column, Grid, Row, without_empty
+from rowpath.report.grid import Grid, figure, line, of_lines, without_empty
 
 
 def scaling_grid(scaling: Scaling) -> Grid:
     """Time, speed-up, efficiency and CPU per row of one path by the number of clients."""
-    rows = tuple(
-        Row(
-            (
-                str(level.clients),
-                fmt.duration(level.cost_ns),
-                fmt.rate(level.rate),
-                fmt.ratio(level.speed_up),
-                fmt.interval(level.low, level.high),
-                fmt.share(level.efficiency),
-                fmt.duration(level.client_cpu_ns),
-                fmt.duration(level.server_cpu_ns),
-                fmt.share(level.idle),
-                fmt.duration(level.finding_bounds_ns),
-                fmt.ratio(_with_bounds(scaling, level)),
-            ),
+    lines = (
+        line(
+            figure("clients", str(level.clients)),
+            figure("time", fmt.duration(level.cost_ns)),
+            figure("rows/s", fmt.rate(level.rate), 1),
+            figure("speed-up", fmt.ratio(level.speed_up)),
+            figure("interval", fmt.interval(level.low, level.high), 1),
+            figure("efficiency", fmt.share(level.efficiency), 1),
+            figure("client CPU per row", fmt.duration(level.client_cpu_ns), 1),
+            figure("server CPU per row", fmt.duration(level.server_cpu_ns), 1),
+            figure("idle", fmt.share(level.idle), 2),
+            figure("n−1 bounds cost", fmt.duration(level.finding_bounds_ns), 2),
+            figure("speed-up with them", fmt.ratio(_with_bounds(scaling, level)), 3),
             status=level.status,
             reason=fmt.clean(f"{level.status}: {level.reason}") if level.status != "ok" else "",
         )
         for level in scaling.levels
     )
-    titles = (
-        ("clients", 0),
-        ("time", 0),
-        ("rows/s", 1),
-        ("speed-up", 0),
-        ("interval", 1),
-        ("efficiency", 1),
-        ("client CPU per row", 1),
-        ("server CPU per row", 1),
-        ("idle", 2),
-        ("n−1 bounds cost", 2),
-        ("speed-up with them", 3),
-    )
-    columns = tuple(Column(title, number=True, weight=weight) for title, weight in titles)
     how = f"{scaling.regime}, ranges={scaling.ranges}"
     how += f", placement={scaling.placement}" if scaling.placement != "none" else ""
     caption = f"{fmt.clean(scaling.name)}: {scaling.workload}.{scaling.phase} in parts at once ({how})"
-    return without_empty(Grid(caption, columns, rows, " ".join(_notes(scaling))))
+    return without_empty(of_lines(caption, lines, " ".join(_notes(scaling))))
 
 
 def _with_bounds(scaling: Scaling, level: ScalingLevel) -> float | None:

@@ -11,6 +11,7 @@ import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import Series, TimeLine
+from rowpath.model.grouping import grouped
 from rowpath.report.figures import Figure
 from rowpath.report.grid import Column, Grid, Row, without_empty
 
@@ -189,10 +190,8 @@ def figure(key: str, line: TimeLine) -> Figure | None:
 
 def _panels(line: TimeLine) -> list[dict[str, Any]]:
     """What is drawn: a panel for each group's rate, then one for each other quantity that is known."""
-    found: dict[str, list[Series]] = {}
-    for series in line.series:
-        if any(value is not None for value in series.values):
-            found.setdefault(series.quantity, []).append(series)
+    known = (series for series in line.series if any(value is not None for value in series.values))
+    found = grouped(known, lambda series: series.quantity)
     groups = {series.of: number for number, series in enumerate(found.get("rate", []))}
     panels = []
     for series in found.get("rate", []):

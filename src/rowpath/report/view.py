@@ -7,8 +7,9 @@ import shlex
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding, Ranking, Scaling
+from rowpath.analysis.model import Analysis, Finding, Ranking
 from rowpath.model.base import Frozen
+from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
 from rowpath.report import grid as tables
 from rowpath.report import mixed_load, timeline
@@ -138,9 +139,7 @@ def _key(*parts: str) -> str:
 
 
 def _operations(analysis: Analysis, lookup: Lookup) -> tuple[Operation, ...]:
-    together: dict[tuple[str, str], list[Ranking]] = {}
-    for ranking in analysis.rankings:
-        together.setdefault((ranking.workload, ranking.phase), []).append(ranking)
+    together = grouped(analysis.rankings, lambda ranking: (ranking.workload, ranking.phase))
     # What only the null engine did is a floor: of interest after what it is the floor of.
     last = {names for names, rankings in together.items() if all(_is_floor(each, lookup) for each in rankings)}
     ordered = sorted(together.items(), key=lambda item: item[0] in last)
@@ -214,9 +213,7 @@ def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
 
 def _scalings(analysis: Analysis, lookup: Lookup) -> list[Section]:
     """A table per path retrieving in parts; the first of a phase has the figure of all of them."""
-    together: dict[tuple[str, str], list[Scaling]] = {}
-    for scaling in analysis.scalings:
-        together.setdefault((scaling.workload, scaling.phase), []).append(scaling)
+    together = grouped(analysis.scalings, lambda scaling: (scaling.workload, scaling.phase))
     sections = []
     for names, found in together.items():
         deployments = {
@@ -278,39 +275,35 @@ def _marks(analysis: Analysis) -> tuple[str, ...]:
 def _claims(analysis: Analysis) -> Grid | None:
     if not analysis.claims:
         return None
-    columns = (Column("claim"), Column("here"), Column("figure"), Column("id", weight=1, code=True))
-    rows = tuple(
-        Row((fmt.clean(each.claim), each.outcome, fmt.clean(each.figure), each.id), status=each.outcome)
+    lines = (
+        tables.line(
+            tables.word("claim", each.claim),
+            tables.word("here", each.outcome),
+            tables.word("figure", each.figure),
+            tables.word("id", each.id, 1, code=True),
+            status=each.outcome,
+        )
         for each in analysis.claims
     )
-    return Grid("Published claims against what was measured here", columns, rows)
+    return tables.of_lines("Published claims against what was measured here", lines)
 
 
 def _published(analysis: Analysis) -> tuple[Grid, ...]:
-    columns = (
-        Column("published"),
-        Column("figure", number=True),
-        Column("to reference", number=True),
-        Column("measured here"),
-        Column("figure here", number=True),
-        Column("to reference here", number=True),
-        Column("note", weight=1),
-    )
-    together: dict[str, list[Row]] = {}
+    together: dict[str, list[tables.Line]] = {}
     for each in analysis.published:
-        cells = (
-            fmt.clean(each.row),
-            f"{fmt.count(each.value)} {fmt.clean(each.unit)}",
-            fmt.ratio(each.ratio),
-            fmt.clean(each.measured_name) or fmt.MISSING,
-            fmt.figure(each.measured_value, each.unit),
-            fmt.ratio(each.measured_ratio),
-            fmt.clean(each.note),
+        line = tables.line(
+            tables.word("published", each.row),
+            tables.figure("figure", f"{fmt.count(each.value)} {fmt.clean(each.unit)}"),
+            tables.figure("to reference", fmt.ratio(each.ratio)),
+            tables.word("measured here", each.measured_name or fmt.MISSING),
+            tables.figure("figure here", fmt.figure(each.measured_value, each.unit)),
+            tables.figure("to reference here", fmt.ratio(each.measured_ratio)),
+            tables.word("note", each.note, 1),
         )
-        together.setdefault(each.column, []).append(Row(cells))
+        together.setdefault(each.column, []).append(line)
     return tuple(
-        tables.without_empty(Grid(f"Published: {fmt.clean(column)}", columns, tuple(rows)))
-        for column, rows in together.items()
+        tables.without_empty(tables.of_lines(f"Published: {fmt.clean(column)}", lines))
+        for column, lines in together.items()
     )
 
 

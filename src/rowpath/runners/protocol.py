@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
+
+from rowpath.model.workload import ColumnSpec
 
 PROTOCOL = (2, 0)
 CODEC = 1
@@ -25,31 +28,21 @@ class ErrorBody(Message):
     text: str = ""
 
 
-class ColumnSpec(Message):
-    name: str
-    type: str
-    length: int = 0
-    precision: int = 0
-    scale: int = 0
-    bits: int = 32
-    nullable: bool = False
-
-
 class PhaseSpec(Message):
     name: str
     kind: str
     sql: str = ""
     table: str = ""
     scan: bool = False
-    columns: list[ColumnSpec] = []
-    parameter_columns: list[ColumnSpec] = []
+    columns: Sequence[ColumnSpec] = ()
+    parameter_columns: Sequence[ColumnSpec] = ()
     transaction: str = "autocommit"
     stamps: bool = False
     rows_per_operation: int = 1
     way: str = ""
     access: str = ""
-    table_columns: list[ColumnSpec] = []
-    key_columns: list[str] = []
+    table_columns: Sequence[ColumnSpec] = ()
+    key_columns: Sequence[str] = ()
 
 
 class ParameterSlice(Message):
@@ -58,31 +51,30 @@ class ParameterSlice(Message):
     count: int
 
 
-class Hello(Message, tag_field="type", tag="hello"):
+class Request(Message, tag_field="type"):
+    """Base of what the controller asks, by its `type`; the answer is due within the deadline."""
+
     id: int
     deadline_ms: int
+
+
+class Hello(Request, tag="hello"):
     protocol: tuple[int, int]
     codec: int
     requires: list[str]
     adapter: str
 
 
-class Open(Message, tag_field="type", tag="open"):
-    id: int
-    deadline_ms: int
+class Open(Request, tag="open"):
     options: dict[str, Any]
 
 
-class Prepare(Message, tag_field="type", tag="prepare"):
-    id: int
-    deadline_ms: int
+class Prepare(Request, tag="prepare"):
     phase: PhaseSpec
     parameters: ParameterSlice | None = None
 
 
-class Sample(Message, tag_field="type", tag="sample"):
-    id: int
-    deadline_ms: int
+class Sample(Request, tag="sample"):
     phase: str
     regime: str
     lead_in_ns: int
@@ -91,9 +83,7 @@ class Sample(Message, tag_field="type", tag="sample"):
     first: int = -1
 
 
-class Verify(Message, tag_field="type", tag="verify"):
-    id: int
-    deadline_ms: int
+class Verify(Request, tag="verify"):
     phase: str
     first: int
     count: int
@@ -120,79 +110,47 @@ class GroupSpec(Message):
     acknowledged: int = 0
 
 
-class ClientGroups(Message, tag_field="type", tag="client-groups"):
-    id: int
-    deadline_ms: int
+class ClientGroups(Request, tag="client-groups"):
     shared_counters: str
     client_groups: list[GroupSpec]
 
 
-class ClientGroupsEnd(Message, tag_field="type", tag="client-groups-end"):
-    id: int
-    deadline_ms: int
+class ClientGroupsEnd(Request, tag="client-groups-end"):
+    pass
 
 
-class RunStatements(Message, tag_field="type", tag="run"):
-    id: int
-    deadline_ms: int
+class RunStatements(Request, tag="run"):
     statements: list[str]
     ignore_errors: bool = False
 
 
-class Load(Message, tag_field="type", tag="load"):
-    id: int
-    deadline_ms: int
+class Load(Request, tag="load"):
     phase: str
     first: int
     count: int
 
 
-class Interrupt(Message, tag_field="type", tag="interrupt"):
-    id: int
-    deadline_ms: int
+class Interrupt(Request, tag="interrupt"):
     kind: str
     sql: str
     after_ms: int
     most_ms: int
 
 
-class Describe(Message, tag_field="type", tag="describe"):
-    id: int
-    deadline_ms: int
+class Describe(Request, tag="describe"):
     sql: str
 
 
-class Facts(Message, tag_field="type", tag="facts"):
-    id: int
-    deadline_ms: int
+class Facts(Request, tag="facts"):
+    pass
 
 
-class Close(Message, tag_field="type", tag="close"):
-    id: int
-    deadline_ms: int
+class Close(Request, tag="close"):
+    pass
 
 
-class Bye(Message, tag_field="type", tag="bye"):
-    id: int
-    deadline_ms: int
-
-
-Request = (
-    Hello
-    | Open
-    | Prepare
-    | Sample
-    | Verify
-    | ClientGroups
-    | ClientGroupsEnd
-    | RunStatements
-    | Load
-    | Interrupt
-    | Describe
-    | Facts
-    | Close
-    | Bye
-)
+class Bye(Request, tag="bye"):
+    pass
 
 
 class Reply(Message):
@@ -329,7 +287,7 @@ class InterruptReply(Reply, kw_only=True):
     text: str = ""
 
 
-class DescribedColumn(ColumnSpec):
+class DescribedColumn(ColumnSpec, frozen=True):
     """A column of a query's result as the engine declares it; `unsupported` says why no adapter could take it."""
 
     engine_type: str = ""

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import disk_space, processes
-from rowpath.machine.directories import cache_dir
+from rowpath.machine.directories import cache_dir, unwritable_cache
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 
@@ -122,7 +122,7 @@ def file_of(table: Table) -> Path:
             raise EnvironmentMissing(
                 f"the disk of the cache {cache_dir()} is full", "make room, or ROWPATH_CACHE=DIR on another disk"
             ) from error
-        raise EnvironmentMissing(f"the cache {cache_dir()} cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
+        raise unwritable_cache(cache_dir(), error) from error
     return file
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine, Instance, Place
-from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
 from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.model.path import AccessPath
@@ -119,13 +118,13 @@ class Talk:
             kind=phase.kind,
             sql=sql or sql_for(workload, phase, self.engine),
             table=phase.table,
-            columns=column_specs(result_columns(workload, phase)),
-            parameter_columns=column_specs(columns),
+            columns=result_columns(workload, phase),
+            parameter_columns=columns,
             transaction=phase.transaction,
             rows_per_operation=phase.rows_per_operation,
             way=phase.way,
             access="scan" if phase.scan else phase.access,
-            table_columns=column_specs(workload.tables[phase.table].columns if phase.table else ()),
+            table_columns=workload.tables[phase.table].columns if phase.table else (),
             key_columns=list(workload.tables[phase.table].primary_key if phase.table else ()),
         )
         self.ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters)

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from rowpath.execution.prepared_phases import column_specs
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import ParameterSlice, PhaseSpec, Prepare, PrepareReply, Verify, VerifyReply
@@ -76,7 +75,7 @@ def talk_to(folder: Path, **coordinates: str) -> Talk:
 
 
 def prepare(talk: Talk, parameters: ParameterSlice | None = None, **changed: Any) -> None:
-    spec: dict[str, Any] = {"name": "q", "kind": "query", "table": "t", "table_columns": column_specs(COLUMNS)}
+    spec: dict[str, Any] = {"name": "q", "kind": "query", "table": "t", "table_columns": COLUMNS}
     talk.ask(Prepare, PrepareReply, phase=PhaseSpec(**(spec | changed)), parameters=parameters)
 
 
@@ -86,7 +85,7 @@ def test_segments_are_together_the_whole(clients: int, folder: Path, tmp_path: P
     cuts = [size * number // clients for number in range(clients + 1)]
     codec.write_rows(tmp_path / "parts", itertools.pairwise(cuts), PARTS)
     given = ParameterSlice(file=str(tmp_path / "parts"), first=0, count=clients)
-    columns = {"columns": column_specs(COLUMNS), "parameter_columns": column_specs(PARTS)}
+    columns = {"columns": COLUMNS, "parameter_columns": PARTS}
     with talk_to(folder, clients=str(clients)) as talk:
         prepare(talk, given, access="segment", **columns)
         reply = talk.ask(Verify, VerifyReply, phase="q", first=0, count=clients)
@@ -102,7 +101,7 @@ def test_a_cut_before_between_and_behind_records(folder: Path, tmp_path: Path) -
     codec.write_rows(tmp_path / "parts", parts, PARTS)
     given = ParameterSlice(file=str(tmp_path / "parts"), first=0, count=len(parts))
     with talk_to(folder) as talk:
-        columns = {"columns": column_specs(COLUMNS), "parameter_columns": column_specs(PARTS)}
+        columns = {"columns": COLUMNS, "parameter_columns": PARTS}
         prepare(talk, given, access="segment", **columns)
         for number in range(0, len(parts), 2):
             reply = talk.ask(Verify, VerifyReply, phase="q", first=number, count=2)
@@ -125,11 +124,11 @@ def test_sums(folder: Path) -> None:
     )
     with talk_to(folder) as talk:
         for _ in range(2):  # nothing of one operation is left in the next
-            prepare(talk, access="aggregate", columns=column_specs(SUMS))
+            prepare(talk, access="aggregate", columns=SUMS)
             reply = talk.ask(Verify, VerifyReply, phase="q", first=0, count=2)
             assert reply.rows == 2
             assert reply.digest == codec.digest([answer, answer], SUMS)
-        prepare(talk, access="aggregate", columns=column_specs(SUMS), table="none")
+        prepare(talk, access="aggregate", columns=SUMS, table="none")
         empty = (0, *([None] * 8))
         assert talk.ask(Verify, VerifyReply, phase="q", first=0, count=1).digest == codec.digest([empty], SUMS)
 
@@ -137,5 +136,5 @@ def test_sums(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["avg_m", "sum_d", "max_nothing"])
 def test_what_is_no_sum_is_unsupported(name: str, folder: Path) -> None:
     with talk_to(folder) as talk, pytest.raises(RunnerFailure, match=f"column {name}") as refused:
-        prepare(talk, access="aggregate", columns=column_specs((Column(name=name, type="integer"),)))
+        prepare(talk, access="aggregate", columns=(Column(name=name, type="integer"),))
     assert refused.value.kind == "unsupported"

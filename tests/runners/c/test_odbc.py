@@ -14,7 +14,6 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
@@ -83,7 +82,7 @@ def verified(talk: Talk, sql: str, columns: tuple[Column, ...]) -> VerifyReply:
         kind="query",
         sql=sql,
         table="",
-        columns=column_specs(columns),
+        columns=columns,
         parameter_columns=[],
         transaction="autocommit",
         rows_per_operation=1,

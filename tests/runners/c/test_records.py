@@ -10,7 +10,6 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.execution.prepared_phases import column_specs
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, LogicalType
 from rowpath.planning.availability import ineligible_reason
@@ -63,7 +62,7 @@ class Records:
         self.talk.ask(protocol.RunStatements, protocol.RunReply, statements=list(words), ignore_errors=False)
 
     def prepare(self, access: str, given: Rows | None = None, **changed: Any) -> None:
-        whole = column_specs(self.columns)
+        whole = self.columns
         taken = [each for each in whole if access != "read" or each.name in self.key]
         fields: dict[str, Any] = {"table_columns": whole, "key_columns": list(self.key)}
         fields |= {"columns": [] if access == "insert" else whole, "parameter_columns": taken if given else []}
@@ -175,7 +174,7 @@ def test_what_no_record_holds_is_told(driver: str, instances: dict[str, Instance
             records.prepare("read")
         with pytest.raises(RunnerFailure, match="no word of this adapter"):
             records.run("SELECT 1")
-        interval = column_specs((Column("many", "interval"),))
+        interval = (Column("many", "interval"),)
         with pytest.raises(RunnerFailure, match="many: C has no type of its own"):
             records.prepare("scan", table_columns=interval, columns=interval)
 

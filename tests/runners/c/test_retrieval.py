@@ -12,7 +12,6 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.execution.prepared_phases import column_specs
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (
@@ -92,7 +91,7 @@ def literal(value: Any) -> str:
 def prepare(talk: Talk, sql: str = SQL, columns: tuple[Column, ...] = COLUMNS, **changed: Any) -> None:
     if talk.path.get("fetch") != "copy" and "cursor" not in talk.path.get("result"):
         sql = sql.removesuffix(";")
-    spec = PhaseSpec(name="q", kind="query", sql=sql, columns=column_specs(columns), **changed)
+    spec = PhaseSpec(name="q", kind="query", sql=sql, columns=columns, **changed)
     talk.ask(Prepare, PrepareReply, phase=spec, parameters=None)
 
 

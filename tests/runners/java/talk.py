@@ -12,7 +12,6 @@ from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Table, Workload
@@ -115,8 +114,8 @@ class Talk:
             sql=sql,
             table=phase.table,
             scan=phase.scan,
-            columns=column_specs(result_columns(workload, phase)),
-            parameter_columns=column_specs(columns),
+            columns=result_columns(workload, phase),
+            parameter_columns=columns,
             transaction=phase.transaction,
             stamps=True,
             rows_per_operation=phase.rows_per_operation,

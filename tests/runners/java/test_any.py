@@ -18,7 +18,6 @@ from rowpath.model.workload import Column
 from rowpath.runners.manifest import Command, load_manifest
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import (
-    ColumnSpec,
     Describe,
     DescribedColumn,
     DescribeReply,
@@ -62,8 +61,7 @@ class Talk:
         return self.runner.request(Describe, TIMEOUT_S, sql=sql, expect=DescribeReply).columns
 
     def prepare(self, sql: str, columns: list[Any]) -> None:
-        specs = [ColumnSpec(**{key: getattr(each, key) for key in ColumnSpec.__struct_fields__}) for each in columns]
-        phase = PhaseSpec(name="q", kind="query", sql=sql, columns=specs)
+        phase = PhaseSpec(name="q", kind="query", sql=sql, columns=columns)
         self.runner.request(Prepare, TIMEOUT_S, phase=phase, parameters=None, expect=PrepareReply)
 
     def verify(self, sql: str, columns: list[Any]) -> VerifyReply:

@@ -13,7 +13,6 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.engines.files import spl
 from rowpath.errors import EnvironmentMissing
-from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
@@ -63,13 +62,13 @@ def talk(options: dict[str, Any]) -> Iterator[Talk]:
 
 
 def prepare(talk: Talk, columns: tuple[Column, ...], parameters: ParameterSlice | None = None, **more: Any) -> None:
-    table = column_specs(TABLE.columns)
+    table = TABLE.columns
     spec = PhaseSpec(
         name="q",
         kind="query",
         table="hits",
-        columns=column_specs(columns),
-        parameter_columns=column_specs(BOUNDS if parameters else ()),
+        columns=columns,
+        parameter_columns=BOUNDS if parameters else (),
         table_columns=table,
         **more,
     )

@@ -13,7 +13,6 @@ from typing import Any
 
 from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters
-from rowpath.execution.prepared_phases import column_specs
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
@@ -260,5 +259,5 @@ def due_distances_s(seed: int, rate_per_s: float) -> Iterator[float]:
         yield -math.log(1 - (mixed >> 11) / (1 << 53)) / rate_per_s
 
 
-def _specs(*columns: Column) -> list[protocol.ColumnSpec]:
-    return column_specs(columns)
+def _specs(*columns: Column) -> tuple[Column, ...]:
+    return columns

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from rowpath.model.workload import Column
+from rowpath.model.workload import Column, ColumnSpec
 from rowpath.runners import protocol as p
 from rowpath.workloads.codec import write_rows
 from tests.end_to_end.command import rowpath
@@ -25,7 +25,7 @@ EXAMPLE = ROOT / "runners" / "example"
 PAGE = ROOT / "runners" / "PROTOCOL.md"
 SHOWN = re.compile(r"(<!-- conversation -->\n```text\n)(.*?)```\n", re.DOTALL)
 MEASURED = re.compile(rb'("(?:\w*_ns|ns|pid|loop_tid|runtime|driver_version|engine_version)": ?)("[^"]*"|[\d.]+)')
-COLUMNS = (p.ColumnSpec("id", "integer"), p.ColumnSpec("name", "varchar", length=10, nullable=True))
+COLUMNS = (ColumnSpec("id", "integer"), ColumnSpec("name", "varchar", length=10, nullable=True))
 
 
 def conversation(folder: Path) -> Iterator[p.Request]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rowpath.model.workload import ColumnSpec
 from rowpath.runners import protocol
 
 RUNNERS = Path(__file__).parents[3] / "runners"
@@ -27,7 +28,7 @@ def test_the_map_names_files_that_exist(column: int) -> None:
 def test_every_field_of_every_message_is_explained() -> None:
     page = (RUNNERS / "PROTOCOL.md").read_text(encoding="utf-8")
     words = {word for code in re.findall(r"`([^`\n]+)`", page) for word in re.findall(r"\w+", code)}
-    types = [*protocol.REPLIES, *protocol.REPLIES.values(), protocol.PhaseSpec, protocol.ColumnSpec]
+    types = [*protocol.REPLIES, *protocol.REPLIES.values(), protocol.PhaseSpec, ColumnSpec]
     types += [protocol.GroupSpec, protocol.GroupTotal, protocol.GroupClient, protocol.ClientSample, protocol.ErrorBody]
     fields = {field for message in types for field in message.__struct_fields__}
     assert len(fields) > 80

@@ -12,13 +12,12 @@ import pytest
 
 from rowpath.machine import postgresql_programs
 from rowpath.model.path import AccessPath
-from rowpath.model.workload import Phase
+from rowpath.model.workload import ColumnSpec, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import candidates
 from rowpath.probe.snippets import c_text, java_text, python_text, snippet
 from rowpath.probe.target import Target
 from rowpath.runners.manifest import Adapter
-from rowpath.runners.protocol import ColumnSpec
 from rowpath.runners.toolchains import java, python
 from tests.runners.c.talk import started
 

@@ -10,14 +10,13 @@ from rowpath.analysis.findings.wording import phase_text, phases_text, words
 from rowpath.analysis.model import Finding
 from rowpath.analysis.path_status import failure_text, touch_text
 from rowpath.journal.records import DroppedRecord, FailureRecord, SampleRecord, VerifyRecord
+from rowpath.model.grouping import grouped
 
 
 def wrong_rows(evidence: Evidence) -> Iterator[Finding]:
     """The digest of the rows differs from the generator's."""
-    wrong: dict[str, list[VerifyRecord]] = {}
-    for record in evidence.journal.all(VerifyRecord):
-        if record.ok is False:
-            wrong.setdefault(record.path_id, []).append(record)
+    proven_wrong = (record for record in evidence.journal.all(VerifyRecord) if record.ok is False)
+    wrong = grouped(proven_wrong, lambda record: record.path_id)
     for path_id, records in wrong.items():
         name = evidence.name(path_id)
         first = records[0]
@@ -45,10 +44,8 @@ def _cause(evidence: Evidence, record: VerifyRecord) -> str:
 
 def values_not_read(evidence: Evidence) -> Iterator[Finding]:
     """The touch sum is wrong: not every value was taken inside the clock."""
-    wrong: dict[str, list[SampleRecord]] = {}
-    for sample in evidence.journal.all(SampleRecord):
-        if sample.touch_ok is False:
-            wrong.setdefault(sample.path_id, []).append(sample)
+    not_taken = (sample for sample in evidence.journal.all(SampleRecord) if sample.touch_ok is False)
+    wrong = grouped(not_taken, lambda sample: sample.path_id)
     for path_id, samples in wrong.items():
         name = evidence.name(path_id)
         first = samples[0]

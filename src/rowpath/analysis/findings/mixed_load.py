@@ -11,6 +11,7 @@ from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.analysis.model import Finding
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, ClientGroupRecord, KillRecord
 from rowpath.journal.records import PathRecord
+from rowpath.model.grouping import grouped
 
 STALL_S = 1.0
 STALL_RATIO, STALL_LEAST_S = 100, 0.1  # times the 99th percentile, and long enough to be seen
@@ -287,10 +288,8 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
 
 def values_not_read(evidence: Evidence) -> Iterator[Finding]:
     """`values-not-read` of groups: a group's touch sum is not that of the rows it should have taken."""
-    found: dict[tuple[str, str], list[ClientGroupRecord]] = {}
-    for record in evidence.journal.all(ClientGroupRecord):
-        if record.touch_ok is False:
-            found.setdefault((record.path_id, record.phase), []).append(record)
+    not_taken = (record for record in evidence.journal.all(ClientGroupRecord) if record.touch_ok is False)
+    found = grouped(not_taken, lambda record: (record.path_id, record.phase))
     for (path_id, phase), records in found.items():
         name = evidence.name(path_id)
         yield Finding(

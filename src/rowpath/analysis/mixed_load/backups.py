@@ -10,7 +10,8 @@ from rowpath.analysis.mixed_load import values
 from rowpath.analysis.mixed_load.model import AcknowledgedCheck, BackupEffect, BackupFigures
 from rowpath.analysis.mixed_load.stages import StageRun
 from rowpath.analysis.mixed_load.values import interval
-from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, KillRecord
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
+from rowpath.model.grouping import grouped
 
 if TYPE_CHECKING:
     from rowpath.analysis.evidence import Evidence
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
 
 def backups(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupFigures]:
     """By path, stage and way; one that could not be restored is a failed one."""
-    found: dict[tuple[str, str, str], list[BackupRecord]] = {}
-    for record in (backup for run in runs for backup in run.backups):
-        found.setdefault((record.path_id, record.stage, record.way), []).append(record)
+    every = (backup for run in runs for backup in run.backups)
+    found = grouped(every, lambda record: (record.path_id, record.stage, record.way))
     for (path_id, stage, way), records in found.items():
         by_set: dict[int, list[float]] = {}
         for record in records:
@@ -81,9 +81,7 @@ def effects(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupEffect]:
 
 def checks(evidence: Evidence) -> Iterator[AcknowledgedCheck]:
     """By path and occasion."""
-    found: dict[tuple[str, str], list[AcknowledgedRecord]] = {}
-    for record in evidence.journal.all(AcknowledgedRecord):
-        found.setdefault((record.path_id, record.when), []).append(record)
+    found = grouped(evidence.journal.all(AcknowledgedRecord), lambda record: (record.path_id, record.when))
     for (path_id, when), records in found.items():
         path = evidence.path(path_id)
         kills: list[KillRecord] = evidence.journal.all(KillRecord) if when == "kill" else []

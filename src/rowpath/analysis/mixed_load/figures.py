@@ -24,6 +24,7 @@ from rowpath.analysis.mixed_load.timeline import time_lines
 from rowpath.analysis.mixed_load.values import interval
 from rowpath.journal.mixed_load_records import ClientGroupRecord, DirectoryCopyRecord
 from rowpath.model import histogram
+from rowpath.model.grouping import grouped
 
 if TYPE_CHECKING:
     from rowpath.analysis.evidence import Evidence
@@ -129,10 +130,7 @@ def _all(told: Iterable[bool | None]) -> bool | None:
 
 
 def _stages(evidence: Evidence, runs: list[StageRun]) -> Iterator[StageFigures]:
-    found: dict[tuple[str, str], list[StageRun]] = {}
-    for run in runs:
-        if run.seconds:
-            found.setdefault((run.asked.path_id, run.asked.stage), []).append(run)
+    found = grouped((run for run in runs if run.seconds), lambda run: (run.asked.path_id, run.asked.stage))
     metrics = ("client_cpu", "server_cpu", "traffic", "traffic_each", "traffic_in_backup")
     told = {metric: values.of_stages(evidence, metric) for metric in metrics}
     for key, together in found.items():

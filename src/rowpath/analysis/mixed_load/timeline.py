@@ -8,6 +8,7 @@ from rowpath.analysis.mixed_load.model import Series, TimeLine
 from rowpath.analysis.mixed_load.stages import StageRun
 from rowpath.journal.mixed_load_records import GroupSecond, ProcessSecond, SecondRecord
 from rowpath.journal.reader import Records
+from rowpath.model.grouping import grouped
 
 Value = float | None
 OF_GROUPS: dict[str, tuple[str, Callable[[GroupSecond, int], Value]]] = {
@@ -32,10 +33,7 @@ CONNECTIONS = "connections"
 
 def time_lines(journal: Records, runs: Iterable[StageRun]) -> tuple[TimeLine, ...]:
     """One for each path and set that has seconds; instants count from the begin of its first stage."""
-    together: dict[tuple[int, str], list[StageRun]] = {}
-    for run in runs:
-        if run.seconds:
-            together.setdefault(run.key[:2], []).append(run)
+    together = grouped((run for run in runs if run.seconds), lambda run: run.key[:2])
     return tuple(_line(journal, key, found) for key, found in together.items())
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.findings.wording import ratio_text, words
-from rowpath.analysis.mixed_load.model import AcknowledgedCheck, BackupEffect, GroupRatio, MixedLoadReport
+from rowpath.analysis.mixed_load.model import GroupRatio, MixedLoadReport
+from rowpath.model.grouping import grouped
 
 LONGEST = 4  # figures in one sentence
 
@@ -22,9 +23,7 @@ def sentences(report: MixedLoadReport | None) -> tuple[str, ...]:
 
 def _effects(report: MixedLoadReport) -> Iterator[str]:
     """One sentence for each path and stage with a backup: what happened to each of its groups."""
-    found: dict[tuple[str, str], list[BackupEffect]] = {}
-    for effect in report.effects:
-        found.setdefault((effect.name, effect.stage), []).append(effect)
+    found = grouped(report.effects, lambda effect: (effect.name, effect.stage))
     for (name, stage), effects in found.items():
         several = sum(other == name for other, _stage in found) > 1
         listed = [
@@ -38,9 +37,7 @@ def _effects(report: MixedLoadReport) -> Iterator[str]:
 
 def _ratios(report: MixedLoadReport) -> Iterator[str]:
     """One sentence for each pair of paths: the groups that the server's way changes most."""
-    found: dict[tuple[str, str], list[GroupRatio]] = {}
-    for each in report.ratios:
-        found.setdefault((each.server, each.embedded), []).append(each)
+    found = grouped(report.ratios, lambda each: (each.server, each.embedded))
     for (server, embedded), ratios in found.items():
         sure = sorted((each for each in ratios if _surely(each)), key=lambda each: -abs(math.log(each.ratio)))
         if all(each.low is None for each in ratios):
@@ -129,9 +126,7 @@ _WHEN = {
 
 
 def _acknowledged(report: MixedLoadReport) -> Iterator[str]:
-    found: dict[tuple[str, str], list[AcknowledgedCheck]] = {}
-    for check in report.checks:
-        found.setdefault((check.when, check.durability), []).append(check)
+    found = grouped(report.checks, lambda check: (check.when, check.durability))
     for (when, durability), checks in found.items():
         writes, lost = sum(each.writes for each in checks), sum(each.lost for each in checks)
         doubled, doubt = sum(each.doubled for each in checks), sum(each.in_doubt for each in checks)

@@ -17,11 +17,10 @@ from rowpath.engines.load_through_runner import connected, make_tables, run
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.model.workload import Table
+from rowpath.model.workload import Column, Table
 from rowpath.runners.manifest import adapter_of
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
-    ColumnSpec,
     Facts,
     FactsReply,
     PhaseSpec,
@@ -286,7 +285,7 @@ class Server:
 
 def count_rows(runner: Runner, query: str) -> int:
     """How many rows a query of one text column delivers. Errors: RunnerFailure."""
-    column = ColumnSpec(name="name", type="varchar", length=128, nullable=True)
+    column = Column(name="name", type="varchar", length=128, nullable=True)
     phase = PhaseSpec(name="count", kind="query", sql=query, columns=[column])
     runner.request(Prepare, 60.0, phase=phase, parameters=None, expect=PrepareReply)
     return runner.request(Verify, 60.0, phase="count", first=0, count=1, max_rows=0, expect=VerifyReply).rows

@@ -11,11 +11,11 @@ from urllib.parse import quote
 import jinja2
 
 from rowpath.model.probe import Snippet
+from rowpath.model.workload import ColumnSpec
 from rowpath.probe.snippets import details
 from rowpath.probe.target import Target
 from rowpath.runners.language import Language, SnippetDriver
 from rowpath.runners.manifest import language
-from rowpath.runners.protocol import ColumnSpec
 
 LONGEST_VALUE = 1024  # bytes that a buffer of a program holds where no length is declared
 UNLIMITED = 256  # rows a call where a program binds buffers and the path takes rows one by one

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
 import shlex
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import structs
 
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import postgresql_programs, processes
-from rowpath.machine.directories import build_dir, data_dir
+from rowpath.machine.directories import build_dir, data_dir, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts, facts_of_files
@@ -119,7 +117,7 @@ def _precompiled(source: Path, statement: str) -> Path:
     inputs = sorted([source, *source.parent.glob("*.h")])
     target = build_dir("c") / f"{source.stem}-{statement}-{_key(inputs, [])}.c"
     if not target.is_file():
-        with _place_of(target) as made:
+        with made_whole(target) as made:
             ecpg.precompile(source, made, statement)
     return target
 
@@ -131,7 +129,7 @@ def _cobol(adapter: Adapter) -> list[Path]:
         key = _key([source, *sorted(source.parent.glob("*.cpy"))], [*cobol.COMMAND, cobol.version()])
         objects.append(build_dir("c") / f"{source.stem}-{key}.o")
         if not objects[-1].is_file():
-            with _place_of(objects[-1]) as made:
+            with made_whole(objects[-1]) as made:
                 cobol.compile_to(made, source)
     return objects
 
@@ -254,7 +252,7 @@ def _built(name: str, sources: list[Path], compiling: list[str], linking: list[s
     target = build_dir("c") / f"{name}-{_key([*inputs, *cores], [*FLAGS, *compiling, *linking])}"
     if not target.is_file():
         archive = [str(_core())] if core else []
-        with _place_of(target) as made:
+        with made_whole(target) as made:
             _compile([*compiling, *map(str, sources), *archive, *linking, "-pthread", "-o", str(made)], name)
     return target
 
@@ -265,29 +263,12 @@ def _core() -> Path:
     target = build_dir("c") / f"libcore-{_key(sorted(_source('core').glob('*.[ch]')), FLAGS)}.a"
     if target.is_file():
         return target
-    with _place_of(target) as made:
+    with made_whole(target) as made:
         objects = [made.with_name(f"{source.stem}.o") for source in sources]
         for source, compiled in zip(sources, objects, strict=True):
             _compile(["-c", str(source), "-o", str(compiled)], source.name)
         _run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library")
     return target
-
-
-@contextlib.contextmanager
-def _place_of(target: Path) -> Iterator[Path]:
-    """Where to make `target`: renamed into place at the end, so that two builds at once do no harm."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(prefix=f"{target.name}.", dir=target.parent)
-    except OSError as error:
-        raise EnvironmentMissing(
-            f"the cache {target.parent} cannot be written: {error}", "ROWPATH_CACHE=DIR"
-        ) from error
-    with folder as name:
-        made = Path(name) / target.name
-        yield made
-        made.chmod(0o755)
-        made.rename(target)
 
 
 def _compile(arguments: list[str], what: str) -> None:

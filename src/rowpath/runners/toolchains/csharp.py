@@ -7,13 +7,12 @@ import hashlib
 import re
 import shutil
 import sysconfig
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, InternalError, UsageError
 from rowpath.machine import processes
-from rowpath.machine.directories import build_dir, data_dir
+from rowpath.machine.directories import build_dir, data_dir, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts, facts_of_files
@@ -94,22 +93,13 @@ def compiled(name: str, sources: list[Path], assemblies: Iterable[str] = (), mai
     problem = _tools_problem()
     if problem is not None:
         raise EnvironmentMissing(*problem)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(dir=target.parent)
-    except OSError as error:
-        raise EnvironmentMissing(
-            f"the cache {target.parent} cannot be written: {error}", "ROWPATH_CACHE=DIR"
-        ) from error
-    with folder as scratch:
-        made = Path(scratch) / target.name
+    with made_whole(target) as made:
         done = processes.run(
             [COMPILER, *arguments, f"-out:{made}", *sources], timeout_s=COMPILE_TIMEOUT_S, environment=ENVIRONMENT
         )
         if done.returncode != 0:
             said = "\n".join((done.stdout + done.stderr).strip().splitlines()[:20])
             raise InternalError(f"{name} does not compile:\n{said}", "sh runners/csharp/check.sh")
-        made.rename(target)
     return target
 
 
