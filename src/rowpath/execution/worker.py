@@ -17,34 +17,9 @@ from rowpath.journal.records import MemoryRecord, OperationFailure, SampleRecord
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import cpu, disk, memory, noise, run_queue
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners import protocol
 from rowpath.runners.manifest import command
 from rowpath.runners.process import Runner, RunnerFailure
-from rowpath.runners.protocol import (
-    VERIFIED_ROWS,
-    ClientGroups,
-    ClientGroupsEnd,
-    ClientGroupsEndReply,
-    ClientGroupsReply,
-    Close,
-    CloseReply,
-    Facts,
-    FactsReply,
-    GroupSpec,
-    GroupTotal,
-    Open,
-    OpenReply,
-    ParameterSlice,
-    PhaseSpec,
-    Prepare,
-    PrepareReply,
-    RunReply,
-    RunStatements,
-    Sample,
-    SampleReply,
-    Verify,
-    VerifyReply,
-    body,
-)
 
 ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
 WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
@@ -55,7 +30,7 @@ FOREIGN_MOST = 0.05  # of the cores' time in a window, had by others, where clie
 class Measured:
     """A sample's reply with what the collectors saw around it."""
 
-    reply: SampleReply
+    reply: protocol.SampleReply
     client_cpu_ns: int | None
     server_cpu_ns: int | None
     wait_ns: int | None
@@ -142,13 +117,13 @@ class Worker:
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
         if self.grouped:
             options["clients"] = str(self.clients)
-        reply = self.runner.request(Open, self.timeout_s, options=options, expect=OpenReply)
+        reply = self.runner.request(protocol.Open, self.timeout_s, options=options, expect=protocol.OpenReply)
         self.connect_ns = reply.connect_ns
         if self.clients > 1:  # each of them may be a process
             self._client_pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
         self.free_helpers()
         return WorkerRecord(
-            path_id=self.planned.path.id, pid=self.runner.pid, hello=body(hello), connect_ns=reply.connect_ns
+            path_id=self.planned.path.id, pid=self.runner.pid, hello=protocol.body(hello), connect_ns=reply.connect_ns
         )
 
     @property
@@ -178,7 +153,7 @@ class Worker:
 
     def prepare(self, work: PreparedPhase) -> int:
         """Prepare a phase; what it took, in ns."""
-        spec = PhaseSpec(
+        spec = protocol.PhaseSpec(
             name=work.name,
             kind=work.phase.kind,
             sql=work.sql,
@@ -196,8 +171,10 @@ class Worker:
         )
         parameters = None
         if work.parameter_file is not None:
-            parameters = ParameterSlice(file=str(work.parameter_file), first=0, count=work.parameter_count)
-        reply = self.runner.request(Prepare, self.timeout_s, phase=spec, parameters=parameters, expect=PrepareReply)
+            parameters = protocol.ParameterSlice(file=str(work.parameter_file), first=0, count=work.parameter_count)
+        reply = self.runner.request(
+            protocol.Prepare, self.timeout_s, phase=spec, parameters=parameters, expect=protocol.PrepareReply
+        )
         return reply.prepare_ns
 
     def sample(
@@ -221,7 +198,7 @@ class Worker:
         others_before = self._beside_the_window_cpu_ns()
         wait_before = self._foreign_wait_ns()
         reply = self.runner.request(
-            Sample,
+            protocol.Sample,
             self.timeout_s,
             phase=work.name,
             regime=regime,
@@ -229,7 +206,7 @@ class Worker:
             duration_ns=duration_ns,
             operations=operations,
             first=first,
-            expect=SampleReply,
+            expect=protocol.SampleReply,
         )
         if work.phase.union:
             book_as_one(reply, operations)
@@ -259,7 +236,7 @@ class Worker:
     def _judged(
         self,
         work: PreparedPhase,
-        reply: SampleReply,
+        reply: protocol.SampleReply,
         client: int | None,
         server: int | None,
         wait: int | None,
@@ -289,32 +266,38 @@ class Worker:
         return Measured(reply, client, None if self.alone else server, wait, cpu_coverage, disturbed)
 
     def verify(
-        self, work: PreparedPhase, first: int, count: int, max_rows: int = VERIFIED_ROWS, keep: str = ""
-    ) -> VerifyReply:
+        self, work: PreparedPhase, first: int, count: int, max_rows: int = protocol.VERIFIED_ROWS, keep: str = ""
+    ) -> protocol.VerifyReply:
         """The digest of operations `[first, first + count)`; `keep`: a file to make of the digest's rows."""
         asked = {"phase": work.name, "first": first, "count": count, "max_rows": max_rows, "keep": keep}
-        return self.runner.request(Verify, self.timeout_s, **asked, expect=VerifyReply)
+        return self.runner.request(protocol.Verify, self.timeout_s, **asked, expect=protocol.VerifyReply)
 
-    def groups(self, shared_counters: str, groups: list[GroupSpec]) -> None:
+    def groups(self, shared_counters: str, groups: list[protocol.GroupSpec]) -> None:
         """Make these groups ready: their clients wait for the word to begin in the shared counters."""
         self.runner.request(
-            ClientGroups,
+            protocol.ClientGroups,
             self.timeout_s,
             shared_counters=shared_counters,
             client_groups=groups,
-            expect=ClientGroupsReply,
+            expect=protocol.ClientGroupsReply,
         )
 
-    def groups_end(self, timeout_s: float) -> list[GroupTotal]:
+    def groups_end(self, timeout_s: float) -> list[protocol.GroupTotal]:
         """What the groups did, in the order in which they were asked for, once all their clients are done."""
-        return self.runner.request(ClientGroupsEnd, timeout_s, expect=ClientGroupsEndReply).client_groups
+        return self.runner.request(
+            protocol.ClientGroupsEnd, timeout_s, expect=protocol.ClientGroupsEndReply
+        ).client_groups
 
     def run(self, statements: list[str], ignore_errors: bool = False) -> list[int]:
         """Execute statements untimed; ns of each."""
         if not statements:
             return []
         reply = self.runner.request(
-            RunStatements, self.timeout_s, statements=statements, ignore_errors=ignore_errors, expect=RunReply
+            protocol.RunStatements,
+            self.timeout_s,
+            statements=statements,
+            ignore_errors=ignore_errors,
+            expect=protocol.RunReply,
         )
         return reply.ns
 
@@ -354,17 +337,17 @@ class Worker:
 
     def facts(self) -> dict[str, Any]:
         """What the live connection says of itself."""
-        return body(self.runner.request(Facts, self.timeout_s, expect=FactsReply))
+        return protocol.body(self.runner.request(protocol.Facts, self.timeout_s, expect=protocol.FactsReply))
 
     def close(self) -> None:
         """Close the connection and end the process; never raises."""
         if self.runner.alive():
             with contextlib.suppress(RunnerFailure):
-                self.runner.request(Close, min(10.0, self.timeout_s), expect=CloseReply)
+                self.runner.request(protocol.Close, min(10.0, self.timeout_s), expect=protocol.CloseReply)
         self.runner.stop()
 
 
-def book_as_one(reply: SampleReply, parts: int) -> None:
+def book_as_one(reply: protocol.SampleReply, parts: int) -> None:
     """Count the parts of one retrieval as one operation: done when all were, failed when one failed."""
     whole = reply.operations == parts and not reply.failed
     reply.operations, reply.failed = (1, 0) if whole else (0, 1)
