@@ -47,7 +47,7 @@ def test_hello(start: Start) -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", [{"protocol": [2, 0]}, {"codec": 2}, {"requires": ["load"]}, {"adapter": "libpq"}, {"protocol": None}]
+    "changed", [{"protocol": [3, 0]}, {"codec": 2}, {"requires": ["load"]}, {"adapter": "libpq"}, {"protocol": None}]
 )
 def test_hello_refused(start: Start, changed: dict[str, Any]) -> None:
     talk = start("null")

@@ -85,7 +85,7 @@ def test_handshake(start: Start, language: str, driver: str) -> None:
     assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
     assert reply["loop_tid"] != reply["pid"]
     assert 5 < reply["clock_read_ns"] < 2000
-    assert talk.hello(protocol=[2, 0])["error"]["kind"] == "unsupported"
+    assert talk.hello(protocol=[3, 0])["error"]["kind"] == "unsupported"
     assert talk.hello(codec=2)["error"]["kind"] == "unsupported"
     assert "magic" in talk.hello(requires=["magic"])["error"]["text"]
     assert talk.hello(adapter="sqlite")["error"]["kind"] == "unsupported"

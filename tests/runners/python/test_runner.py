@@ -142,7 +142,7 @@ def test_it_refuses_what_it_does_not_know() -> None:
         "adapter": "null",
     }
     for changed, text in (
-        ({"protocol": [2, 0]}, "protocol"),
+        ({"protocol": [3, 0]}, "protocol"),
         ({"codec": 2}, "codec"),
         ({"requires": ["touch", "magic"]}, "magic"),
         ({"adapter": "other"}, "other"),
