@@ -38,7 +38,7 @@ class GroupsRunner(Runner):
             return expect(id=0, clients=sum(spec.clients for spec in self.groups))
         if message is ClientGroupsEnd:
             self.world.say("clientgroupsend", self.name)
-            return expect(id=0, groups=[self._total(spec) for spec in self.groups])
+            return expect(id=0, client_groups=[self._total(spec) for spec in self.groups])
         return super().request(message, timeout_s, expect=expect, **fields)
 
     def listen(self) -> None:
