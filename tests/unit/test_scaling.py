@@ -120,7 +120,7 @@ def test_the_table_says_what_it_may_and_no_more(tmp_path: Path) -> None:
 
 def test_what_is_not_told_from_nought_is_said_so(tmp_path: Path) -> None:
     grid = scaling_grid(the(analysed(tmp_path, Curve(CONTENDED.rate_of_one, 0.0, 0.0))))
-    assert "coherence κ can't be told from 0" in grid.note
+    assert "coherence κ is not distinguishable from 0" in grid.note
     assert "greatest rate" not in grid.note
 
 

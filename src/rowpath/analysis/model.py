@@ -87,7 +87,7 @@ class ClaimCheck(Frozen, frozen=True):
 
     id: str
     claim: str
-    outcome: Literal["holds", "does not hold", "can't be told"]
+    outcome: Literal["holds", "does not hold", "uncertain"]
     figure: str
 
 

@@ -62,7 +62,7 @@ class Records:
     sync_cost: SyncCostRecord | None = None
     links: dict[tuple[str, str], LinkRecord] = field(default_factory=dict)  # by link and placement, the last measured
     done: Done = field(default_factory=Done)
-    outcome: str = ""  # empty: killed, or still under way
+    outcome: str = ""  # empty: killed, or still running
     resumed: int = 0
     skipped_lines: int = 0  # complete lines that are no record of this format
     _open_batches: dict[int, int] = field(default_factory=dict)  # by set: the batch whose records follow

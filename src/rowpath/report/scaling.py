@@ -86,7 +86,7 @@ def _parameter(name: str, value: float, low: float | None, high: float | None) -
     if low is None or high is None:
         return f"{name} {value:.4f} (one set: no interval)"
     if low <= 0 <= high:
-        return f"{name} can't be told from 0 ({low:.4f} to {high:.4f})"
+        return f"{name} is not distinguishable from 0 ({low:.4f} to {high:.4f})"
     return f"{name} {value:.4f} ({low:.4f} to {high:.4f})"
 
 

@@ -132,7 +132,7 @@ def _acknowledged(report: MixedLoadReport) -> Iterator[str]:
         doubled, doubt = sum(each.doubled for each in checks), sum(each.in_doubt for each in checks)
         recovered = [each.recovery_s for each in checks if each.recovery_s is not None]
         outcome = f"{text.count(lost)} were lost" if lost else "none was lost"
-        twice = f", {text.count(doubled)} were done more often than asked for" if doubled else ""
+        twice = f", {text.count(doubled)} were applied more than once" if doubled else ""
         unsure = f", {text.count(doubt)} more were in doubt" if doubt else ""
         back = f"; it answered again after up to {text.duration(max(recovered) * 1e9)}" if recovered else ""
         yield (
