@@ -17,7 +17,7 @@ from rowpath.model.path import fetch_form
 
 DRAIN = "drain"
 FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
-# What separates retrievals: a path is held against the floor that had the same way.
+# What separates retrievals: a path is compared with the floor that had the same way.
 ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls")
 NO_FLOOR = {
     "embedded": "no bytes cross a connection, and this engine's files hold more than the table",

@@ -166,10 +166,10 @@ def read_as_written(run_directory: Path) -> Records:
                     records.take(record)
     except OSError as error:
         raise UsageError(
-            f"cannot read {file}: {error.strerror}", "rowpath show DIR, where DIR is what a run left"
+            f"cannot read {file}: {error.strerror}", "rowpath show DIR, with the directory of a run"
         ) from error
     if not begun:
-        raise UsageError(f"{file} holds no run", "rowpath show DIR, where DIR is what a run left")
+        raise UsageError(f"{file} is not a run directory", "rowpath show DIR, with the directory of a run")
     if records.run.schema_version == version_1.SCHEMA_VERSION:
         records.notes.append(version_1.NOTE)
     return records

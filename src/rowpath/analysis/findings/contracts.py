@@ -14,7 +14,7 @@ from rowpath.model.workload import Phase
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
 ROUND_TRIPS_SLACK = 0.05
-FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for so many rows
+FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for this many rows
 EXECUTES_LEAST = 0.95  # per operation
 COMMITS_SLACK = 0.05
 COMMITS_LAG = 1  # that a backend may tell one reading late
@@ -61,15 +61,15 @@ def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         if prepares is None or executes is None or once:
             continue
         if statement == "prepared" and executes < EXECUTES_LEAST:
-            told = "the server executes no prepared statement: the driver writes the values into the SQL text"
+            problem = "the server executes no prepared statement: the driver writes the values into the SQL text"
         elif statement == "text" and executes + prepares > 1 - EXECUTES_LEAST:
-            told = "the server prepares or executes a prepared statement, where plain text was requested"
+            problem = "the server prepares or executes a prepared statement, where plain text was requested"
         else:
             continue
         yield Finding(
             "statement-not-as-declared",
             "error",
-            f"{path.name} is not statement={statement} in {phase_text(proof)}: {told}",
+            f"{path.name} is not statement={statement} in {phase_text(proof)}: {problem}",
             f"{text.count(proof.prepares)} prepares and {text.count(proof.executes)} executes of prepared statements "
             f"in {proof.operations} operations, by the server's counters",
             "a driver option did not take effect",
@@ -97,15 +97,15 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         single = defined is None or (defined.kind != "load" and defined.access != "create")
         clients = int(path.coordinates.get("clients", "1"))  # commits that come together may share a sync
         if durability == "full" and each < SYNCS_FULL / clients:
-            told = "not every commit reaches the disk"
+            problem = "not every commit reaches the disk"
         elif durability == "none" and single and each > SYNCS_NONE and len(path.durabilities) > 1:
-            told = "commits reach the disk although durability=none"
+            problem = "commits reach the disk although durability=none"
         else:
             continue
         yield Finding(
             "syncs-not-as-declared",
             "error",
-            f"{path.name} is not durability={durability} in {phase_text(proof)}: {told}",
+            f"{path.name} is not durability={durability} in {phase_text(proof)}: {problem}",
             f"{text.count(each)} syncs per commit in {proof.operations} operations",
             "a setting did not take effect, or syncs are shared or asynchronous",
             "rowpath doctor",
@@ -140,7 +140,7 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
 
 def durability_differs(evidence: Evidence) -> Iterator[Finding]:
     """Paths of different durability in one comparison of a phase that writes."""
-    told: set[tuple[str, ...]] = set()
+    reported: set[tuple[str, ...]] = set()
     for ranking in evidence.rankings:
         if not evidence.writes(ranking.workload, ranking.phase):
             continue
@@ -150,9 +150,9 @@ def durability_differs(evidence: Evidence) -> Iterator[Finding]:
             if row.rank and path is not None:
                 by_durability.setdefault(path.coordinates.get("durability", "none"), []).append(row.name)
         key = (ranking.workload, ranking.phase, ranking.comparison)
-        if len(by_durability) < 2 or key in told:
+        if len(by_durability) < 2 or key in reported:
             continue
-        told.add(key)
+        reported.add(key)
         yield Finding(
             "durability-differs",
             "error",

@@ -83,12 +83,12 @@ def failed_operations(evidence: Evidence) -> Iterator[Finding]:
             (name,),
         )
     failures = [record for record in evidence.journal.all(FailureRecord) if record.status == "failed"]
-    told: set[tuple[tuple[str, str, str], str]] = set()
+    reported: set[tuple[tuple[str, str, str], str]] = set()
     for failure in failures:
         text = failure_text(failure)
-        if (failure.where, text) in told:
+        if (failure.where, text) in reported:
             continue
-        told.add((failure.where, text))
+        reported.add((failure.where, text))
         name = evidence.name(failure.path_id)
         where_text = f"in {phase_text(failure)}" if failure.phase else "and did not finish"
         yield Finding(
@@ -107,20 +107,21 @@ def converted_values(evidence: Evidence) -> Iterator[Finding]:
     columns: dict[str, list[str]] = {}
     for record in evidence.journal.all(VerifyRecord):
         columns.setdefault(record.path_id, []).extend(record.converted)
-    told: dict[str, str] = {}
+    converted: dict[str, str] = {}
     for path in evidence.journal.paths.values():
         named = ", ".join(dict.fromkeys(columns.get(path.path_id, []))) or path.converted
         if named:
-            told[path.name] = named
-    if told:
+            converted[path.name] = named
+    if converted:
         yield Finding(
             "converted-values",
             "note",
-            f"{_paths(list(told))} {'pays' if len(told) == 1 else 'pay'} for converting text into the column's type",
-            "; ".join(f"{name}: {named}" for name, named in told.items()),
+            f"{_paths(list(converted))} {'pays' if len(converted) == 1 else 'pay'} "
+            "for converting text into the column's type",
+            "; ".join(f"{name}: {named}" for name, named in converted.items()),
             "the driver hands these columns over as text; the adapter converts them inside the clock",
             f"rowpath run {evidence.experiment} --plan",
-            tuple(told),
+            tuple(converted),
         )
 
 

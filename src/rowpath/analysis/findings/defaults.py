@@ -1,4 +1,4 @@
-"""What one gets though nobody asked for it: transactions of a driver's own, preparing anew, TLS, the main thread."""
+"""What one gets though no one asked for it: transactions of a driver's own, preparing again, TLS, the main thread."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
     at_work: dict[tuple[str, str], set[str]] = {}
     for each in _figures(evidence):
         at_work.setdefault((each.path_id, each.stage), set()).add(each.client_group)
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for less in figures:
         more = [
             each
@@ -102,9 +102,9 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
             and each.rate_per_s >= FASTER_LEAST * less.rate_per_s
             and (each.low or 0.0) > (less.high or float("inf"))
         ]
-        if not more or (less.path_id, less.client_group) in told:
+        if not more or (less.path_id, less.client_group) in reported:
             continue
-        told.add((less.path_id, less.client_group))
+        reported.add((less.path_id, less.client_group))
         most = max(more, key=lambda each: each.rate_per_s)
         yield Finding(
             "faster-with-others",
@@ -265,7 +265,7 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
 def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each told once."""
     cost = evidence.journal.sync_cost
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for each in _figures(evidence) if cost is not None else ():
         workload, _, phase = each.phase.rpartition(".")
         proof = evidence.counted.get((each.path_id, workload, phase))
@@ -273,9 +273,9 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
         durable = path is not None and path.coordinates.get("durability") == "full" and evidence.writes(workload, phase)
         if cost is None or syncs is None or not took or not durable:
             continue
-        if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.client_group) in told:
+        if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.client_group) in reported:
             continue
-        told.add((each.path_id, each.client_group))
+        reported.add((each.path_id, each.client_group))
         yield Finding(
             "sync-bound-writes",
             "note",

@@ -85,13 +85,13 @@ def _moved(evidence: Evidence) -> str:
 
 def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
     """Stolen time, gaps in a spinning loop, and pressure where no path of the set shares a core with its server."""
-    told = [line for number, _group in sorted(evidence.journal.sets) if (line := _noise_of(evidence, number))]
-    if told:
+    lines = [line for number, _group in sorted(evidence.journal.sets) if (line := _noise_of(evidence, number))]
+    if lines:
         yield Finding(
             "neighbour-noise",
             "warning",
-            f"other programs used the machine during {len(told)} of {len(evidence.journal.sets)} sets",
-            "; ".join(told[:4]) + ("; …" if len(told) > 4 else ""),
+            f"other programs used the machine during {len(lines)} of {len(evidence.journal.sets)} sets",
+            "; ".join(lines[:4]) + ("; …" if len(lines) > 4 else ""),
             "other programs, or other guests of a virtual machine's host",
             "rowpath doctor",
         )

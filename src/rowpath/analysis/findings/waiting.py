@@ -177,7 +177,7 @@ def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
 
 def _not_waiting(sample: SampleRecord) -> bool:
     """Whether the longest operation was not longest because the core was another's: there was little waiting for it,
-    or enough of the window in which nobody wanted it."""
+    or enough of the window in which no one wanted it."""
     waited = sample.wait_ns or 0.0
     asleep = sample.window_ns - (sample.client_cpu_ns or 0.0) - (sample.server_cpu_ns or 0.0) - waited
     return waited < sample.max_ns / 2 or asleep >= sample.max_ns / 2
