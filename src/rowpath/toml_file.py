@@ -104,7 +104,7 @@ def decode_with_lines(file: Path, into: type[Any]) -> tuple[Any, dict[Location, 
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise UsageError(f"there is no file {file}", "rowpath list experiments") from error
+        raise UsageError(f"no file {file}", "rowpath list experiments") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {file}: {error}", "give a UTF-8 TOML file") from error
     try:

@@ -135,11 +135,11 @@ def test_a_program_is_tested_like_an_adapter() -> None:
 @pytest.mark.parametrize(
     ("words", "wording"),
     [
-        (["new", "python"], "which language and which name?"),
-        (["new", "cobol", "mydb"], "there is no runner for the language 'cobol'"),
-        (["new", "python", "sqlite3"], "there is a python adapter 'sqlite3' already"),
-        (["new", "python", "My Driver"], "is no name for a driver"),
-        (["new", "python", "mydb", "engine=informix"], "engine 'informix' is not known"),
+        (["new", "python"], "no language or name given"),
+        (["new", "cobol", "mydb"], "unknown language 'cobol'"),
+        (["new", "python", "sqlite3"], "python adapter 'sqlite3' already exists"),
+        (["new", "python", "My Driver"], "invalid driver name"),
+        (["new", "python", "mydb", "engine=informix"], "unknown engine 'informix'"),
         (["test"], "which adapter?"),
         (["test", "nowhere"], "'nowhere' is neither an adapter nor a program"),
         (["test", "sqlite3", "statement=none"], "sqlite3 has no path with statement=none"),

@@ -45,8 +45,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     experiment = write_experiment(folder, [SQLITE_C, SQLITE_PYTHON], phases=["keyed.read", "scan.read"])
     done = rowpath("run", experiment, "-o", folder / "run", "--seed", "7")
     assert done.returncode == 0, done.stderr
-    assert "building" in done.stderr or "proving" in done.stderr, "progress goes to stderr"
-    assert "proving" not in done.stdout
+    assert "building" in done.stderr or "verifying" in done.stderr, "progress goes to stderr"
+    assert "verifying" not in done.stdout
     assert str(folder / "run" / "report.html") in done.stdout.replace("\n", "")
     return folder / "run"
 
@@ -55,19 +55,19 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("arguments", "wording"),
     [
         (["run"], "no experiment given"),
-        (["run", "tuor"], "there is no experiment 'tuor'"),
+        (["run", "tuor"], "unknown experiment 'tuor'"),
         (["run", "tour", "keyed-reads"], "expected one experiment, got 2"),
-        (["run", "tour", "engin=sqlite"], "'engin' is not a coordinate"),
-        (["run", "tour", "engine=sqlit"], "engine 'sqlit' is not known"),
+        (["run", "tour", "engin=sqlite"], "unknown coordinate 'engin'"),
+        (["run", "tour", "engine=sqlit"], "unknown engine 'sqlit'"),
         (["run", "tour", "engine="], "is not COORDINATE=VALUE"),
         (["run", "tour", "-r", "0"], "at least 1 set"),
-        (["run", "tour", "--nonsense"], "unknown option or word: --nonsense"),
+        (["run", "tour", "--nonsense"], "unknown option or argument: --nonsense"),
         (["run", "tour", "--fast", "--rigorous"], "not allowed with"),
         (["run", "tour", "--export-json", "/nonexistent/r.json"], "/nonexistent/r.json"),
-        (["run", "nowhere.toml"], "there is no file nowhere.toml"),
-        (["run", "--resume", "/nonexistent"], "/nonexistent holds no run"),
-        (["show", "/nonexistent"], "/nonexistent holds no run"),
-        (["report", "/nonexistent"], "/nonexistent holds no run"),
+        (["run", "nowhere.toml"], "no file nowhere.toml"),
+        (["run", "--resume", "/nonexistent"], "/nonexistent is not a run directory"),
+        (["show", "/nonexistent"], "/nonexistent is not a run directory"),
+        (["report", "/nonexistent"], "/nonexistent is not a run directory"),
         (["verify", "tour", "--adapters", "/nonexistent.toml"], "/nonexistent.toml"),
         (["list", "nothing"], "nothing"),
         (["list", "engines", "engine=sqlite"], "takes no filter"),

@@ -126,9 +126,9 @@ def test_a_server_by_hand(hand: Hand, engine: str) -> None:
     assert password not in told + shown
     for pid in every_pid():
         assert password not in proc(pid, "cmdline") + proc(pid, "environ")
-    assert "is up already" in hand.run("up", engine, status=2)
+    assert "is already running" in hand.run("up", engine, status=2)
     assert "1000" in answered(hand, lines[0])
-    assert hand.run("down", engine) == f"{engine} is down, its files are removed\n"
+    assert hand.run("down", engine) == f"{engine} is stopped, its files are removed\n"
     assert hand.ours() == []
     assert not (hand.cache / "up" / engine).exists()
     assert hand.run("status") == "no engine is running\n"

@@ -102,8 +102,8 @@ def test_in_mid_run(tmp_path: Path, number: signal.Signals, paths: list[str]) ->
 
 @pytest.mark.parametrize(
     ("moment", "number"),
-    [("starting and loading", signal.SIGINT), ("proving", signal.SIGKILL), ("proving", signal.SIGINT)],
-    ids=["loading-SIGINT", "proving-SIGKILL", "proving-SIGINT"],
+    [("starting and loading", signal.SIGINT), ("verifying", signal.SIGKILL), ("verifying", signal.SIGINT)],
+    ids=["loading-SIGINT", "verifying-SIGKILL", "verifying-SIGINT"],
 )
 def test_while_setting_up(tmp_path: Path, moment: str, number: signal.Signals) -> None:
     experiment = write_experiment(tmp_path, [*SERVED, SQLITE_C][:1], sets=1, rounds=1)

@@ -50,7 +50,7 @@ def test_no_c_compiler(tmp_path: Path) -> None:
     experiment = write_experiment(tmp_path, [SQLITE_C, SQLITE_PYTHON], sets=1, rounds=1)
     export = run(tmp_path, experiment, added={"CC": "/nonexistent/cc"})
     assert [dropped["path"]["language"] for dropped in export["dropped"]] == ["c"]
-    assert "there is no C compiler (/nonexistent/cc)" in export["dropped"][0]["reason"]
+    assert "no C compiler (/nonexistent/cc)" in export["dropped"][0]["reason"]
     assert export["dropped"][0]["remedy"] == "apt-get install gcc libc6-dev"
     assert ranked(export, "language") == {"python"}
 
@@ -70,7 +70,7 @@ def test_nothing_is_left_to_run(tmp_path: Path) -> None:
     assert done.returncode in (2, 3), done.stderr
     assert done.stdout == ""
     message, hint = error_form(done.stderr)
-    assert "there is no C compiler (/nonexistent/cc)" in message
+    assert "no C compiler (/nonexistent/cc)" in message
     assert "apt-get install gcc" in hint
     assert not (tmp_path / "run").exists()
 
@@ -81,7 +81,7 @@ def test_the_plan_and_the_doctor_say_so_too(tmp_path: Path) -> None:
     for arguments in (["run", experiment, "--plan"], ["doctor"]):
         done = rowpath(*arguments, added=missing)
         assert done.returncode == 0, done.stderr
-        assert "there is no C compiler (/nonexistent/cc)" in done.stdout
+        assert "no C compiler (/nonexistent/cc)" in done.stdout
         assert "apt-get install gcc libc6-dev" in done.stdout
         assert "openjdk-17-jdk-headless" in done.stdout
 

@@ -13,12 +13,12 @@ from tests.end_to_end.command import records, rowpath
 
 OUTCOMES = {
     "crash": ("failed", "the runner was killed by SIGABRT"),
-    "hang": ("failed", "no answer within 3 s; the runner was stopped"),
+    "hang": ("failed", "no reply within 3 s; the runner was stopped"),
     "out-of-order": ("failed", "answered request"),
     "other-version": ("failed", "the runner speaks protocol 99.0 with codec 1, this Rowpath speaks 1.1"),
     "wrong-digest": ("wrong", "digest 6071:"),
     "too-few-rows": ("wrong", "digest 6070:"),
-    "never-reads": ("wrong", "not every value of every row was taken"),
+    "never-reads": ("wrong", "some values were not read"),
     "unknown-requirement": ("unsupported", "the requirement 'touch' is not known"),
     "silent-start": ("failed", "the runner ended with status 7"),
 }
@@ -98,4 +98,4 @@ def test_verify_finds_them_too(tmp_path: Path) -> None:
     done = rowpath("verify", experiment, "--adapters", manifest, "-q", "-o", tmp_path / "run")
     assert done.returncode == 1, done.stderr
     assert "too-few-rows" in done.stdout
-    assert "6070 rows, not 6071" in done.stdout
+    assert "6070 rows, expected 6071" in done.stdout

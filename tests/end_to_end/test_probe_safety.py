@@ -217,7 +217,7 @@ def test_a_superuser_is_warned_and_a_wrong_password_not_shown(server: Any, tmp_p
     with pytest.raises(RowpathError) as failure:
         open_access(read_target(url(server, password="hunter2"), {}), Rules(), tmp_path)
     assert "hunter2" not in f"{failure.value.message} {failure.value.hint}"
-    assert "cannot be reached" in failure.value.message
+    assert "cannot connect to" in failure.value.message
 
 
 def test_a_pooler_between_is_refused(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +236,7 @@ def adapter(language: str, driver: str) -> Adapter:
 def test_an_adapter_that_cannot_keep_a_promise_is_left_out_with_the_reason() -> None:
     assert "TLS" in unsuited(adapter("python", "pymysql"), "on", False)[0]
     assert unsuited(adapter("python", "psycopg"), "on", False) == ("", "")
-    assert "read only" in unsuited(adapter("c", "libsqliteodbc"), "default", True)[0]
+    assert "read-only" in unsuited(adapter("c", "libsqliteodbc"), "default", True)[0]
     phase = Phase("query", "query", "SELECT 1")
     found = candidates("sqlite", "embedded", phase, languages=("c", "python"), read_only=True)
     assert {planned.adapter.driver for planned in found.paths} <= {"sqlite", "sqlite3"}
@@ -266,5 +266,5 @@ def test_a_probe_in_place_leaves_every_file_as_it_was(tmp_path: Path) -> None:
     assert "is opened read only" in printed
     drivers = {driver for driver in ("sqlite-jdbc", "sqlite3", "c sqlite") if driver in printed}
     assert len(drivers) == 3
-    assert "libsqliteodbc is not told" in printed
+    assert "libsqliteodbc cannot open" in printed
     assert not list((tmp_path / "run").rglob("*.sqlite"))

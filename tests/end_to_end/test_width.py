@@ -63,7 +63,7 @@ def test_every_way_of_loading_leaves_the_same_rows(tmp_path: Path) -> None:
 def test_the_cost_model_of_a_wide_table(tmp_path: Path) -> None:
     export = tmp_path / "results.json"
     _directory, shown = ran(tmp_path, "wide", "engine=sqlite,postgresql", "language=c", "--export-json", str(export))
-    assert "What an operation, a row, a value and a byte cost" in shown
+    assert "Cost of an operation, a row, a value and a byte" in shown
     models = json.loads(export.read_text())["cost_models"]
     assert {model["name"] for model in models} == {"SQLite C", "PostgreSQL C text", "PostgreSQL C binary"}
     for model in models:
@@ -71,7 +71,7 @@ def test_the_cost_model_of_a_wide_table(tmp_path: Path) -> None:
         assert [held["phase"] for held in model["held_out"]] == ["rows-300-mixed", "rows-30-mixed"]
         assert all(0.5 < held["ratio"] < 2 for held in model["held_out"])
     page = (tmp_path / "run" / "report.html").read_text()
-    assert "What an operation, a row, a value and a byte cost" in page
+    assert "Cost of an operation, a row, a value and a byte" in page
 
 
 def test_columns_stand_apart_from_rows_unless_asked(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_columns_stand_apart_from_rows_unless_asked(tmp_path: Path) -> None:
     assert all(sample["touch_ok"] for sample in scans)
     together = rowpath("show", directory, "--together", "fetch")
     assert together.returncode == 0, together.stderr
-    assert "not the same work" in together.stdout
+    assert "The work differs" in together.stdout
     assert "fetch=columnar" not in together.stdout
 
 

@@ -226,7 +226,7 @@ def analysis() -> Analysis:
             "What is not known: psycopg client cursor reached 4 of 6 sets, so its place is provisional.",
         ),
         claims=(
-            ClaimCheck("jdbc-price", "JDBC is 63 % slower than ODBC", "can't be told", "no ODBC path ran"),
+            ClaimCheck("jdbc-price", "JDBC is 63 % slower than ODBC", "uncertain", "no ODBC path ran"),
             ClaimCheck("layer-costs", "A layer over the driver costs at least 8.5 %", "holds", "1.68× (1.66–1.70)"),
             ClaimCheck(
                 "cold-flips", "The order flips with the size of the result", "does not hold", "0.98× (0.95–1.01)"

@@ -137,11 +137,11 @@ def test_implicit_transaction(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("selection", [LIBPQ, PSYCOPG, PGJDBC], ids=["libpq", "psycopg", "pgjdbc"])
-def test_what_is_prepared_anew_is_counted(tmp_path: Path, selection: Select) -> None:
+def test_what_is_prepared_each_time_is_counted(tmp_path: Path, selection: Select) -> None:
     analysis = measured(tmp_path, ["keyed.read"], selection | {"statement": ("prepared", "bound", "text")})
     sent = {r.path["statement"]: r.median for r in analysis.results if r.metric == "texts_sent"}
     assert sent == {"prepared": 0, "bound": 1, "text": 1}
-    (finding,) = told(analysis, "prepared-anew")
+    (finding,) = told(analysis, "prepared-each-time")
     assert "20 times in 20 operations" in finding.evidence
     assert "×" in finding.text
 
@@ -217,11 +217,11 @@ def test_confounded_version(tmp_path: Path) -> None:
     assert len({ranking.comparison for ranking in analysis.rankings if ranking.phase == "read"}) == 2
 
 
-def test_tls_not_asked_for(tmp_path: Path) -> None:
+def test_unrequested_tls(tmp_path: Path) -> None:
     """libpq takes TLS where the server offers it."""
     selection = PSYCOPG | {"statement": "prepared", "tls": ("default", "off", "on")}
     analysis = measured(tmp_path, ["keyed.read"], selection)
-    (finding,) = told(analysis, "tls-not-asked-for")
+    (finding,) = told(analysis, "unrequested-tls")
     assert finding.severity == "warning"
     assert "default" in finding.paths[0]
     texts = {r.path["tls"] for r in analysis.results if r.metric == "texts_sent"}

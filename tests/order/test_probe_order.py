@@ -173,7 +173,7 @@ def test_a_path_that_delivers_other_rows_than_most_goes_no_further() -> None:
     machine = Machine(distinct_costs(), digest)
     search = a_search(machine)
     search.try_all()
-    assert "other rows" in search.tried[odd[0]].left
+    assert "different rows" in search.tried[odd[0]].left
     assert odd[0] not in search.alive()
     assert next(len(members) for members in search.digests().values()) == 1
 

@@ -20,7 +20,7 @@ def test_each_has_a_reason_and_is_no_adapter_of_ours() -> None:
 def test_the_list_ends_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver_facts, "drivers", lambda: iter(()))
     lines = list(listing.drivers())[-len(driver_facts.absent()) :]
-    assert [line.partition("cannot be here: ")[0].strip() for line in lines] == [
+    assert [line.partition("not supported: ")[0].strip() for line in lines] == [
         f"{one.language} {one.driver}" for one in driver_facts.absent()
     ]
     assert any("Windows alone" in line for line in lines)

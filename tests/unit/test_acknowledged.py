@@ -112,15 +112,15 @@ def test_rows_that_are_gone_foreign_twice_or_changed(
     without = [row for index, row in enumerate(whole) if index != row_of(work, 0)]
     result = found(works, without, ledger, ledger, tmp_path)
     assert (result.ok, result.rows, result.lost) == (False, ROWS - 1, 2)
-    assert "1 rows of the table are gone" in result.reason
+    assert "1 rows of the table are missing" in result.reason
     for added in ([ROWS + 1, 0, "x"], whole[3]):
         result = found(works, [*whole, added], ledger, ledger, tmp_path)
         assert (result.ok, result.lost) == (False, 0)
-        assert "1 rows of the table were never loaded" in result.reason
+        assert "1 rows in the table were never loaded" in result.reason
     changed = [[*row[:2], "other"] if index == 4 else row for index, row in enumerate(whole)]
     result = found(works, changed, ledger, ledger, tmp_path)
     assert not result.ok
-    assert "1 rows differ in columns that nobody wrote" in result.reason
+    assert "1 rows differ in columns that no operation wrote" in result.reason
 
 
 def test_a_copy_made_between_two_instants(works: tuple[PreparedWorkload, PreparedPhase], tmp_path: Path) -> None:
@@ -145,7 +145,10 @@ def test_kept_rows_that_are_cut_or_other_than_digested(
 ) -> None:
     prepared_workload, work = works
     ledger = Ledger.of(work)
-    for spoil, reason in ((lambda data: data[:-1], "end within a row"), (lambda _data: b"", "kept other rows")):
+    for spoil, reason in (
+        (lambda data: data[:-1], "ends within a row"),
+        (lambda _data: b"", "not match its digest"),
+    ):
         reader = cast(Worker, Reader(table(prepared_workload, {}), spoil))
         result = acknowledged_writes.check(reader, prepared_workload, work, ledger, tmp_path)
         assert not result.ok
@@ -161,7 +164,7 @@ def test_a_table_that_cannot_be_read(works: tuple[PreparedWorkload, PreparedPhas
 
     reader = Broken([])
     result = acknowledged_writes.check(cast(Worker, reader), *works, Ledger.of(works[1]), tmp_path)
-    assert (result.ok, result.reason) == (False, "the ledger could not be read: no such table")
+    assert (result.ok, result.reason) == (False, "cannot read the ledger: no such table")
     reader.kind = "crashed"
     with pytest.raises(RunnerFailure):
         acknowledged_writes.check(cast(Worker, reader), *works, Ledger.of(works[1]), tmp_path)

@@ -32,7 +32,7 @@ LAYER = {"numerator": {"driver": "pgjdbc"}, "denominator": {"driver": "libpq"}} 
         ({"at_least": 1.3, "at_most": 1.5}, "holds"),
         ({"at_least": 1.6}, "does not hold"),
         ({"at_most": 1.2}, "does not hold"),
-        ({"at_least": 1.42}, "can't be told"),
+        ({"at_least": 1.42}, "uncertain"),
     ],
 )
 def test_a_ratio_holds_when_its_interval_does(tmp_path: Path, bounds: dict[str, float], outcome: str) -> None:
@@ -70,19 +70,19 @@ def test_phases_can_be_compared(tmp_path: Path) -> None:
 
 def test_fewer_than_6_sets_decide_nothing(tmp_path: Path) -> None:
     told, figure = answered(tmp_path, {"kind": "ratio", **KEYED, **LAYER, "at_least": 1.1}, sets=3)
-    assert told == "can't be told"
+    assert told == "uncertain"
     assert "provisional: 3 sets" in figure
 
 
 def test_what_was_not_measured_is_named(tmp_path: Path) -> None:
     check = {"kind": "ratio", **KEYED, "numerator": {"driver": "odbc"}, "denominator": {"language": "c"}, "at_least": 1}
-    assert answered(tmp_path, check) == ("can't be told", "no path was measured for driver=odbc")
+    assert answered(tmp_path, check) == ("uncertain", "no path was measured for driver=odbc")
 
 
 def test_a_wrong_path_stands_for_nothing(tmp_path: Path) -> None:
     sides = {"numerator": {"name": "psycopg cursor"}, "denominator": {"language": "c"}}
     check = {"kind": "ratio", "workload": "scan", "phase": "read", **sides, "at_least": 1}
-    assert answered(tmp_path, check)[0] == "can't be told"
+    assert answered(tmp_path, check)[0] == "uncertain"
 
 
 def test_flip_and_shrink(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_flip_and_shrink(tmp_path: Path) -> None:
 
 def test_not_testable_gives_its_reason(tmp_path: Path) -> None:
     assert answered(tmp_path, {"kind": "not-testable", "reason": "no such machine"}) == (
-        "can't be told",
+        "uncertain",
         "no such machine",
     )
 

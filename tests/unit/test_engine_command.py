@@ -72,7 +72,7 @@ def test_a_fetch_says_licence_and_size_before_it_fetches(one: Fetched) -> None:
     assert "12 MB" in told
     assert one.times == 0
     assert list(lines) == ["fetched into there"]
-    assert list(engine_command.fetch("thing", confirmed=True)) == ["thing is here already"]
+    assert list(engine_command.fetch("thing", confirmed=True)) == ["thing is already installed"]
     assert one.times == 1
 
 
@@ -97,17 +97,17 @@ def test_a_fetch_without_consent_fetches_nothing(one: Fetched, monkeypatch: pyte
     ("words", "message"),
     [
         ("up", "engine up: one NAME is needed"),
-        ("up nothing", "there is no engine 'nothing'"),
+        ("up nothing", "unknown engine 'nothing'"),
         ("up sqlite", "sqlite has no server"),
         ("up null", "null has no server"),
-        ("up oracle", "oracle has no server that Rowpath could start"),
+        ("up oracle", "oracle has no server that Rowpath can start"),
         ("up postgresql driver=libpq", "'driver' is not a server option"),
         ("up postgresql durability=some", "durability 'some' is not available"),
         ("up postgresql storage=innodb", "storage 'innodb' is not available"),
         ("up postgresql durability=full,none", "durability 'full,none' is not available"),
-        ("up postgresql --load nothing", "there is no workload 'nothing'"),
-        ("fetch nothing", "'nothing' is not fetched on request"),
-        ("down postgresql", "postgresql is not up"),
+        ("up postgresql --load nothing", "unknown workload 'nothing'"),
+        ("fetch nothing", "unknown optional engine 'nothing'"),
+        ("down postgresql", "postgresql is not running"),
         ("status durability=none", "engine status takes no COORDINATE=VALUE"),
         ("list postgresql", "engine list: it takes no NAME"),
         ("down", "engine down: one NAME is needed"),

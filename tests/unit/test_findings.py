@@ -99,7 +99,7 @@ def test_values_not_read(tmp_path: Path) -> None:
     lazy = factory.path("lazy", "postgresql server python lazy transport=unix", paths[3].cost_ns, fault="untouched")
     finding = found(tmp_path, paths=[*paths, lazy])["values-not-read"][0]
     assert finding.paths == ("lazy",)
-    assert "its digest was right" in finding.evidence
+    assert "its digest was correct" in finding.evidence
     assert "00000000000000aa" in finding.evidence
 
 

@@ -45,11 +45,11 @@ def test_a_scan_in_a_transaction_opens_none_by_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("sent", "told"), [(100, True), (3, False), (None, False)])
-def test_prepared_anew_although_prepared(tmp_path: Path, sent: int | None, told: bool) -> None:
+def test_prepared_each_time_although_prepared(tmp_path: Path, sent: int | None, told: bool) -> None:
     def bend(records: list[factory.Record]) -> None:
         of(records, "counted", "libpq")[0] |= {"texts_sent": sent, "operations": 100}
 
-    findings = found(tmp_path, bend, paths=one()).get("prepared-anew", [])
+    findings = found(tmp_path, bend, paths=one()).get("prepared-each-time", [])
     assert [f.severity for f in findings] == (["warning"] if told else [])
 
 
@@ -66,7 +66,7 @@ def test_what_bound_costs_against_its_twin(tmp_path: Path, sent: int) -> None:
             if "statement=bound" in proof["path_id"]:
                 proof |= {"texts_sent": sent, "operations": 100}
 
-    findings = found(tmp_path, bend, paths=paths).get("prepared-anew", [])
+    findings = found(tmp_path, bend, paths=paths).get("prepared-each-time", [])
     assert [(f.severity, f.paths) for f in findings] == ([("note", ("b", "p"))] if sent else [])
     assert not sent or "2.0" in findings[0].text or "1.9" in findings[0].text, findings[0].text
 
@@ -81,9 +81,9 @@ def test_what_bound_costs_against_its_twin(tmp_path: Path, sent: int) -> None:
         ("tls=default", "off", ""),
     ],
 )
-def test_tls_not_asked_for(tmp_path: Path, words: str, tls: str, severity: str) -> None:
+def test_unrequested_tls(tmp_path: Path, words: str, tls: str, severity: str) -> None:
     findings = found(tmp_path, lambda records: facts(records, "libpq", tls=tls), paths=one(f"{TCP} {words}"))
-    assert [f.severity for f in findings.get("tls-not-asked-for", [])] == ([severity] if severity else [])
+    assert [f.severity for f in findings.get("unrequested-tls", [])] == ([severity] if severity else [])
 
 
 @pytest.mark.parametrize(

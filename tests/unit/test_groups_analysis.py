@@ -314,7 +314,7 @@ def test_checks_moves_and_recoveries(tmp_path: Path) -> None:
     (move,) = analysis.mixed_load.moves
     assert (move.ok, move.seconds, move.source) == (True, 1.0, "derby embedded")
     assert result(analysis, "server", "recovery_time", "with a backup").median == S // 2
-    assert any("Of 70 acknowledged writes looked for after the engine was killed" in each for each in analysis.verdict)
+    assert any("Of 70 acknowledged writes checked after the engine was killed" in each for each in analysis.verdict)
 
 
 def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
@@ -355,8 +355,8 @@ def test_a_rate_search_whose_tries_end_first_says_that_the_path_may_do_more(tmp_
     analysis = analysed(tmp_path, bend)
     assert analysis.mixed_load is not None
     (sweep,) = analysis.mixed_load.rate_searchs
-    assert any("up to 200/s, the highest rate that was tried" in each for each in analysis.verdict)
-    assert rate_search_grid(sweep).caption.endswith("200/s at least, no higher one was tried")
+    assert any("up to 200/s, the highest rate tried" in each for each in analysis.verdict)
+    assert rate_search_grid(sweep).caption.endswith("200/s or more, no higher rate was tried")
 
 
 def test_the_results_hold_every_figure(tmp_path: Path) -> None:
@@ -375,8 +375,8 @@ def test_the_verdict_says_what_the_backup_did_and_how_deployments_compare(tmp_pa
         each.startswith("During a backup of embedded:") and "writers go from 500/s to 160/s, 0.320×" in each
         for each in verdict
     )
-    assert any("Rate of server over that of embedded:" in each and "0.500×" in each for each in verdict)
-    assert any("12 backups were made, 12 of them restored and found right" in each for each in verdict)
+    assert any("Throughput of server ÷ embedded:" in each and "0.500×" in each for each in verdict)
+    assert any("12 backups were made, 12 of them restored and verified" in each for each in verdict)
     assert any("6,960 acknowledged writes" in each and "none was lost" in each for each in verdict)
 
 

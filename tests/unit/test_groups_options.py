@@ -64,14 +64,14 @@ def test_seconds_leave_what_waits_for_something(experiment: Experiment) -> None:
 @pytest.mark.parametrize(
     ("rates", "p99", "seconds", "message", "hint"),
     [
-        (["readrs=5"], "", 0.0, "no group 'readrs'", "did you mean 'readers'"),
-        (["backup=5"], "", 0.0, "no group 'backup' with an operation", "readers"),
-        (["readers=fast"], "", 0.0, "'fast' is not a positive number", "-R readers=500"),
-        (["-1"], "", 0.0, "'-1' is not a positive number", "-R"),
-        (["readers=5,fixd"], "", 0.0, "no open loop 'fixd'", "did you mean 'fixed'"),
-        (["readers=5,"], "", 0.0, "no open loop ''", "poisson"),
-        ([], "readers", 0.0, "--p99 readers: it takes a group and a bound in milliseconds", "--p99 readers=5"),
-        ([], "readers=0", 0.0, "'0' is not a positive number", "--p99 readers=5"),
+        (["readrs=5"], "", 0.0, "unknown group 'readrs'", "did you mean 'readers'"),
+        (["backup=5"], "", 0.0, "unknown group 'backup' with operations", "readers"),
+        (["readers=fast"], "", 0.0, "invalid number 'fast'", "-R readers=500"),
+        (["-1"], "", 0.0, "invalid number '-1'", "-R"),
+        (["readers=5,fixd"], "", 0.0, "unknown open loop 'fixd'", "did you mean 'fixed'"),
+        (["readers=5,"], "", 0.0, "unknown open loop ''", "poisson"),
+        ([], "readers", 0.0, "--p99 readers: expected a group and a bound in milliseconds", "--p99 readers=5"),
+        ([], "readers=0", 0.0, "invalid number '0'", "--p99 readers=5"),
         ([], "", -2.0, "--seconds -2", "--seconds 10"),
     ],
 )
@@ -85,6 +85,6 @@ def test_what_cannot_be(
 
 
 def test_an_experiment_without_groups() -> None:
-    with pytest.raises(UsageError, match="-R: 'tour' has no groups") as raised:
+    with pytest.raises(UsageError, match="-R: 'tour' has no client groups") as raised:
         changed(load_experiment("tour").experiment, ["5"], "", 0.0)
     assert raised.value.hint == "rowpath run reads-writes-backup"

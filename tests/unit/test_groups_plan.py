@@ -47,10 +47,10 @@ def test_every_path_stands_once_however_many_there_are() -> None:
 @pytest.mark.parametrize(
     ("select", "why"),
     [
-        ({"engine": "lmdb"}, "lmdb has one connection alone"),
-        ({"engine": "cobol"}, "gnucobol has one connection alone"),
-        ({"engine": "postgresql", "driver": "ecpg"}, "ecpg has one connection alone"),
-        ({"engine": "sqlite", "language": "csharp"}, "the runner of C# does not know groups"),
+        ({"engine": "lmdb"}, "lmdb has only one connection"),
+        ({"engine": "cobol"}, "gnucobol has only one connection"),
+        ({"engine": "postgresql", "driver": "ecpg"}, "ecpg has only one connection"),
+        ({"engine": "sqlite", "language": "csharp"}, "the runner of C# does not support client groups"),
     ],
 )
 def test_who_has_no_place_in_a_group_is_left_out_with_words(select: dict[str, str | tuple[str, ...]], why: str) -> None:
@@ -64,7 +64,7 @@ def test_who_has_no_place_in_a_group_is_left_out_with_words(select: dict[str, st
 def test_stages_that_a_path_cannot_run_are_named_with_the_reason() -> None:
     unnamed = planned({"engine": "sqlite", "driver": "sqlite"})
     assert [each[1:] for each in stages_left_out(unnamed)] == [
-        ("'with a backup'", "its selection names no way to back it up (backup = '*')")
+        ("'with a backup'", "its selection names no backup method (backup = '*')")
     ]
     assert [each.name for each in stages_of(unnamed, unnamed.paths[0])] == ["reads", "killed"]
     assert not list(stages_left_out(planned({"engine": "sqlite", "driver": "sqlite", "backup": "api"})))

@@ -49,27 +49,31 @@ p99_ms = 5.0
 """
 
 WRONG = [
-    ('phase = "library.read"\n', 'phase = "library.raed"\n', "no phase of this experiment"),
+    ('phase = "library.read"\n', 'phase = "library.raed"\n', "unknown phase 'library.raed' in this experiment"),
     ('phase = "library.read"\n', 'phase = "connect.first"\n', "of kind connect"),
     ('phase = "library.read"\n', 'phase = "library.read"\naction = "backup"\n', "either a phase or an action"),
     ('action = "backup"', 'action = "backup"\npacing = "fixed"', "an action has no pacing"),
     ('action = "backup"', 'action = "backup"\nclients = 2', "an action has no clients"),
     ('action = "backup"', 'action = "backup"\ntimes = -1', "times = -1 is negative"),
-    ("rate_per_s = 100.0", "rate_per_s = 0.0", "do not go together"),
-    ('pacing = "poisson"', 'pacing = "closed"', "do not go together"),
+    ("rate_per_s = 100.0", "rate_per_s = 0.0", "do not fit together"),
+    ('pacing = "poisson"', 'pacing = "closed"', "do not fit together"),
     ('pacing = "poisson"', 'pacing = "poisson"\npause_s = 1.0', "only a closed loop pauses"),
-    ('name = "writers"', 'name = "readers"', "a second group is called 'readers'"),
+    ('name = "writers"', 'name = "readers"', "duplicate group 'readers'"),
     ('groups = ["readers", "writers", "backup"]', 'groups = ["readers", "writers"]', "waits for 'backup.end'"),
-    ('groups = ["readers", "writers", "backup"]', 'groups = ["raeders", "writers", "backup"]', "no group 'raeders'"),
+    (
+        'groups = ["readers", "writers", "backup"]',
+        'groups = ["raeders", "writers", "backup"]',
+        "unknown group 'raeders'",
+    ),
     ('after = "backup.end"', 'after = "backup.ended"', "waits for 'backup.ended'"),
     ('after = "backup.end"', 'after = "writers.end"', "waits for 'writers.end'"),
     ('until = "writers"', 'until = "readers"', "never ends by itself"),
-    ('until = "writers"', 'until = "writer"', "no group 'writer'"),
+    ('until = "writers"', 'until = "writer"', "unknown group 'writer'"),
     ("seconds = 5.0", "seconds = 0.0", "lasts 0 s"),
     ("seconds = 5.0", "seconds = 5.0\nkill_s = 5.0", "kill_s = 5 is not within it"),
     ("clients = { writers = 2 }", "clients = { backup = 2 }", "2 clients for 'backup'"),
     ("rates = { readers = 50.0 }", "rates = { writers = 50.0 }", "a rate of 50 for 'writers'"),
-    ('group = "readers"', 'group = "backup"', "no group 'backup' with an operation"),
+    ('group = "readers"', 'group = "backup"', "unknown group 'backup' with operations"),
     ("p99_ms = 5.0", "p99_ms = 0.0", "p99_ms = 0 is not positive"),
 ]
 

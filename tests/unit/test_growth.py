@@ -69,9 +69,9 @@ def published(row: str, value: float, here: float | None, unit: str = "records/s
 @pytest.mark.parametrize(
     ("rows", "unit", "expected"),
     [
-        ([("a", 9, 90.0), ("b", 5, 50.0), ("c", 1, 10.0)], "records/s", "a, is king here too"),
-        ([("a", 9, 10.0), ("b", 5, 50.0), ("c", 1, 90.0)], "records/s", "king is a, here it is c (path of c"),
-        ([("a", 9, 10.0), ("b", 5, 50.0), ("c", 1, 90.0)], "s", "king is c, here it is a (path of a"),
+        ([("a", 9, 90.0), ("b", 5, 50.0), ("c", 1, 10.0)], "records/s", "a, is fastest here too"),
+        ([("a", 9, 10.0), ("b", 5, 50.0), ("c", 1, 90.0)], "records/s", "fastest row is a, here it is c (path of c"),
+        ([("a", 9, 10.0), ("b", 5, 50.0), ("c", 1, 90.0)], "s", "fastest row is c, here it is a (path of a"),
         (
             [("a", 9, 90.0), ("b", 5, None), ("c", 1, 10.0), ("d", 0.5, 20.0)],
             "records/s",

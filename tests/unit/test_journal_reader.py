@@ -72,7 +72,7 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"samples\.jsonl"):
         read(tmp_path)
     (tmp_path / "samples.jsonl").write_text("{}\n")
-    with pytest.raises(UsageError, match="holds no run"):
+    with pytest.raises(UsageError, match="is not a run directory"):
         read(tmp_path)
     (tmp_path / "samples.jsonl").write_text(json.dumps({"record": "run", "schema_version": 99}) + "\n")
     with pytest.raises(InternalError, match="version 99"):

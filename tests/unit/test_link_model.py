@@ -74,7 +74,7 @@ def test_the_time_over_a_link_is_predicted_from_the_time_without_it(tmp_path: Pa
 @pytest.mark.parametrize(("share", "word"), [(1.3, "slower"), (0.7, "faster")])
 def test_a_time_that_the_round_trips_do_not_explain_is_a_finding(tmp_path: Path, share: float, word: str) -> None:
     (told,) = findings(analysed(tmp_path, share * (WITHOUT_NS + ADDED_NS)))
-    assert told == f"far is {word} over the link in keyed.read, steady, than its round trips say"
+    assert told == f"far is {word} over the link in keyed.read, steady, than its round trips predict"
 
 
 def test_one_set_is_no_evidence(tmp_path: Path) -> None:

@@ -126,16 +126,16 @@ def test_a_wrong_coordinate_suggests_the_nearest(wanted: dict[str, tuple[str, ..
     [
         (
             {"engine": "sqlite", "driver": "sqlite", "processes": "own"},
-            "processes can be shared there",
+            "processes must be shared",
             "processes = 's",
         ),
         (
             {"engine": "sqlite", "backup": "api,dump"},
-            "backup can be vacuum-into or api there",
+            "backup must be vacuum-into or api",
             "backup = 'vacuum-into'",
         ),
-        ({"engine": "mysql", "backup": "mariadb-dump"}, "there is no backup there", "leave backup out"),
-        ({"engine": "h2", "driver": "sqlite"}, "engine can be sqlite there", "engine = 'sqlite'"),
+        ({"engine": "mysql", "backup": "mariadb-dump"}, "these paths have no backup", "remove backup"),
+        ({"engine": "h2", "driver": "sqlite"}, "engine must be sqlite", "engine = 'sqlite'"),
     ],
 )
 def test_a_selection_that_nothing_matches_says_which_value_is_wrong(select: Select, said: str, hint: str) -> None:

@@ -56,11 +56,11 @@ def test_a_password_may_be_plain(password: str, written: str) -> None:
     [
         (f"{SECRET}@h", "not a URL"),
         ("postgre://u:hunter2@h/db", "did you mean 'postgres"),
-        ("postgresql:u:hunter2@h/db", "comes //"),
-        ("postgresql://u:hunter2@h:99999/db", "cannot be read"),
-        ("postgresql://u:12/hunter2@h/db", "cannot be told"),
-        ("postgresql://u:x@hunter2/y@h/db", "cannot be told"),
-        ("postgresql://u:x@hunter2?y@h/db", "cannot be told"),
+        ("postgresql:u:hunter2@h/db", "expected //"),
+        ("postgresql://u:hunter2@h:99999/db", "expected host:port"),
+        ("postgresql://u:12/hunter2@h/db", "is ambiguous"),
+        ("postgresql://u:x@hunter2/y@h/db", "is ambiguous"),
+        ("postgresql://u:x@hunter2?y@h/db", "is ambiguous"),
         ("mysql://u:hunter2@h", "names no database"),
         ("postgresql://u:hunter2@h/db?sslmode=verify-full", "verify-full"),
         ("postgresql://u:hunter2@h/db?sslmode=requier", "did you mean 'require'?"),
@@ -127,7 +127,7 @@ def test_an_option_file_of_mysql_is_read(tmp_path: Path) -> None:
     assert read("mysql://v@i/db", tmp_path).password == ""  # another's login
     assert read("mysql://u@i/db", tmp_path, MYSQL_PWD="e").password == "e"
     file.chmod(0o666)
-    assert "passed over" in read("mysql://u@h/db", tmp_path).notes[0]
+    assert "is ignored" in read("mysql://u@h/db", tmp_path).notes[0]
     private(tmp_path / ".my.cnf", "[client-mariadb]\npassword=m\n")
     assert read("mariadb://u@h/db", tmp_path).password == "m"
     assert read("mysql://u@h/db", tmp_path).password == ""
@@ -184,7 +184,7 @@ def test_files_are_named_plain_or_percent_encoded(tmp_path: Path) -> None:
     assert read(f"h2://{private(tmp_path / 'd.mv.db', '')}").path == tmp_path / "d"
     assert read(f"h2://{tmp_path}/d").path == tmp_path / "d"
     for url, said in (
-        (f"file://{tmp_path}", "says nothing"),
+        (f"file://{tmp_path}", "unknown file suffix"),
         (f"sqlite://{tmp_path}", "not a file"),
         (f"duckdb://{tmp_path}/none", "no file"),
         ("h2:///nonexistent/none", "no file"),

@@ -25,7 +25,7 @@ OTHERS = (
     ("", "empty"),
     (" ; ", "empty"),
     ("-- SELECT 1", "empty"),
-    ("SELECT 1; SELECT 2", "more than one"),
+    ("SELECT 1; SELECT 2", "several statements"),
     ("INSERT INTO t VALUES (1)", "begins with INSERT"),
     ("EXPLAIN ANALYZE SELECT 1", "begins with EXPLAIN"),
     ("COPY t TO PROGRAM 'sh'", "begins with COPY"),

@@ -65,7 +65,7 @@ def test_a_rate_search_is_shown_in_order_with_the_highest_rate_that_kept_the_bou
         ("6.40 k/s", "yes"),
         ("12.8 k/s", "no"),
     ]
-    assert _grid("rates-1").caption.endswith("under 1.00 ms: none of those tried")
+    assert _grid("rates-1").caption.endswith("under 1.00 ms: none of the rates tried")
 
 
 def test_nothing_is_shown_of_what_there_is_none_of() -> None:

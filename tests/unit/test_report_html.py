@@ -100,7 +100,7 @@ def test_the_figures_data_is_json_that_cannot_end_its_element(text: str) -> None
 
 def test_an_empty_analysis_makes_a_page() -> None:
     page = html.page(Analysis(run=RunRecord(), names={}, results=(), rankings=(), findings=(), verdict=()))
-    assert "Nothing can be said" in page
+    assert "No comparison" in page
 
 
 def test_a_page_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_very_many_blocks_are_thinned_and_disturbed_ones_kept() -> None:
     assert figure is not None
     assert len(figure.rows[0]["at"]) == BLOCKS_DRAWN - 4
     assert len(figure.rows[0]["disturbed"]) == 12
-    assert figure.note == "one block in 3 is drawn, and every disturbed one"
+    assert figure.note == "the figure shows one block in 3, and every disturbed one"
 
 
 def test_an_empty_analysis_is_shown_as_such() -> None:

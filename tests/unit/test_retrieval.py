@@ -95,7 +95,7 @@ def test_a_floor_is_never_ranked_and_never_missed(tmp_path: Path) -> None:
 def test_the_verdict_says_what_is_not_the_engines_own_work(tmp_path: Path) -> None:
     verdict = "\n".join(bulk(tmp_path).verdict)
     assert "by rows rows is the fastest" in verdict
-    assert "83." in verdict.partition("is not the engine's own")[0][-60:], "1 - 1/6 of the retrieval"
+    assert "83." in verdict.partition("is not the engine's reading")[0][-60:], "1 - 1/6 of the retrieval"
     assert "by COPY copy is the fastest" in verdict
 
 

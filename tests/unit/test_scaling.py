@@ -82,8 +82,8 @@ def test_speed_up_and_law_come_back(tmp_path: Path) -> None:
 def test_five_levels_have_no_law_and_say_so(tmp_path: Path) -> None:
     scaling = the(analysed(tmp_path, CONTENDED, CLIENTS[:5]))
     assert scaling.law is None
-    assert "needs 6 numbers of clients" in scaling.no_law
-    assert "needs 6 numbers of clients" in scaling_grid(scaling).note
+    assert "needs 6 client counts" in scaling.no_law
+    assert "needs 6 client counts" in scaling_grid(scaling).note
 
 
 def test_parts_that_are_not_the_table_have_no_speed_up(tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_the_table_says_what_it_may_and_no_more(tmp_path: Path) -> None:
     grid = scaling_grid(the(analysed(tmp_path, CONTENDED)))
     assert "Client and server together had 2 cores." in grid.note
     assert "contention σ 0." in grid.note
-    assert "greatest rate is at" in grid.note
-    assert "σ holds the lack of cores too" in grid.note
-    assert "nothing is said of more" in grid.note
+    assert "peak rate is at" in grid.note
+    assert "σ includes the lack of cores" in grid.note
+    assert "no prediction for more" in grid.note
     titles = [column.title for column in grid.columns]
     assert {"speed-up", "efficiency", "n−1 bounds cost", "speed-up with them"} <= set(titles)
     last = dict(zip(titles, grid.rows[-1].cells, strict=True))
@@ -120,7 +120,7 @@ def test_the_table_says_what_it_may_and_no_more(tmp_path: Path) -> None:
 
 def test_what_is_not_told_from_nought_is_said_so(tmp_path: Path) -> None:
     grid = scaling_grid(the(analysed(tmp_path, Curve(CONTENDED.rate_of_one, 0.0, 0.0))))
-    assert "coherence κ can't be told from 0" in grid.note
+    assert "coherence κ is not distinguishable from 0" in grid.note
     assert "greatest rate" not in grid.note
 
 
@@ -147,4 +147,4 @@ def test_every_form_shows_it(tmp_path: Path) -> None:
 def test_a_gain_that_is_not_sure_is_no_gain_in_the_verdict(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, Curve(CONTENDED.rate_of_one, 1.0, 0.0), (1, 2))
     (sentence,) = (each for each in analysis.verdict if "parts at once" in each)
-    assert "not shown to be a gain" in sentence
+    assert "not a significant gain" in sentence

@@ -83,7 +83,7 @@ def test_its_header_keeps_it_out_of_client_groups(toy: manifest.Adapter) -> None
     from rowpath.planning.experiment_file import load_experiment
 
     groups = load_experiment("reads-writes-backup").experiment
-    assert only_alone(toy, groups) == "the runner of Toy does not know groups of clients"
+    assert only_alone(toy, groups) == "the runner of Toy does not support client groups"
 
 
 @pytest.mark.usefixtures("toy")
@@ -112,5 +112,5 @@ def test_it_is_in_the_docs_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_language_that_is_there_is_not_added_again(tmp_path: Path) -> None:
     file = tmp_path / "adapters.toml"
     file.write_text(fakes.TOY_LANGUAGE.read_text().replace('name = "toy"', 'name = "java"'))
-    with pytest.raises(UsageError, match="there is a language 'java' already"):
+    with pytest.raises(UsageError, match="language 'java' already exists"):
         manifest.add_external(file)

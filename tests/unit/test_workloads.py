@@ -67,15 +67,15 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message", "hint"),
     [
-        ('generator = "mydata2"', 'generator = "mydata3"', "names 'mydata3'", "did you mean 'mydata2'?"),
+        ('generator = "mydata2"', 'generator = "mydata3"', "unknown generator 'mydata3'", "did you mean 'mydata2'?"),
         ('kind = "query"\nsql', 'kind = "query"\nsqll', "sqll", "sql"),
-        ('table = "t"', 'table = "tt"', "names 'tt'", "did you mean 't'?"),
-        ('columns = ["KEY1"]', 'columns = ["KEY2"]', "names 'KEY2'", "did you mean 'KEY1'?"),
+        ('table = "t"', 'table = "tt"', "unknown table 'tt'", "did you mean 't'?"),
+        ('columns = ["KEY1"]', 'columns = ["KEY2"]', "unknown parameters 'KEY2'", "did you mean 'KEY1'?"),
         ('"uniform", n = 10', '"stride", n = 10, k = 4', "k = 4 and n = 10", "choose k"),
         ('"uniform", n = 10', '"uniform"', "n = 0", "number of rows"),
         ("count = 5", "count = 0", "count = 0", "at least 1"),
         ('sql = "SELECT KEY1, DATA1 FROM t WHERE KEY1 = ?"', "", "has no sql", "needs sql"),
-        ('sql = "SELECT', 'sql = "{create:u} SELECT', "names 'u'", "there are: t"),
+        ('sql = "SELECT', 'sql = "{create:u} SELECT', "unknown SQL 'u'", "one of: t"),
         ('kind = "query"', 'kind = "quarry"', "quarry", ""),
         ('truth = "by-key"', "writes = true", "no operations", "operations ="),
         ("rows = 10", "rows = ten", "mine.toml", ""),
@@ -91,7 +91,7 @@ def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str, hi
 
 
 def test_a_phase_twice(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="phase 'read' is there twice"):
+    with pytest.raises(UsageError, match="duplicate phase 'read'"):
         load(tmp_path, GOOD + GOOD[GOOD.index("[[phases]]") :])
 
 
@@ -148,12 +148,12 @@ after = "ledger"
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        ('counted = "n"', 'counted = "m"', "names 'm', which is not there"),
-        ('counted = "n"', 'counted = "note"', "names 'note', which is not there"),
-        ('after = "ledger"', "", "could not be told from the table"),
-        ('columns = ["id"]', 'columns = ["n"]', "could not be told from the table"),
-        ("writes = true", "", "could not be told from the table"),
-        ('reset = ["UPDATE ledger SET n = 0"]', "", "counts on from what is there"),
+        ('counted = "n"', 'counted = "m"', "unknown counted 'm'"),
+        ('counted = "n"', 'counted = "note"', "unknown counted 'note'"),
+        ('after = "ledger"', "", "the table cannot show"),
+        ('columns = ["id"]', 'columns = ["n"]', "the table cannot show"),
+        ("writes = true", "", "the table cannot show"),
+        ('reset = ["UPDATE ledger SET n = 0"]', "", "adds to existing counts"),
     ],
 )
 def test_a_phase_whose_counting_could_not_be_checked(tmp_path: Path, right: str, wrong: str, said: str) -> None:

@@ -36,7 +36,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
     evidence = gather(run_directory, together)
     journal = evidence.journal
     experiment = journal.run.experiment
-    parted = scalings(evidence)
+    scaled = scalings(evidence)
     retrieved = retrievals(evidence)
     published = check.published(evidence, experiment.published)
     figures = results(evidence)
@@ -51,7 +51,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
             *probe_sentences(probe),
             *verdict(evidence),
             *retrieval_sentences(retrieved),
-            *sentences(parted),
+            *sentences(scaled),
             *group_sentences(evidence.mixed_load),
             *published_order.sentences(published),
         ),
@@ -61,7 +61,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
         trust=trust(evidence),
         cost_models=cost_models(evidence),
         sweeps=sweeps(evidence),
-        scalings=parted,
+        scalings=scaled,
         retrievals=retrieved,
         block_sizes=block_sizes(evidence),
         across_links=across_links(evidence),

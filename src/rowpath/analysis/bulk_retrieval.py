@@ -17,11 +17,11 @@ from rowpath.model.path import fetch_form
 
 DRAIN = "drain"
 FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
-# What separates retrievals: a path is held against the floor that had the same way.
+# What separates retrievals: a path is compared with the floor that had the same way.
 ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls")
 NO_FLOOR = {
-    "embedded": "nothing travels inside the process, and this engine's files hold more than the table",
-    "server": "none was measured for this server over the same transport",
+    "embedded": "no bytes cross a connection, and this engine's files hold more than the table",
+    "server": "no floor of this server was measured over the same transport",
     "file": "no raw read of the file was measured",
 }
 Where = tuple[str, str, Regime]
@@ -194,16 +194,16 @@ def _told(each: Retrieval) -> str:
         if cpu is not None:
             parts.append(f"{side} CPU {text.share(cpu * each.rows / first.cost_ns)}")
     if first.waiting is not None:
-        parts.append(f"the client waiting {text.share(first.waiting)}")
+        parts.append(f"waiting {text.share(first.waiting)}")
     if parts:
-        told.append(f"Of {first.name}'s time {words(parts)}{_both(first, each)}.")
+        told.append(f"{first.name}: {words(parts)}{_both(first, each)}.")
     if each.aggregate_ns and first.to_aggregate:
         took = f"One row of sums over the same table takes {text.duration(each.aggregate_ns)} ({each.aggregate})"
         ratio = first.to_aggregate.ratio
         if ratio > 1:
-            told.append(f"{took}, so {text.share(1 - 1 / ratio)} of that retrieval is not the engine's own reading.")
+            told.append(f"{took}: {text.share(1 - 1 / ratio)} of the retrieval is not the engine's reading.")
         else:
-            told.append(f"{took}, no less than retrieving it all.")
+            told.append(f"{took}, as long as retrieving all rows.")
     return " ".join(told)
 
 
@@ -226,5 +226,5 @@ def _side_by_side(chosen: list[Retrieval]) -> Iterator[str]:
     known = {each.engine: (each.aggregate_ns, each.aggregate) for each in chosen if each.aggregate_ns}
     if len(known) > 1:
         listed = sorted(known.values())
-        told = words(f"{name} {text.duration(ns)}" for ns, name in listed)
-        yield f"{chosen[0].workload}.{chosen[0].phase}, one row of sums over the whole table: {told}."
+        listed_words = words(f"{name} {text.duration(ns)}" for ns, name in listed)
+        yield f"{chosen[0].workload}.{chosen[0].phase}, one row of sums over the whole table: {listed_words}."

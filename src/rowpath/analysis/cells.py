@@ -144,7 +144,7 @@ class Cells:
         for prepare in journal.all(PrepareRecord):
             cold = self.cells.get((*prepare.where, "cold"))
             if prepare.cold and cold is not None:
-                # A write phase prepares anew for its steady pass; the first one was the cold pass's.
+                # A write phase prepares again for its steady pass; the first one was the cold pass's.
                 cold.cold_prepare_ns.setdefault(prepare.set, prepare.prepare_ns)
 
     def get(self, path_id: str, workload: str, phase: str, regime: str) -> Cell | None:

@@ -39,7 +39,7 @@ def trust(evidence: Evidence) -> dict[str, Any]:
             "groups_of_sets": evidence.cells.groups,
         },
         "journal": {
-            "outcome": evidence.journal.outcome or "no end in the journal",
+            "outcome": evidence.journal.outcome or "the journal has no end record",
             "resumed": evidence.journal.resumed,
             "skipped_lines": evidence.journal.skipped_lines,
             "notes": evidence.journal.notes,

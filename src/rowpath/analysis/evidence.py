@@ -42,7 +42,7 @@ class Evidence:
         return cls(directory, journal, Cells(journal, confidence), path_statuses(journal), counted)
 
     def floor(self, cell: Cell) -> AgainstFloor | None:
-        """The cell held against its floor."""
+        """The cell compared with its floor."""
         if cell.key not in self._floors:
             self._floors[cell.key] = against_floor(self.cells, cell)
         return self._floors[cell.key]

@@ -14,7 +14,7 @@ NOISE = math.log(0.98)  # a path surely below this ratio to its floor beats it; 
 
 @dataclass(frozen=True)
 class AgainstFloor:
-    """A cell held against its floor."""
+    """A cell compared with its floor."""
 
     floor: Cell
     name: str

@@ -43,7 +43,7 @@ COLLECTORS = {
     "traffic_in_backup": (CONNECTIONS,),
     "traffic_each": (CONNECTIONS,),
 }
-PARTS = "ratio of times, the same path with one client against it"
+PARTS = "ratio of times to the same path with one client"
 THREADS = "the clocks of its clients' threads"
 CONTROLLER = "the controller's monotonic clock"
 OWN_METHODS = {
@@ -59,7 +59,7 @@ OWN_METHODS = {
     "recovery_time": CONTROLLER,
     "backup_size": "sizes of the backup's files",
 }
-NOT_REACHED = "rate not reached: percentiles of latency are withheld"
+NOT_REACHED = "rate not reached: latency percentiles are withheld"
 
 
 def results(evidence: Evidence) -> tuple[Result, ...]:

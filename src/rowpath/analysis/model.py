@@ -87,7 +87,7 @@ class ClaimCheck(Frozen, frozen=True):
 
     id: str
     claim: str
-    outcome: Literal["holds", "does not hold", "can't be told"]
+    outcome: Literal["holds", "does not hold", "uncertain"]
     figure: str
 
 
@@ -194,7 +194,7 @@ class SweepLine(Frozen, frozen=True):
 
 
 class Leader(Frozen, frozen=True):
-    """The fastest path from so many rows on; the interval is of that number, None where it is not certain."""
+    """The fastest path from this many rows on; the interval is of that number, None where it is not certain."""
 
     name: str
     from_rows: float
@@ -280,7 +280,7 @@ class BlockSizes(Frozen, frozen=True):
 
 
 class ScalingLevel(Frozen, frozen=True):
-    """One retrieval done in so many parts at once; ratios are against the same path with one client.
+    """One retrieval done in this many parts at once; ratios are against the same path with one client.
 
     Speed-up and all that follows from it is None where the path was not proven right, or one client was not measured.
     """

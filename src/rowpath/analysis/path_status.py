@@ -72,7 +72,7 @@ def path_statuses(journal: Records) -> PathStatuses:
                 )
         if sample.touch_ok is False:
             path_status.touch_wrong += 1
-            path_status.worsen("wrong", f"{touch_text(sample)}: not every value of every row was taken")
+            path_status.worsen("wrong", f"{touch_text(sample)}: some values were not read")
         elif sample.touch_ok:
             path_status.rows_proven = True
         if sample.failed:
@@ -81,7 +81,7 @@ def path_statuses(journal: Records) -> PathStatuses:
             path_status.worsen("failed", f"{sample.failed} operations failed{': ' + text if text else ''}")
     for group in journal.all(ClientGroupRecord):
         if group.touch_ok is False:
-            at(group.where).worsen("wrong", f"not every value of every row was taken in {group.stage}")
+            at(group.where).worsen("wrong", f"some values were not read in {group.stage}")
         elif group.touch_ok:
             at(group.where).rows_proven = True
     for failure in journal.all(FailureRecord):

@@ -51,7 +51,7 @@ def probe_sentences(probe: Probe | None) -> tuple[str, ...]:
     differ = (
         ()
         if agree
-        else (f"The paths delivered {len(probe.digest_groups)} different sets of rows: see what was delivered.",)
+        else (f"The paths delivered {len(probe.digest_groups)} different sets of rows: see 'Delivered rows'.",)
     )
     return (*((told,) if found else ()), *differ, *probe.limits)
 
@@ -69,7 +69,7 @@ def _times(results: Sequence[Result]) -> dict[str, Result]:
 def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[TriedPath, ...]:
     """Everything relative to the fastest of all, over all fetch forms; finalists by what the full sets say of them.
 
-    Others were held against an anchor: their ratio to it × the anchor's own.
+    Others were compared with an anchor: their ratio to it × the anchor's own.
     """
     costs = {row.name: row.cost_ns for ranking in rankings for row in ranking.rows if row.rank and row.cost_ns}
     least = min(costs.values(), default=0.0)

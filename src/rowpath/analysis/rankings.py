@@ -18,7 +18,7 @@ from rowpath.model.base import Status
 from rowpath.model.grouping import grouped
 from rowpath.model.path import fetch_form
 
-FLOOR = "a floor: it takes the bytes and parses nothing"
+FLOOR = "a floor: it reads the bytes and parses nothing"
 
 
 def ranked(directory: Path, records: Records, together: tuple[str, ...] = ()) -> Evidence:
@@ -96,7 +96,7 @@ def _exclusion(
     if path_status.status != "ok":
         return path_status.status, path_status.reason
     if cell is None or not cell.costs:
-        return "failed", "no operation was finished"
+        return "failed", "no operation completed"
     if path.coordinates.get("fetch") == "drain":
         return "ok", FLOOR
     against = evidence.floor(cell)
@@ -104,7 +104,7 @@ def _exclusion(
         return "ok", ""
     stands = f"{text.ratio(against.interval.ratio)} of {against.name} ({text.duration(against.cost_ns)})"
     if against.verdict == "beats":
-        return "ok", f"faster than its floor cannot be: {stands}"
+        return "ok", f"faster than its floor, which is impossible: {stands}"
     return "ok", f"inside the floor's noise: {stands}"
 
 
@@ -125,7 +125,7 @@ def _row(
         reason = f"{cell.disturbed_sets} of {len(cell.used)} sets had too few undisturbed blocks"
         status = "disturbed" if 2 * cell.disturbed_sets >= len(cell.used) else status
     elif not evidence.path_statuses.of(*cell.key[:3]).rows_proven and cell.path.coordinates.get("engine") != "null":
-        reason = "rows not proven: no digest or touch was checked in this phase"
+        reason = "rows not verified: no digest or touch sum was checked in this phase"
     return RankedPath(
         name=cell.path.name,
         path_id=cell.path.path_id,
@@ -164,21 +164,21 @@ def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath
     forms = {_fetch_form(evidence, row) for row in rows}
     if "fetch" in evidence.together and len(forms) > 1:
         notes.append(
-            f"ranked together because it was asked for: {', '.join(sorted(forms))}. It is not the same work: "
-            "a columnar path hands over batches, and a program that needs rows has yet to make them"
+            f"ranked together as requested: {', '.join(sorted(forms))}. The work differs: "
+            "a columnar path delivers batches, and a program that needs rows must still build them"
         )
     sets = min(
         (len(cell.costs) for row in rows for cell in evidence.cells.cells.values() if cell.path.path_id == row.path_id),
         default=0,
     )
     if any(row.provisional for row in rows):
-        notes.append(f"provisional: fewer than {SETS_FOR_CLAIMS} sets, so nothing is claimed to differ")
+        notes.append(f"provisional: fewer than {SETS_FOR_CLAIMS} sets, so no difference is claimed")
     if sets == 1:
-        notes.append("one set has no interval: nothing is ranked apart")
+        notes.append("one set has no interval: all paths share a rank")
     if any(row.through_anchor for row in rows):
-        notes.append("some paths met only through anchors: their ratios are joined from two groups of sets")
+        notes.append("some paths share only anchors: their ratios combine two groups of sets")
     if stops_on_width(evidence.journal):
-        notes.append("further sets were measured where intervals were wide: intervals are at 97.5 %")
+        notes.append("wide intervals led to more sets: intervals are at 97.5 %")
     near = [row.name for row in unranked if row.reason.startswith("inside the floor")]
     if near:
         notes.append(f"not ranked, inside the floor's noise: {'; '.join(near)}")

@@ -122,7 +122,7 @@ def _level(
     if cell is None or not cost_ns:
         path_status = evidence.path_statuses.of(path.path_id, workload, phase)
         status = path_status.status if path_status.status != "ok" else "failed"
-        return ScalingLevel(clients, path.name, status, path_status.reason or "no retrieval was finished")
+        return ScalingLevel(clients, path.name, status, path_status.reason or "no retrieval completed")
     rows = metrics.rows_each(cell)
     interval = evidence.cells.interval(one, cell) if one is not None and clients > 1 else None
     found = metrics.of_cell(cell)
@@ -163,14 +163,14 @@ def _law(evidence: Evidence, sound: dict[int, Cell]) -> tuple[ScalingLaw | None,
     """The law over the sets that have every level; else why there is none."""
     numbers = ", ".join(map(str, sound)) or "none"
     if len(sound) < usl.LEAST_LEVELS:
-        return None, f"a law needs {usl.LEAST_LEVELS} numbers of clients; proven right and measured here: {numbers}"
+        return None, f"a law needs {usl.LEAST_LEVELS} client counts; verified and measured here: {numbers}"
     medians = {clients: cell.set_medians for clients, cell in sound.items()}
     shared = sorted(set.intersection(*(set(found) for found in medians.values())))
     rows = {clients: metrics.rows_each(cell) for clients, cell in sound.items()}
     by_set = [{n: rows[n] * 1e9 / found[number] for n, found in medians.items()} for number in shared]
     law = usl.law(by_set, evidence.cells.confidence)
     if law is None:
-        return None, f"no set holds all of {numbers} clients"
+        return None, f"no set has all of {numbers} clients"
     return (
         ScalingLaw(
             levels=len(sound),
@@ -198,7 +198,7 @@ def sentences(found: tuple[Scaling, ...]) -> Iterator[str]:
         interval = f" ({best.low:.2f}–{best.high:.2f})" if best.low is not None and best.high is not None else ""
         gain = f"{best.speed_up:.2f}{interval} times as fast as in one"
         if best.low is None or best.low <= 1:
-            gain += ", which is not shown to be a gain"
+            gain += ", not a significant gain"
         yield (
             f"{scaling.workload}.{scaling.phase} ({scaling.regime}): {scaling.name} in {best.clients} parts at once is "
             f"{gain}; {cores_text(scaling)}."
@@ -208,5 +208,5 @@ def sentences(found: tuple[Scaling, ...]) -> Iterator[str]:
 def cores_text(scaling: Scaling) -> str:
     """What cores there were, in words."""
     if not scaling.cores:
-        return "how many cores the server had is not known"
+        return "the server's number of cores is unknown"
     return f"client and server together had {scaling.cores} core{'s' if scaling.cores > 1 else ''}"

@@ -33,7 +33,7 @@ class Line:
         return statistics.fmean(fixed), statistics.fmean(row)
 
     def at(self, rows: float) -> float:
-        """ns for a result of so many rows."""
+        """ns for a result of this many rows."""
         fixed, row = self.mean
         return fixed + row * rows
 

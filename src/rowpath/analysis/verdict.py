@@ -21,7 +21,7 @@ FAR = 100  # this many times its floor, a path is bound by something else
 LANGUAGE_BASE = "c"
 PLACED = {
     "same": " (client and server on one core)",
-    "split": " (client and server on a core each)",
+    "split": " (client and server on separate cores)",
 }
 
 
@@ -35,7 +35,7 @@ def verdict(evidence: Evidence) -> tuple[str, ...]:
         # Said once, for all sentences alike.
         (same,) = conditions
         sentences = [sentence.replace(f" ({same})", "", 1) for sentence in sentences]
-        sentences.append(f"All of this: {same}{PLACED.get(same.rpartition('=')[2], '')}.")
+        sentences.append(f"Applies to all: {same}{PLACED.get(same.rpartition('=')[2], '')}.")
     return (*sentences, *_open_questions(evidence))
 
 
@@ -88,7 +88,7 @@ def _fastest(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
         tied = [row for row in rows if row.tier == rows[0].tier]
         after = rows[len(tied) :]
         if len(rows) == 1:
-            yield f"{title}: {rows[0].name}, the only path ranked here, takes {text.duration(rows[0].cost_ns)}."
+            yield f"{title}: {rows[0].name}, the only ranked path, takes {text.duration(rows[0].cost_ns)}."
             continue
         provisional = " (provisional)" if any(row.provisional for row in rows) else ""
         if len(tied) > 1:
@@ -147,7 +147,7 @@ def _pairs(cells: list[Cell]) -> Iterator[tuple[Cell, Cell, str]]:
     embedded = next((cell for cell in cells if cell.path.coordinates.get("deployment") == "embedded"), None)
     server = next((cell for cell in cells if cell.path.coordinates.get("deployment") == "server"), None)
     if embedded and server and embedded.path.coordinates.get("engine") != server.path.coordinates.get("engine"):
-        yield embedded, server, " (two engines, so the engine's part is in it)"
+        yield embedded, server, " (two engines, so the ratio includes the engine)"
 
 
 def _layers(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
@@ -229,7 +229,7 @@ def _open_questions(evidence: Evidence) -> Iterator[str]:
     if few:
         sets = max(ranking.sets for ranking in evidence.rankings)
         yield (
-            f"Provisional: at most {sets} sets were measured, claims need {SETS_FOR_CLAIMS}; "
+            f"Provisional: at most {sets} sets, and claims need {SETS_FOR_CLAIMS}; "
             f"no difference is claimed for {words(_few(few))}."
         )
     out: dict[tuple[str, str], None] = {}

@@ -22,14 +22,14 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
     cannot be written. No existing file is overwritten: an entry is appended.
     """
     if len(words) != 2:
-        raise UsageError("which language and which name?", "rowpath adapter new python NAME")
+        raise UsageError("no language or name given", "rowpath adapter new python NAME")
     language, name = words
     if language not in languages():
-        raise UsageError(f"there is no runner for the language '{language}'", suggest(language, languages()))
+        raise UsageError(f"unknown language '{language}'", suggest(language, languages()))
     if not _NAME.fullmatch(name):
-        raise UsageError(f"'{name}' is no name for a driver", "small letters, digits, - and _, a letter first")
+        raise UsageError(f"invalid driver name '{name}'", "small letters, digits, - and _, a letter first")
     if any((adapter.language, adapter.driver) == (language, name) for adapter in every_adapter()):
-        raise UsageError(f"there is a {language} adapter '{name}' already", "give it another name")
+        raise UsageError(f"{language} adapter '{name}' already exists", "choose another name")
     engine = _engine(wanted)
     identifier = name.replace("-", "_")
     class_name = "".join(part.capitalize() for part in identifier.split("_"))
@@ -46,9 +46,9 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
     }
     templates = Path(header.folder) / "templates"
     if not templates.is_dir():
-        raise UsageError(f"there is no template for {header.title} in {templates}", "docs/add-a-driver.md")
+        raise UsageError(f"no template for {header.title} in {templates}", "docs/add-a-driver.md")
     if source.exists():
-        raise UsageError(f"{source} is there already; nothing was written", "give another name, or --into DIR")
+        raise UsageError(f"{source} already exists; nothing was written", "choose another name, or --into DIR")
     head = _head(manifest, language, name)
     try:
         into.mkdir(parents=True, exist_ok=True)
@@ -68,10 +68,12 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
 def _engine(wanted: dict[str, tuple[str, ...]]) -> str:
     unknown = [key for key in wanted if key != "engine"]
     if unknown:
-        raise UsageError(f"adapter new takes no '{unknown[0]}'", "engine=ENGINE; the rest is written in adapters.toml")
+        raise UsageError(
+            f"unknown option '{unknown[0]}' of adapter new", "engine=ENGINE; write the rest in adapters.toml"
+        )
     engine = wanted.get("engine", ("sqlite",))
     if len(engine) != 1 or engine[0] not in ENGINES:
-        raise UsageError(f"engine '{','.join(engine)}' is not known", suggest(engine[0], tuple(ENGINES)))
+        raise UsageError(f"unknown engine '{','.join(engine)}'", suggest(engine[0], tuple(ENGINES)))
     return engine[0]
 
 
@@ -81,9 +83,11 @@ def _head(manifest: Path, language: str, name: str) -> str:
         return f'schema_version = 1\nlanguage = "{language}"\n\n'
     there = read_manifest(manifest)
     if there.language_name != language:
-        raise UsageError(f"{manifest} is for {there.language_name}", "a manifest has one language: --into another DIR")
+        raise UsageError(
+            f"{manifest} is for {there.language_name}", "a manifest has one language: choose another DIR with --into"
+        )
     if any(adapter.driver == name for adapter in there.adapter):
-        raise UsageError(f"{manifest} has an adapter '{name}' already", "give it another name")
+        raise UsageError(f"{manifest} already has an adapter '{name}'", "choose another name")
     return "\n"
 
 

@@ -17,10 +17,10 @@ EXIT_CODES = """exit codes:
   0    fine (findings included)
   1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate)
   2    usage or configuration
-  3    this machine lacks something that is needed
+  3    a requirement is missing on this machine
   4    internal or protocol error
   124  timed out
-  130  interrupted; what was measured is kept"""
+  130  interrupted; the results so far are kept"""
 
 EXPORTS = {
     "json": "the results as json",
@@ -48,7 +48,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     options, rest = parser.parse_known_args(arguments[:end])
     unknown = [word for word in rest if word.startswith("-")]
     if unknown or (rest and not hasattr(options, "words") and not hasattr(options, "subject")):
-        raise UsageError(f"unknown option or word: {' '.join(unknown or rest)}", "rowpath --help")
+        raise UsageError(f"unknown option or argument: {' '.join(unknown or rest)}", "rowpath --help")
     if hasattr(options, "subject"):
         words = [*options.subject, *rest]
         options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
@@ -79,7 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_engine(commands)
     _add_adapter(commands)
-    doctor_parser = _command(commands, "doctor", "show what can run here, what cannot, why, and what would enable it")
+    doctor_parser = _command(commands, "doctor", "show what can run here, what cannot, why, and how to enable it")
     _add_adapters(doctor_parser)
     _add_color(doctor_parser)
     _add_show(commands)
@@ -161,7 +161,7 @@ def _add_timeout(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(commands: Any) -> None:
-    parser = _command(commands, "run", "run an experiment and say which path is fastest")
+    parser = _command(commands, "run", "run an experiment and show which path is fastest")
     _add_selection(parser)
     _add_out(parser, "NAME")
     parser.add_argument(
@@ -170,7 +170,7 @@ def _add_run(commands: Any) -> None:
     parser.add_argument(
         "--plan",
         action="store_true",
-        help="show what would run, what would not and why, and how long it would take",
+        help="show what would run, what would not and why, and the estimated time",
     )
     parser.add_argument(
         "--scale",

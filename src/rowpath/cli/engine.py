@@ -43,7 +43,7 @@ def engines() -> Iterator[str]:
             for way in ways or ("none",):
                 yield f"{'':12} backup {way}: {_state(engine.backup_availability(way))}"
     yield ""
-    yield "on request, pinned by checksum, never handed on by us:"
+    yield "on request, pinned by checksum, never redistributed by Rowpath:"
     for name, found in fetchables().items():
         state = "fetched" if found.fetched() else f"rowpath engine fetch {name}"
         yield f"{name:<12} {found.licence}, {found.size_text}: {state}"
@@ -65,10 +65,10 @@ def fetch(name: str, *, confirmed: bool) -> Iterator[str]:
     offered = fetchables()
     if name not in offered:
         hint = suggest(name, tuple(offered)) if offered else "rowpath engine list"
-        raise UsageError(f"'{name}' is not fetched on request", hint)
+        raise UsageError(f"unknown optional engine '{name}'", hint)
     found = offered[name]
     if found.fetched():
-        yield f"{name} is here already"
+        yield f"{name} is already installed"
         return
     yield f"{name}: {_described(found)}; a Maven artefact, pinned by checksum, into {directories.cache_dir()}"
     if not confirmed:
@@ -83,7 +83,7 @@ def _described(found: Fetchable) -> str:
 def _ask(name: str) -> None:
     again = f"rowpath engine fetch {name} --yes"
     if not sys.stdin.isatty():
-        raise UsageError(f"{name} is fetched only when its licence and size are agreed to", again)
+        raise UsageError(f"{name} needs your agreement to its licence and size", again)
     print("Fetch it? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError(f"{name} was not fetched", again)
@@ -96,7 +96,7 @@ def up(name: str, wanted: Filters, load: tuple[str, ...]) -> Iterator[str]:
     """
     request = _request(name, wanted, load)
     if engine_state.is_kept(name):
-        raise UsageError(f"{name} is up already", f"rowpath engine status, or: rowpath engine down {name}")
+        raise UsageError(f"{name} is already running", f"rowpath engine status, or: rowpath engine down {name}")
     print(f"starting {name}{f', loading {chr(44).join(load)}' if load else ''}", file=sys.stderr)
     state = _started(request)
     yield _what(state)
@@ -106,11 +106,11 @@ def up(name: str, wanted: Filters, load: tuple[str, ...]) -> Iterator[str]:
 
 def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> Request:
     if name not in ENGINES:
-        raise UsageError(f"there is no engine '{name}'", suggest(name, tuple(ENGINES)))
+        raise UsageError(f"unknown engine '{name}'", suggest(name, tuple(ENGINES)))
     engine = ENGINES[name]
     if not _has_server(name):
         others = "|".join(other for other in ENGINES if _has_server(other))
-        raise UsageError(f"{name} has no server that Rowpath could start", f"rowpath engine up {others}")
+        raise UsageError(f"{name} has no server that Rowpath can start", f"rowpath engine up {others}")
     for key in wanted:
         if key not in ("storage", "durability", "engine_version"):
             raise UsageError(f"'{key}' is not a server option", "storage=VALUE durability=VALUE engine_version=VALUE")
@@ -168,7 +168,7 @@ def _started(request: Request) -> engine_state.State:
         raise
     if not line:
         raise InternalError(
-            f"the supervisor of {request.engine} ended with status {supervisor.wait()} before it said anything",
+            f"the supervisor of {request.engine} ended with status {supervisor.wait()} without output",
             f"PYTHONPATH=src python -m rowpath.engines.by_hand.supervisor '{msgspec.json.encode(request).decode()}'",
         )
     answer = msgspec.json.decode(line, type=Answer)
@@ -185,13 +185,11 @@ def down(name: str) -> Iterator[str]:
     state = engine_state.read(name)
     if state is None:
         starting = engine_state.is_kept(name)
-        raise UsageError(f"{name} is {'just starting or stopping' if starting else 'not up'}", "rowpath engine status")
+        raise UsageError(f"{name} is {'starting or stopping' if starting else 'not running'}", "rowpath engine status")
     engine_state.stop(state)
     if engine_state.is_kept(name):
-        raise InternalError(
-            f"the supervisor {state.supervisor_pid} of {name} could not be stopped", "rowpath engine status"
-        )
-    yield f"{name} is down, its files are removed"
+        raise InternalError(f"cannot stop the supervisor {state.supervisor_pid} of {name}", "rowpath engine status")
+    yield f"{name} is stopped, its files are removed"
 
 
 def down_all() -> Iterator[str]:
@@ -209,12 +207,12 @@ def status() -> Iterator[str]:
     for name in kept:
         state = engine_state.read(name)
         if state is None:
-            yield f"{name} is just starting or stopping"
+            yield f"{name} is starting or stopping"
             continue
         pids = processes.descendants(state.supervisor_pid)
         own = memory.anonymous_bytes(pids)
         yield _what(state)
-        yield f"  since {state.since}, memory of its own {text.size(own)}"
+        yield f"  since {state.since}, own memory {text.size(own)}"
         yield f"  server {' '.join(map(str, pids))}, supervisor {state.supervisor_pid}"
         yield f"  127.0.0.1:{state.port}{f', {state.socket}' if state.socket else ''}"
         yield f"  {state.directory}"

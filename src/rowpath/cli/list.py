@@ -62,7 +62,7 @@ def drivers() -> Iterator[str]:
 
     yield ""
     for one in driver_facts.absent():
-        yield f"{one.language + ' ' + one.driver:<45} cannot be here: {one.reason}; instead: {one.instead}"
+        yield f"{one.language + ' ' + one.driver:<45} not supported: {one.reason}; instead: {one.instead}"
 
 
 def workloads_lines() -> Iterator[str]:

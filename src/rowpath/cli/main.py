@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     except RowpathError as error:
         return _tell(error)
     except KeyboardInterrupt:
-        print("\nerror: interrupted\n\nhint: what was measured is kept: rowpath run --resume DIR", file=sys.stderr)
+        print("\nerror: interrupted\n\nhint: the results so far are kept: rowpath run --resume DIR", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader of stdout has gone (head, less): nothing more to say, also not at exit.
@@ -91,7 +91,8 @@ def run(options: argparse.Namespace) -> int:
     if options.resume:
         if options.experiment or filters:
             raise UsageError(
-                "--resume takes everything from the run directory", f"rowpath run --resume {options.resume}"
+                "--resume takes no other options: they come from the run directory",
+                f"rowpath run --resume {options.resume}",
             )
         outcome = execution.resume(
             options.resume,
@@ -148,9 +149,7 @@ def _finish(
     data_on_stdout = any(getattr(options, f"export_{form}", None) == "-" for form in EXPORTS)
     terminal.render(analysis, _console(options.color, to_stderr=data_on_stdout), report_path=outcome.directory.report)
     if outcome.interrupted:
-        print(
-            f"\nerror: interrupted\n\nhint: go on with: rowpath run --resume {outcome.directory.path}", file=sys.stderr
-        )
+        print(f"\nerror: interrupted\n\nhint: rowpath run --resume {outcome.directory.path}", file=sys.stderr)
         return 130
     if getattr(options, "gate", False) and any(result.status in ("wrong", "failed") for result in analysis.results):
         return 1
@@ -321,7 +320,8 @@ def setup(options: argparse.Namespace) -> int:
 def _run_directory(directory: Path) -> Path:
     if not (directory / "samples.jsonl").is_file():
         raise UsageError(
-            f"{directory} holds no run: there is no samples.jsonl in it", "give the directory that rowpath run named"
+            f"{directory} is not a run directory: it has no samples.jsonl",
+            "rowpath show DIR, with the directory of a run",
         )
     return directory
 

@@ -110,7 +110,7 @@ def everything() -> ExperimentFile:
     experiment = Experiment(
         schema_version=1,
         name="verify",
-        title="Every path, for correctness alone",
+        title="Every path, for correctness only",
         phases=phases,
         paths=tuple(paths),
         measure=Measure(sets=1, max_sets=1),

@@ -55,7 +55,7 @@ class Link:
         line = processes.first_line(self._process, START_TIMEOUT_S)
         if not line.startswith("ready tcp="):
             self.stop()
-            raise InternalError(f"the emulated link did not start (it said {json.dumps(line)})", "rowpath doctor")
+            raise InternalError(f"the emulated link did not start (output: {json.dumps(line)})", "rowpath doctor")
         self.port = int(line.removeprefix("ready tcp="))
 
     def scheduled(self) -> str:
@@ -89,7 +89,7 @@ class Links:
         address = instance.options(path)
         if address.get("host", "127.0.0.1") != "127.0.0.1":
             where = address["host"]
-            raise RunnerFailure("unsupported", f"a link is emulated in front of servers here, not of {where}")
+            raise RunnerFailure("unsupported", f"links are emulated only for local servers, not for {where}")
         port = int(address["port"])
         link = self._links.get((server, value))
         if link is None or link.to_port != port or not link.alive():

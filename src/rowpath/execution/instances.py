@@ -46,7 +46,7 @@ class EngineInstances:
             for name, table in self._phase_cache.prepared_workload(workload, engine_name).loaded_tables().items():
                 if tables.setdefault(name, table) != table:
                     raise UsageError(
-                        f"two workloads of this experiment fill a table '{name}', each in its own way",
+                        f"two workloads of this experiment fill table '{name}' with different rows",
                         "run them in two experiments",
                     )
         instance.load(tables)  # of none too: it makes an embedded engine's database

@@ -60,9 +60,9 @@ class PhaseCache:
             phases = dict(common.phases)
             for phase in common.workload.phases:
                 if phase.union:
-                    parted = partitions.parameters(common.workload, phase, path, Path(folder) if folder else None)
+                    split_rows = partitions.parameters(common.workload, phase, path, Path(folder) if folder else None)
                     name = f"{workload.name}.{phase.name}"
-                    phases[name] = self._phase(common.workload, phase, name, path.engine, *parted)
+                    phases[name] = self._phase(common.workload, phase, name, path.engine, *split_rows)
             self._parted[key] = replace(common, phases=phases)
         return self._parted[key]
 
@@ -92,12 +92,12 @@ class PhaseCache:
         count = 0
         if phase.parameters is not None:
             # The ranges of a retrieval in parts are few and follow from more than the workload: they tell files apart.
-            parted = tuple(rows) if phase.union else ()
-            rows = parted or rows
-            content = (columns, phase.parameters, workload.tables, parted)
+            split_rows = tuple(rows) if phase.union else ()
+            rows = split_rows or rows
+            content = (columns, phase.parameters, workload.tables, split_rows)
             kind = hashlib.sha256(repr(content).encode()).hexdigest()[:10]
             file = self._directory / f"{name}.{kind}.rows"
-            count = len(parted) or phase.parameters.count
+            count = len(split_rows) or phase.parameters.count
             if not file.exists():
                 file.parent.mkdir(parents=True, exist_ok=True)
                 partial = file.with_suffix(".partial")

@@ -82,7 +82,7 @@ def resume(
     """Resume a killed or interrupted run; finished sets are not repeated."""
     run_directory = RunDirectory(directory)
     if not run_directory.samples.is_file():
-        raise UsageError(f"{directory} holds no run: there is no samples.jsonl in it", "rowpath run NAME -o DIR")
+        raise UsageError(f"{directory} is not a run directory: it has no samples.jsonl", "rowpath run NAME -o DIR")
     records = read_as_written(run_directory.path)
     head = records.run
     if records.outcome == "complete":
@@ -90,7 +90,7 @@ def resume(
     if head.schema_version != SCHEMA_VERSION:
         raise UsageError(
             f"cannot resume {directory}: its journal has schema version {head.schema_version}, not {SCHEMA_VERSION}",
-            f"what was measured: rowpath show {directory}",
+            f"see the results: rowpath show {directory}",
         )
     filters = {key: tuple(values) for key, values in head.options["filters"].items()}
     plan = make_plan(head.experiment, head.workloads, filters, seed=head.seed, extended=head.options["extended"])
@@ -99,10 +99,10 @@ def resume(
     if now != known:
         gone = sorted(known - now)
         raise UsageError(
-            f"this run cannot go on: {len(gone)} of its paths can no longer run here"
+            f"cannot resume this run: {len(gone)} of its paths can no longer run here"
             if gone
-            else "this run cannot go on: other paths would run now",
-            f"rowpath doctor; what was measured: rowpath show {directory}",
+            else "cannot resume this run: other paths would run now",
+            f"rowpath doctor; see the results: rowpath show {directory}",
         )
     scrubber = Scrubber()
     journal = Journal(run_directory, scrubber, records)  # with its lock: the run may still be going on

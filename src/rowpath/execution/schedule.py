@@ -131,7 +131,7 @@ class Schedule:
                     measured = emulated_link.measure(value, placement, self.directory.work / "link")
                     self.journal.write(LinkRecord(**asdict(measured)))
                 except RunnerFailure as failure:  # its paths run all the same, nothing is predicted for them
-                    self.journal.write(NoteRecord(f"the link {value} could not be measured: {failure}"))
+                    self.journal.write(NoteRecord(f"cannot measure the link {value}: {failure}"))
 
     def _prove_all(self, measure: bool) -> None:
         todo = [p for p in self.plan.paths if p.path.id not in self.done.verified and self.context.runnable(p)]
@@ -152,7 +152,7 @@ class Schedule:
             self._renewal.revive(key)
             if key not in self.engine_instances:
                 continue
-            self.progress.note(f"proving {planned.name} ({number} of {len(todo)})")
+            self.progress.note(f"verifying {planned.name} ({number} of {len(todo)})")
             bad = verification_pass.prove(planned, self._server_syncs.get(key))
             self.context.bad[planned.path.id] = bad
             self.journal.write(VerifiedRecord(planned.path.id, bad))

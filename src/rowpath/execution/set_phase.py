@@ -73,7 +73,7 @@ class SetPhase:
         for worker in self.workers:
             with self._guarded(worker):
                 if not worker.runner.alive():
-                    raise RunnerFailure("crashed", "the runner was lost before this phase of the set")
+                    raise RunnerFailure("crashed", "the runner exited before this phase of the set")
         return self.workers
 
     def _announce(self, regime: str) -> None:

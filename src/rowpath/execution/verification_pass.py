@@ -257,7 +257,7 @@ class VerificationPass:
         if not ok:
             rows, wanted = reply.digest.partition(":")[0], expected.partition(":")[0]
             what = (
-                f"{rows} rows, not {wanted}" if rows != wanted else f"the {rows} rows are not the ones that were loaded"
+                f"{rows} rows, expected {wanted}" if rows != wanted else f"the {rows} rows differ from the loaded ones"
             )
             if whole not in (None, reply.rows):
                 what = f"the {count} parts together delivered {reply.rows:,} of the table's {whole:,} rows"
@@ -331,7 +331,7 @@ def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, rece
     if reply.bytes % max(1, reply.operations):
         return f"operations returned different byte counts ({reply.bytes:,} bytes over {reply.operations} operations)"
     if received is not None and reply.bytes != received:
-        return f"{reply.bytes:,} bytes in {reply.operations} operations, for which the server sent {received:,}"
+        return f"{reply.bytes:,} bytes in {reply.operations} operations, but the server sent only {received:,}"
     if reply.bytes < least:
-        return f"{reply.bytes:,} bytes in {reply.operations} operations, whose values alone have {least:,}"
+        return f"{reply.bytes:,} bytes in {reply.operations} operations, but their values have {least:,}"
     return ""

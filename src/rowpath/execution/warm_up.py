@@ -12,7 +12,7 @@ Shape = Literal["flat", "warm-up", "slowdown", "no steady state"]
 TOLERANCE = 0.10  # 3 to 5 % is below what a machine drifts by itself
 WINDOWS = 24  # a series is judged by the medians of about this many windows
 FEW = 8  # windows of a short series: of single blocks where there are no more
-FLAT_BLOCKS = 9  # so many last blocks must keep one level before a path counts as warm
+FLAT_BLOCKS = 9  # this many last blocks must keep one level before a path counts as warm
 LAST = 3  # windows that must agree before a level counts as reached
 
 

@@ -253,14 +253,14 @@ class Worker:
             foreign = busy - (client or 0) - (server or 0)
             limit = FOREIGN_MOST * window + 2 * noise.NS_PER_TICK
             if (self.alone or server is not None) and foreign > limit * len(self.cpus):
-                disturbed = f"others had {foreign / window / len(self.cpus):.0%} of the cores' time"
+                disturbed = f"other processes used {foreign / window / len(self.cpus):.0%} of the cores' time"
         elif one_core and told and client is not None:
             served = 0 if self.alone else server
             if served is not None:
                 cpu_coverage = (reply.window_cpu_ns + served) / window
                 accounted = (client + served) / window
                 if accounted < ACCOUNTED_LEAST:
-                    disturbed = f"client and server had {accounted:.0%} of the window on their core"
+                    disturbed = f"client and server used {accounted:.0%} of the window on their core"
         elif wait is not None and wait / window > WAIT_MOST:
             disturbed = f"ready but not running for {wait / window:.0%} of the window"
         return Measured(reply, client, None if self.alone else server, wait, cpu_coverage, disturbed)

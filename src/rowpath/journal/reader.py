@@ -62,7 +62,7 @@ class Records:
     sync_cost: SyncCostRecord | None = None
     links: dict[tuple[str, str], LinkRecord] = field(default_factory=dict)  # by link and placement, the last measured
     done: Done = field(default_factory=Done)
-    outcome: str = ""  # empty: killed, or still under way
+    outcome: str = ""  # empty: killed, or still running
     resumed: int = 0
     skipped_lines: int = 0  # complete lines that are no record of this format
     _open_batches: dict[int, int] = field(default_factory=dict)  # by set: the batch whose records follow
@@ -166,10 +166,10 @@ def read_as_written(run_directory: Path) -> Records:
                     records.take(record)
     except OSError as error:
         raise UsageError(
-            f"cannot read {file}: {error.strerror}", "rowpath show DIR, where DIR is what a run left"
+            f"cannot read {file}: {error.strerror}", "rowpath show DIR, with the directory of a run"
         ) from error
     if not begun:
-        raise UsageError(f"{file} holds no run", "rowpath show DIR, where DIR is what a run left")
+        raise UsageError(f"{file} is not a run directory", "rowpath show DIR, with the directory of a run")
     if records.run.schema_version == version_1.SCHEMA_VERSION:
         records.notes.append(version_1.NOTE)
     return records

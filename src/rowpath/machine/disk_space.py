@@ -26,7 +26,7 @@ def error(directory: Path, said: str = "") -> EnvironmentMissing:
     more = f" ({said})" if said else ""
     return EnvironmentMissing(
         f"no space left on the disk of {directory}{more}",
-        f"what was measured is kept: make room, then rowpath run --resume {directory}; or another disk with -o DIR",
+        f"the results are kept: free disk space, then rowpath run --resume {directory}; or choose -o DIR",
     )
 
 
@@ -42,5 +42,5 @@ def require(directory: Path, needed_bytes: float, what: str) -> None:
         raise EnvironmentMissing(
             f"{what} needs about {needed_bytes / 1e9:.1f} GB on the disk of {directory}, which has "
             f"{free_bytes / 1e9:.1f} GB free",
-            f"a smaller --scale; room on that disk; or another disk: -o DIR for a run, {CACHE_VARIABLE}=DIR for tables",
+            f"a smaller --scale; free disk space; or another disk: -o DIR for a run, {CACHE_VARIABLE}=DIR for tables",
         )

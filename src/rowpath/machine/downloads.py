@@ -75,7 +75,7 @@ class Wheel:
         if done.returncode != 0:
             said = done.stderr.strip().splitlines()
             raise EnvironmentMissing(
-                f"the wheel {self.name}=={self.version} could not be fetched: {said[-1] if said else 'pip failed'}",
+                f"cannot fetch the wheel {self.name}=={self.version}: {said[-1] if said else 'pip failed'}",
                 f"try: pip download --no-deps {self.name}=={self.version}"
                 + (f"; or {self.instead}" if self.instead else ""),
             )

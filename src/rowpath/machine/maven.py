@@ -49,7 +49,7 @@ def fetch(coordinates: Iterable[str]) -> list[Path]:
     wanted = list(dict.fromkeys(coordinates))
     for one in wanted:
         if not _COORDINATES.fullmatch(one):
-            raise UsageError(f"no Maven coordinates: {one!r}", "a version is letters, digits, dots and hyphens")
+            raise UsageError(f"invalid Maven coordinates: {one!r}", "a version is letters, digits, dots and hyphens")
     absent = missing(wanted)
     if absent:
         _download(absent)
@@ -66,7 +66,7 @@ def _checked(coordinates: str, file: Path) -> Path:
         expected = note.read_text().strip()
     if found != expected:
         raise EnvironmentMissing(
-            f"{file} is not what was pinned for {coordinates}: SHA-256 {found}, expected {expected}",
+            f"{file} does not match the pin of {coordinates}: SHA-256 {found}, expected {expected}",
             f"rm {file} && rowpath doctor",
         )
     return file

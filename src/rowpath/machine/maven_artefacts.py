@@ -14,7 +14,7 @@ from rowpath.model.availability import Availability
 
 @dataclass(frozen=True)
 class Artefacts:
-    """Maven artefacts that come on request alone (`engines.base.Fetchable`)."""
+    """Maven artefacts that come only on request (`engines.base.Fetchable`)."""
 
     name: str  # as `rowpath engine fetch` takes it
     title: str

@@ -18,7 +18,7 @@ FAST_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_p
 
 @dataclass(frozen=True)
 class Source:
-    """One source of noise: `noisy` when it is there, `ok` when not, `unknown` when the system does not tell."""
+    """One source of noise: `noisy` when it is there, `ok` when not, `unknown` when the system does not report it."""
 
     what: str
     state: Literal["ok", "noisy", "unknown"]
@@ -60,7 +60,7 @@ def _siblings() -> Source:
 def _governor() -> Source:
     governor = _read(CPU / "cpu0" / "cpufreq" / "scaling_governor")
     if not governor:
-        return Source("frequency governor", "unknown", "the system does not tell")
+        return Source("frequency governor", "unknown", "the system does not report it")
     if governor == "performance":
         return Source("frequency governor", "ok", governor)
     files = f"{CPU}/cpu*/cpufreq/scaling_governor"
@@ -70,7 +70,7 @@ def _governor() -> Source:
 def _turbo() -> Source:
     no_turbo, boost = _read(CPU / "intel_pstate" / "no_turbo"), _read(CPU / "cpufreq" / "boost")
     if not no_turbo and not boost:
-        return Source("turbo", "unknown", "the system does not tell")
+        return Source("turbo", "unknown", "the system does not report it")
     if no_turbo == "0":
         return Source("turbo", "noisy", "on", f"echo 1 | sudo tee {CPU}/intel_pstate/no_turbo")
     if boost == "1":
@@ -83,7 +83,7 @@ def _huge_pages() -> Source:
     setting = _read(file)
     if "[always]" in setting:
         return Source("transparent huge pages", "noisy", "always", f"echo madvise | sudo tee {file}")
-    return Source("transparent huge pages", "ok" if setting else "unknown", setting or "the system does not tell")
+    return Source("transparent huge pages", "ok" if setting else "unknown", setting or "the system does not report it")
 
 
 def _swap() -> Source:
@@ -104,7 +104,7 @@ def _steal() -> Source:
     time.sleep(STEAL_WINDOW_S)
     after = noise.steal_ticks()
     if before is None or after is None:
-        return Source("steal", "unknown", "the system does not tell")
+        return Source("steal", "unknown", "the system does not report it")
     found = f"{after} ticks since boot, {after - before} in the last {STEAL_WINDOW_S:g} s"
     return Source("steal", "noisy" if after > before else "ok", found)
 
@@ -119,7 +119,7 @@ def _limits() -> Source:
 def _timer() -> Source:
     source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
     if not source:
-        return Source("clock source", "unknown", "the system does not tell")
+        return Source("clock source", "unknown", "the system does not report it")
     if source in FAST_CLOCKS:
         return Source("clock source", "ok", source)
     return Source("clock source", "noisy", f"{source}: each clock read is a system call")
@@ -128,7 +128,7 @@ def _timer() -> Source:
 def _virtual() -> Source:
     if "hypervisor" in _field("/proc/cpuinfo", "flags").split():
         return Source("virtual machine", "noisy", "yes: neighbours share caches, memory and time")
-    return Source("virtual machine", "ok", "no sign of one")
+    return Source("virtual machine", "ok", "not detected")
 
 
 def _read(file: str | Path) -> str:

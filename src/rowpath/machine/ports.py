@@ -20,5 +20,7 @@ def start_on_one(title: str, wanted: int, last: int, start: Callable[[int], bool
         if not private_directories.port_taken(port) and start(port):
             return port
         if wanted:
-            raise UsageError(f"port {port} of 127.0.0.1 is taken", f"free it (ss -ltnp 'sport = :{port}') or name none")
+            raise UsageError(
+                f"port {port} of 127.0.0.1 is in use", f"free it (ss -ltnp 'sport = :{port}') or set no port"
+            )
     raise EnvironmentMissing(f"{title} found no free port in {TRIES} tries", "ss -ltn")

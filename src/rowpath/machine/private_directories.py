@@ -68,11 +68,9 @@ def home(preferred: Path, user: str | None) -> Path:
         chosen.chmod(0o700)
         give(chosen, user)
     except OSError as error:
-        raise EnvironmentMissing(
-            f"{chosen} cannot be written: {error.strerror}", "choose another with -o DIR"
-        ) from error
+        raise EnvironmentMissing(f"{chosen} is not writable: {error.strerror}", "choose another with -o DIR") from error
     if not reachable(chosen, user):
-        raise EnvironmentMissing(f"{chosen} is closed to the user {user}, who runs the server", "ROWPATH_CACHE=DIR")
+        raise EnvironmentMissing(f"the server's user {user} cannot access {chosen}", "ROWPATH_CACHE=DIR")
     return chosen
 
 
@@ -146,7 +144,7 @@ def copy(source: Path, target: Path, user: str | None) -> None:
     done = processes.run(["cp", "-r", "--reflink=auto", source, target], timeout_s=3600)
     if done.returncode != 0:
         said = done.stderr.strip()[-500:]
-        raise RowpathError(f"{source} could not be copied: {said}", f"make room: df {target.parent}")
+        raise RowpathError(f"cannot copy {source}: {said}", f"free disk space: df {target.parent}")
     target.chmod(0o700)
     give_all(target, user)
     sync(target)

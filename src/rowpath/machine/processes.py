@@ -159,7 +159,7 @@ def run(
 
 
 def stop(process: Process, steps: Steps = GENTLE) -> int:
-    """End it and return its status: each signal in turn, then up to so many seconds; harmless when it has ended."""
+    """End it and return its status: each signal in turn, then up to this many seconds; harmless when it has ended."""
     for signal_number, grace_s in steps:
         if process.poll() is not None:
             break
@@ -170,20 +170,20 @@ def stop(process: Process, steps: Steps = GENTLE) -> int:
             with contextlib.suppress(OSError):  # what a dead process did not take is of no use to anybody
                 stream.close()
     if process.poll() is None:
-        raise InternalError(f"process {process.pid} could not be stopped", f"kill -9 {process.pid}")
+        raise InternalError(f"cannot stop process {process.pid}", f"kill -9 {process.pid}")
     _living.pop(process.pid, None)
     return process.returncode
 
 
 def first_line(process: Process, timeout_s: float) -> str:
-    """What it says first on its stdout, a pipe; empty when it says nothing within so many seconds."""
+    """What it says first on its stdout, a pipe; empty when it says nothing within this many seconds."""
     assert process.stdout is not None
     ready, _, _ = select.select([process.stdout], [], [], timeout_s)
     return process.stdout.readline().decode(errors="replace") if ready else ""
 
 
 def wait(process: Process, timeout_s: float) -> bool:
-    """Whether it has ended, after at most so many seconds."""
+    """Whether it has ended, after at most this many seconds."""
     if process.poll() is not None:
         return True
     try:

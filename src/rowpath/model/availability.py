@@ -1,4 +1,4 @@
-"""Whether something can run here, and what would enable it."""
+"""Whether something can run here, and how to enable it."""
 
 from __future__ import annotations
 

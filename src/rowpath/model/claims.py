@@ -17,7 +17,7 @@ Selector = dict[str, str | tuple[str, ...]]
 def check_metric(metric: str) -> None:
     """ValueError when there is no such metric."""
     if metric not in UNITS:
-        raise ValueError(f"there is no metric '{metric}'; the metrics are {', '.join(UNITS)}")
+        raise ValueError(f"unknown metric '{metric}': expected one of {', '.join(UNITS)}")
 
 
 class Check(Frozen, frozen=True):
@@ -89,7 +89,7 @@ class PublishedColumn(Frozen, frozen=True):
         if not self.rows:
             raise ValueError(f"the column '{self.column}' has no rows")
         if self.reference and self.reference not in {row.row for row in self.rows}:
-            raise ValueError(f"the reference '{self.reference}' is no row of the column '{self.column}'")
+            raise ValueError(f"unknown reference '{self.reference}': expected a row of column '{self.column}'")
 
 
 class Cited(Frozen, frozen=True):
@@ -143,7 +143,7 @@ def figure(columns: Sequence[PublishedColumn], cited: Cited) -> float:
         for row in column.rows:
             if (column.column, row.row) == (cited.column, cited.row):
                 return row.value
-    raise ValueError(f"there is no published row '{cited.row}' in a column '{cited.column}'")
+    raise ValueError(f"unknown published row '{cited.row}' in column '{cited.column}'")
 
 
 def states(columns: Sequence[PublishedColumn], relation: Consistency) -> list[Shared]:

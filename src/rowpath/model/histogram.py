@@ -38,7 +38,7 @@ def highest_of(index: int) -> int:
 
 
 def percentile(counts: Counts, percent: float) -> int | None:
-    """The least value (upper end of its bucket), in ns, that so many per cent do not exceed; None of no values."""
+    """The least value (upper end of its bucket), in ns, that this many per cent do not exceed; None of no values."""
     total = int(counts.sum())
     if total == 0:
         return None

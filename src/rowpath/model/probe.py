@@ -9,7 +9,7 @@ class TriedPath(Frozen, frozen=True):
     """A candidate: the last step it was in, and why it went no further.
 
     `ratio`: its cost relative to the fastest's; None where it has none. In the journal it is relative to `anchor`, the
-    name of the one that it was last held against.
+    name of the one that it was last compared with.
     """
 
     name: str

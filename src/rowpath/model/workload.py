@@ -88,7 +88,7 @@ class Parameters(Frozen, frozen=True):
     seed: int = 42
     columns: tuple[str, ...] = ()  # the columns that the placeholders take, in order
     table: str = ""
-    key: str = ""  # `ranges`: the column whose values are parted, one range (low, high] for each client
+    key: str = ""  # `ranges`: the column whose values are split, one range (low, high] for each client
 
 
 class Phase(Frozen, frozen=True):
@@ -114,18 +114,18 @@ class Phase(Frozen, frozen=True):
     # `insert` stores one record, `create` makes the empty table; `aggregate` is what a file's reader can compute by
     # the names of the result's columns. A `scan` needs no word here.
     access: Literal["", "read", "insert", "create", "aggregate"] = ""
-    # Its operations are parts of one retrieval, done by so many clients at once: parameters `ranges` over `key`.
+    # Its operations are parts of one retrieval, done by this many clients at once: parameters `ranges` over `key`.
     union: bool = False
     only: tuple[str, ...] = ()  # of the table's columns those whose names fit one of these patterns (`u1_*`)
     parameters: Parameters | None = None
     rows_per_operation: int = 1
     transaction: Literal["autocommit", "transaction"] = "autocommit"
-    range_rows: int = 0  # truth `range`, or `aggregate` with parameters: so many rows, from the parameter's one on
+    range_rows: int = 0  # truth `range`, or `aggregate` with parameters: this many rows, from the parameter's one on
     engines: tuple[str, ...] = ()  # whose statement this is; empty: everybody's
     truth: Literal["whole-table", "first-rows", "by-key", "range", "aggregate", "one", "none"] = "none"
     writes: bool = False
     operations: int = 0  # a write phase is run whole: this many operations
-    reset: tuple[str, ...] = ()  # statements that make the starting state anew, outside the clock
+    reset: tuple[str, ...] = ()  # statements that make the starting state again, outside the clock
     # Each operation adds one to this integer column of the row of `table` named by its parameters (the primary key), so
     # that the table itself says how often each was done.
     counted: str = ""

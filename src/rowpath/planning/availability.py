@@ -15,7 +15,7 @@ from rowpath.runners.manifest import Adapter, adapter_of, availability
 def pruned(adapter: Adapter, path: AccessPath) -> str:
     """Why this point of the lattice does not exist; empty when it does."""
     if path.get("link") != "none" and path.get("transport") != "tcp":
-        return "a link is emulated for TCP alone"
+        return "links are emulated only for TCP"
     for rule in adapter.unsupported:
         if all(_meant(path.get(key), value) for key, value in rule.when.items()):
             return rule.reason
@@ -48,7 +48,7 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
         way = path.get("backup")
         if not isinstance(engine, BacksUp) or way == "none":
             what = f"{engine.name} ({path.get('deployment')})"
-            return f"{what} cannot be backed up while clients are at work on it", "rowpath engine list"
+            return f"{what} cannot be backed up while clients are active", "rowpath engine list"
         backed = engine.backup_availability(way)
         return ("", "") if backed.ok else (backed.reason, backed.remedy)
     return "", ""
@@ -63,7 +63,7 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if (path.get("ranges") != "none") != phase.union:
         return " "
     if phase.engines and path.engine not in phase.engines:
-        return f"{phase_name}: a statement that only {' and '.join(phase.engines)} have"
+        return f"{phase_name}: a statement only of {' and '.join(phase.engines)}"
     if adapter.serves and not any(fnmatchcase(phase_name, pattern) for pattern in adapter.serves):
         return f"{phase_name}: the adapter {adapter.driver} is a program written for {' and '.join(adapter.serves)}"
     for rule in adapter.unsupported:
@@ -85,17 +85,17 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if phase.kind not in adapter.phases:
         return f"{phase_name}: the adapter {adapter.driver} does not serve the kind '{phase.kind}'"
     if phase.way == "bulk" and path.get("bulk") == "none":
-        return f"{phase_name}: {adapter.driver} has no bulk way"
+        return f"{phase_name}: {adapter.driver} has no bulk method"
     if path.clients != 1 and phase.kind not in ("query", "execute"):
-        return f"{phase_name}: only queries and single writes are done by several clients at once"
+        return f"{phase_name}: only queries and single writes support several clients"
     return ""
 
 
 def unnumbered_reason(path: AccessPath, workload: Workload, phase_name: str, phase: Phase) -> str:
-    """Why several clients cannot do this insert: nobody knows which row gets which number; empty when they can."""
+    """Why several clients cannot do this insert: no one knows which row gets which number; empty when they can."""
     table = workload.tables.get(phase.after)
     if path.clients == 1 or table is None or not table.identity or phase.parameters is None:
         return ""
     if not phase.parameters.columns or table.identity in phase.parameters.columns:
         return ""
-    return f"{phase_name}: the engine numbers the rows as they come, so with several clients no row is known"
+    return f"{phase_name}: the engine numbers rows on arrival, so with several clients the rows are unknown"

@@ -48,7 +48,7 @@ UNKNOWN = Loading(0, 3.0, 3e6)
 
 @dataclass(frozen=True)
 class DataEstimate:
-    """Rows of all tables, loaded into so many engines; bytes in the run's directory and in the cache; seconds."""
+    """Rows of all tables, loaded into this many engines; bytes in the run's directory and in the cache; seconds."""
 
     rows: int
     text_bytes: float
@@ -58,7 +58,7 @@ class DataEstimate:
     seconds: float
 
     def text(self) -> str:
-        """One line for the user; empty where the tables are so small that nobody need know."""
+        """One line for the user; empty where the tables are so small that no one need know."""
         if self.text_bytes < WORTH_SAYING_BYTES:
             return ""
         instances = f"{self.engines} engine{'s' if self.engines != 1 else ''}"

@@ -40,7 +40,7 @@ def load_experiment(name_or_file: str) -> ExperimentFile:
     if name_or_file not in names():
         near = nearest(name_or_file, names())
         raise UsageError(
-            f"there is no experiment '{name_or_file}'",
+            f"unknown experiment '{name_or_file}'",
             f"did you mean '{near}'? rowpath run {near}" if near else "rowpath list experiments",
         )
     return read_experiment(data_dir() / "experiments" / f"{name_or_file}.toml")
@@ -51,7 +51,7 @@ def read_experiment(file: Path) -> ExperimentFile:
     experiment, lines = decode_with_lines(file, Experiment)
     if experiment.schema_version != SCHEMA_VERSION:
         raise UsageError(
-            f"{file}: schema_version {experiment.schema_version} is not {SCHEMA_VERSION}, the one this Rowpath reads",
+            f"{file}: unknown schema_version {experiment.schema_version}: expected {SCHEMA_VERSION}",
             "write schema_version = 1",
         )
     here = file.absolute().parent

@@ -20,7 +20,7 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 VARIED_ONE_AT_A_TIME = ("version", "engine_version", "tls", "clients", "concurrency", "threads", "bulk")
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
 PROCESSES = ("shared", "own")  # the client processes of a path's groups: one for all, or one for each
-RANGES = ("bounds", "count")  # how a retrieval is parted: by quantiles of the key, or as if keys were dense
+RANGES = ("bounds", "count")  # how a retrieval is split: by quantiles of the key, or as if keys were dense
 ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row",), "decode": ("natural",)}
 
 
@@ -85,8 +85,8 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
         if "ranges" in wanted:
             # A file has no key: its segments are equal in bytes or records.
-            parted = RANGES[:1] if deployment == "file" else RANGES
-            axes = axes | {"ranges": parted if len(axes["clients"]) > 1 else ("none",)}
+            range_values = RANGES[:1] if deployment == "file" else RANGES
+            axes = axes | {"ranges": range_values if len(axes["clients"]) > 1 else ("none",)}
         if "processes" in wanted:
             axes = axes | {"processes": PROCESSES if deployment == "server" else PROCESSES[:1]}
         if "backup" in wanted:
@@ -130,7 +130,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
             if coordinates["engine_version"] == BY_URL:
                 if coordinates["placement"] != choices["placement"][0]:
                     continue
-                coordinates["placement"] = "none"  # nobody knows where such a server runs
+                coordinates["placement"] = "none"  # no one knows where such a server runs
             for label in wanted.get("label", ("",)):
                 yield AccessPath.of(coordinates, label)
 

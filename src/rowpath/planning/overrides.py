@@ -34,7 +34,7 @@ def overridden(file: ExperimentFile, asked: Overrides) -> Experiment:
     measure = experiment.measure
     if asked.sets is not None:
         if asked.sets < 1:
-            raise UsageError(f"-r {asked.sets}: at least 1 set is needed", "rowpath run NAME -r 6")
+            raise UsageError(f"invalid -r {asked.sets}: expected at least 1 set", "rowpath run NAME -r 6")
         measure = msgspec.structs.replace(measure, sets=asked.sets, max_sets=asked.sets)
     if asked.warm_cap_s is not None:
         measure = msgspec.structs.replace(measure, warm_cap_s=asked.warm_cap_s)

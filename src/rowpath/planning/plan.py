@@ -160,12 +160,12 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
     count = -(-len(rest) // room)
     batches: list[list[PlannedPath]] = [[]]
     for unit in _units(rest):
-        # A speed-up is a ratio of paths that share sets: a family is parted only where it fits in no batch.
+        # A speed-up is a ratio of paths that share sets: a family is split only where it fits in no batch.
         if batches[-1] and (len(batches[-1]) >= -(-len(rest) // count) or len(batches[-1]) + len(unit) > room):
             batches.append([])
         batches[-1] += unit
-    parted = [batch[i : i + room] for batch in batches for i in range(0, len(batch), room)]
-    return tuple(anchors + tuple(batch) for batch in parted), tuple(anchor.path.id for anchor in anchors)
+    chunks = [batch[i : i + room] for batch in batches for i in range(0, len(batch), room)]
+    return tuple(anchors + tuple(batch) for batch in chunks), tuple(anchor.path.id for anchor in anchors)
 
 
 def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:

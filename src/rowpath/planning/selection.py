@@ -52,8 +52,8 @@ def unmatched(selection: Selection) -> UsageError:
         others = msgspec.structs.replace(selection, select={**selection.select, key: "*"})
         if values := dict.fromkeys(path.get(key) for _adapter, path in select(others)):
             if [*values] == ["none"]:
-                return UsageError(f"no path matches {named}: there is no {key} there", f"leave {key} out")
-            can_be = f"{key} can be {' or '.join(values)} there"
+                return UsageError(f"no path matches {named}: these paths have no {key}", f"remove {key}")
+            can_be = f"{key} must be {' or '.join(values)}"
             return UsageError(f"no path matches {named}: {can_be}", f"{key} = '{next(iter(values))}'")
     return UsageError(f"no path matches {named}", "rowpath list paths")
 
@@ -62,7 +62,7 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
     """UsageError when a key is no coordinate or a value of engine, language, deployment or driver is unknown."""
     for key in wanted:
         if key not in coordinate_names():
-            raise UsageError(f"'{key}' is not a coordinate of a path", suggest(key, coordinate_names()))
+            raise UsageError(f"unknown coordinate '{key}'", suggest(key, coordinate_names()))
     for value in wanted.get("link", ()):
         if not LINK.fullmatch(value):
             raise UsageError(
@@ -79,7 +79,7 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
     for key, right in known.items():
         for value in wanted.get(key, ()):
             if value not in right and value != "*":
-                raise UsageError(f"{key} '{value}' is not known", suggest(value, right))
+                raise UsageError(f"unknown {key} '{value}'", suggest(value, right))
 
 
 def matches(path: AccessPath, filters: dict[str, tuple[str, ...]]) -> bool:

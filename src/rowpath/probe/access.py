@@ -108,7 +108,7 @@ class Access:
             pooled = sessions.pooler_query(self.target.engine, self._server_pid)
             if pooled and count_rows(runner, pooled):
                 raise UsageError(
-                    "a pooler stands between here and the server: what a session is told could reach others",
+                    "a connection pooler is in front of the server: session settings could affect other users",
                     "give the URL of the server itself",
                 )
             before = sessions.before(self.target, version, self.rules.statement_timeout_s)
@@ -161,7 +161,7 @@ class Access:
                     return adapter, version
                 reasons.append((f"{driver} ({language}): {why or here.reason}", remedy or here.remedy))
         what, remedy = reasons[0] if reasons else ("no driver is known", "rowpath list drivers")
-        raise EnvironmentMissing(f"nothing here can ask {self.target.engine} about a query: {what}", remedy)
+        raise EnvironmentMissing(f"no installed driver can describe a query of {self.target.engine}: {what}", remedy)
 
     def _coordinates(self, adapter: Adapter) -> dict[str, Any]:
         target = self.target
@@ -182,10 +182,10 @@ class Access:
         text = self.scrubber.clean(failure.text)
         if failure.kind == "connect":
             return EnvironmentMissing(
-                f"{self.target.shown} cannot be reached: {text}", "check host, port, user, password and database"
+                f"cannot connect to {self.target.shown}: {text}", "check host, port, user, password and database"
             )
         if failure.kind in ("sql", "unsupported"):
-            return UsageError(f"{self.target.shown} refused: {text}", "mend the query, or ask for less of it")
+            return UsageError(f"{self.target.shown} refused: {text}", "fix the query, or read fewer rows")
         return RowpathError(f"{self.target.shown}: {failure.kind}: {text}", "rowpath doctor")
 
 
@@ -201,10 +201,10 @@ def open_access(
     if target.deployment == "server":
         instance = GivenServer(target)
         if rules.in_place:
-            raise UsageError("--in-place is for files", "leave it out: a server's data are never copied")
+            raise UsageError("--in-place is for files", "remove --in-place: a server's data are never copied")
     elif target.deployment == "file":
         instance = SingleFile(target, directory / "probed")
-        notes += (f"{target.path} is read where it is",)
+        notes += (f"{target.path} is read in place",)
     else:
         instance, told = _database(target, rules, directory, ask)
         notes += told
@@ -227,9 +227,11 @@ def _database(
     folder = directory / "probed"
     if rules.in_place:
         if reason := file_copies.why_not_in_place(files):
-            raise UsageError(f"{files.main} cannot be opened in place: {reason}", "leave --in-place out: it is copied")
+            raise UsageError(
+                f"cannot open {files.main} in place: {reason}", "remove --in-place: the file is then copied"
+            )
         return DatabaseFiles(target, files.main, folder, in_place=True), (f"{files.main} is opened read only",)
     file_copies.allow_size(files, rules.allow_large, ask)
     copied = file_copies.copy(files, folder / "copy")
-    told = f"{files.main} was copied ({size}); what is measured works on the copy"
+    told = f"{files.main} was copied ({size}); the measurement uses the copy"
     return DatabaseFiles(target, copied, folder, in_place=False), (told,)

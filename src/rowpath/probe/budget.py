@@ -18,7 +18,7 @@ LEAST_WARM_S, MOST_WARM_S = 0.02, 1.0  # of a path in a set
 
 @dataclass
 class Budget:
-    """So many seconds from now on; `busy_share` of them at most are spent executing."""
+    """This many seconds from now on; `busy_share` of them at most are spent executing."""
 
     total_s: float
     busy_share: float = 1.0
@@ -43,7 +43,7 @@ class Budget:
         return max(0.0, self.total_s * share - self.spent_s)
 
     def wall_s(self, busy_s: float) -> float:
-        """What so many seconds of executing take with the rest after them."""
+        """What this many seconds of executing take with the rest after them."""
         return busy_s / self.busy_share
 
     def too_long(self, execution_s: float) -> bool:
@@ -53,7 +53,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class FullSetsBudget:
-    """What the last step can afford: so many of the best candidates, sets, and rounds of blocks in each set."""
+    """What the last step can afford: this many of the best candidates, sets, and rounds of blocks in each set."""
 
     finalists: int
     sets: int

@@ -111,7 +111,7 @@ def comparison(path: AccessPath) -> str:
 def _check(what: str, asked: Iterable[str], known: set[str]) -> None:
     for one in asked:
         if one not in known:
-            raise UsageError(f"--{what} {one}: there is no such {what}", suggest(one, tuple(sorted(known))))
+            raise UsageError(f"unknown {what} '{one}' in --{what}", suggest(one, tuple(sorted(known))))
 
 
 def _settings(
@@ -153,7 +153,7 @@ def _sizes(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _as_given(path: AccessPath) -> AccessPath:
-    """The path to a server that is not ours: nobody knows its version beforehand, or on which core it runs."""
+    """The path to a server that is not ours: no one knows its version beforehand, or on which core it runs."""
     if not path.served:
         return path
     return AccessPath.of(path.as_dict() | {"engine_version": BY_URL, "placement": "none"})

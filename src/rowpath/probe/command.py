@@ -44,9 +44,9 @@ def seconds(text: str) -> float:
     try:
         found = float(number) * SUFFIXES[suffix]
     except (ValueError, KeyError):
-        raise UsageError(f"--budget {text} is no time", "--budget 60s, or 5min") from None
+        raise UsageError(f"invalid --budget '{text}': expected a time such as 60s", "--budget 60s, or 5min") from None
     if not LEAST_BUDGET_S <= found < float("inf"):
-        raise UsageError(f"--budget {text}: at least {LEAST_BUDGET_S:g} s are needed", "--budget 60s")
+        raise UsageError(f"invalid --budget '{text}': expected at least {LEAST_BUDGET_S:g} s", "--budget 60s")
     return found
 
 
@@ -55,10 +55,13 @@ def query_of(options: ProbeOptions, target: Target) -> str:
     said = [name for name in ("query", "query_file", "table") if getattr(options, name)]
     if target.deployment == "file":
         if said:
-            raise UsageError(f"--{said[0].replace('_', '-')}: a file is read whole", f"rowpath probe {target.shown}")
+            raise UsageError(
+                f"--{said[0].replace('_', '-')}: not available for a file, which is read whole",
+                f"rowpath probe {target.shown}",
+            )
         return ""
     if len(said) != 1:
-        what = "no query is given" if not said else "a query is given twice"
+        what = "no query given" if not said else "more than one query given"
         raise UsageError(
             what, f'rowpath probe {target.shown} --query "SELECT …", or --query-file FILE, or --table NAME'
         )
@@ -75,7 +78,8 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
     """Probe, and leave a run directory; `kind` says how candidates are gone through. Errors: RowpathError."""
     if options.connections < LEAST_CONNECTIONS:
         raise UsageError(
-            f"--connections {options.connections}: two are needed, so that paths can take turns", "--connections 2"
+            f"invalid --connections {options.connections}: expected 2 or more, so that paths can alternate",
+            "--connections 2",
         )
     target = read_target(options.url, os.environ, jar=options.jar, odbc_driver=options.odbc_driver)
     process_list.hide(target.secrets())
@@ -83,7 +87,7 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
     if sql:
         check_query(sql, target.engine)
     if options.max_rows is not None and options.max_rows < 1:
-        raise UsageError(f"--max-rows {options.max_rows}: at least 1 row is read", "--max-rows 1000")
+        raise UsageError(f"invalid --max-rows {options.max_rows}: expected 1 or more", "--max-rows 1000")
     limited_sql = limited(sql, target.engine, options.max_rows)
     scrubber = Scrubber()
     for secret in target.secrets():
@@ -164,7 +168,7 @@ def announce(target: Target, found: Candidates, options: ProbeOptions) -> None:
     drivers = len({(p.adapter.language, p.adapter.driver) for p in found.paths})
     manner = (
         f"at most {options.connections} connections, each block one read-only transaction, "
-        "at most half of the time busy"
+        "busy for at most half of the time"
         if target.deployment == "server"
         else "read only"
     )
@@ -187,7 +191,7 @@ def _opened(target: Target, options: ProbeOptions, directory: RunDirectory, prog
 
 
 def asker(interactive: bool) -> Callable[[str], bool]:
-    """Asks on the terminal; where there is none nobody has agreed."""
+    """Asks on the terminal; where there is none no one has agreed."""
 
     def ask(question: str) -> bool:
         if not interactive:

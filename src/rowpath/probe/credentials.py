@@ -153,12 +153,12 @@ def _private_text(file: Path, forbidden: int) -> tuple[str, tuple[str, ...]]:
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
         if mode & forbidden:
-            return "", (f"{file} is passed over: others may use it too (mode {mode:o}); chmod 600 {file}",)
+            return "", (f"{file} is ignored: other users can access it (mode {mode:o}); chmod 600 {file}",)
         return file.read_text(encoding="utf-8", errors="surrogateescape"), ()
     except FileNotFoundError:
         return "", ()
     except OSError as error:
-        return "", (f"{file} is passed over: {error.strerror}",)
+        return "", (f"{file} is ignored: {error.strerror}",)
 
 
 def _home(environment: Mapping[str, str]) -> Path:

@@ -1,4 +1,4 @@
-"""A user's database files: what belongs to one, whether somebody has it open, and a copy that changes none of them."""
+"""A user's database files: what belongs to one, whether someone has it open, and a copy that changes none of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Files:
         return sum(file.stat().st_size for file in self.all)
 
     def state(self) -> tuple[tuple[str, int, int], ...]:
-        """Names, sizes and times of change: the same before and after when nobody wrote meanwhile."""
+        """Names, sizes and times of change: the same before and after when no one wrote meanwhile."""
         return tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in self.all if not f.name.endswith("-shm"))
 
 
@@ -42,7 +42,7 @@ def files_of(engine: str, main: Path) -> Files:
     main = main.parent.resolve() / main.name if engine == "h2" else main.resolve()
     if engine == "derby":
         if not (main / "service.properties").is_file():
-            raise UsageError(f"{main} is no Derby database: it has no service.properties", "derby:///DIRECTORY")
+            raise UsageError(f"{main} is not a Derby database: it has no service.properties", "derby:///DIRECTORY")
         inside = sorted(file for file in main.rglob("*") if file.is_file() and file.suffix != ".lck")
         return Files(engine, main, tuple(inside))
     beside = {"sqlite": ("", "-wal", "-shm", "-journal"), "duckdb": ("", ".wal"), "h2": (".mv.db",)}[engine]
@@ -63,7 +63,7 @@ def refuse_locked(files: Files) -> None:
 
 
 def lock_on(files: Files) -> tuple[Path, int] | None:
-    """A locked file and the process that holds the lock (below 1: unknown which); None when nobody else does."""
+    """A locked file and the process that holds the lock (below 1: unknown which); None when no one else does."""
     for file, kind, begin, length in _locks(files):
         holder = _lock_holder(file, kind, begin, length)
         if holder is not None:
@@ -93,20 +93,20 @@ def _lock_holder(file: Path, kind: int, begin: int, length: int) -> int | None:
 
 
 def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> None:
-    """Errors: UsageError when more than a gigabyte is to be copied and nobody agreed."""
+    """Errors: UsageError when more than a gigabyte is to be copied and no one agreed."""
     size = files.size_bytes
     if size <= ASKED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({spelt_size(size)})?"):
         return
     raise UsageError(
-        f"{files.main} would be copied first, and has {spelt_size(size)}",
-        "--yes agrees; --in-place copies nothing (SQLite, DuckDB)",
+        f"{files.main} must be copied first ({spelt_size(size)})",
+        "confirm with --yes; --in-place copies nothing (SQLite, DuckDB)",
     )
 
 
 def copy(files: Files, to: Path) -> Path:
     """A copy of all its files under the new folder `to`; what to open there.
 
-    Errors: UsageError when somebody wrote to it meanwhile, EnvironmentMissing when there is no room.
+    Errors: UsageError when someone wrote to it meanwhile, EnvironmentMissing when there is no room.
     """
     refuse_locked(files)
     to.mkdir(mode=0o700, parents=True)
@@ -114,7 +114,7 @@ def copy(files: Files, to: Path) -> Path:
     if files.size_bytes > free * 0.95:
         raise EnvironmentMissing(
             f"a copy of {files.main} takes {spelt_size(files.size_bytes)}, and the disk of {to} has {spelt_size(free)}",
-            "make room, or another disk with -o DIR",
+            "free disk space, or choose another disk with -o DIR",
         )
     before = files.state()
     parent = files.main.parent
@@ -126,12 +126,12 @@ def copy(files: Files, to: Path) -> Path:
     except OSError as error:
         if disk_space.is_full(error):
             raise disk_space.error(to) from error
-        raise EnvironmentMissing(
-            f"{files.main} could not be copied: {error.strerror}", f"ls -l {files.main.parent}"
-        ) from error
+        raise EnvironmentMissing(f"cannot copy {files.main}: {error.strerror}", f"ls -l {files.main.parent}") from error
     refuse_locked(files)
     if files_of(files.engine, files.main).state() != before:
-        raise UsageError(f"{files.main} was written to while it was copied", "end whoever writes to it, then again")
+        raise UsageError(
+            f"{files.main} changed while it was copied", "stop the program that writes to it, then try again"
+        )
     return to / files.main.name
 
 
@@ -155,4 +155,4 @@ def why_not_in_place(files: Files) -> str:
         if header[18:20] == b"\x02\x02":
             return "SQLite's write-ahead log has its readers write to the -shm file"
     others = [file.name for file in files.all if file != files.main and file.stat().st_size]
-    return f"what stands in {others[0]} is not in the main file yet" if others else ""
+    return f"data in {others[0]} is not in the main file yet" if others else ""

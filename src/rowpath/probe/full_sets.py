@@ -132,7 +132,7 @@ def plan_of(
     filters: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Plan:
     """The plan of a probe: its workload has the query as its only phase."""
-    workload = Workload(WORKLOAD, "A query of yours", {}, (work.phase,))
+    workload = Workload(WORKLOAD, "Your query", {}, (work.phase,))
     assert work.phase.name == PHASE
     return Plan(
         experiment, {WORKLOAD: workload}, paths, dropped, batches, anchors, seed, dict(filters or {}), extended=False

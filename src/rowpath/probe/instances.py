@@ -102,7 +102,7 @@ class DatabaseFiles(ExternalInstance):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The file or directory to open now: where one process alone may open one, a copy that nobody has open."""
+        """The file or directory to open now: where one process alone may open one, a copy that no one has open."""
         target = self.target
         place = self._free_copy() if target.engine in OWN_COPIES else self._original
         options = {"path": str(place)} | ({"read_only": "yes"} if self._read_only else {})

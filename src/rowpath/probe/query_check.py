@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rowpath.errors import UsageError
 
-ADVICE = "docs/probe.md has the SQL of a read-only role, which protects where reading the statement cannot"
+ADVICE = "docs/probe.md has the SQL of a read-only role, the safest protection"
 FILES = ("file", "parquet", "arrow")
 NESTED_COMMENTS = ("postgresql", "duckdb")
 DOLLARS = ("postgresql", "duckdb", "h2")
@@ -52,17 +52,17 @@ _TOKEN = re.compile(
 def check_query(sql: str, engine: str) -> None:
     """Returns when the statement plainly reads and does nothing else. Errors: UsageError."""
     if engine in FILES:
-        raise UsageError("a file has no query language", "leave --query out: the whole file is read")
+        raise UsageError("a file has no query language", "remove --query: the whole file is read")
     tokens = list(_tokens(sql, engine))
     while tokens and tokens[-1] == ";":
         tokens.pop()
     if not tokens:
         raise UsageError("the query is empty", "--query 'SELECT …'")
     if ";" in tokens:
-        raise _refused("it is more than one statement")
+        raise _refused("several statements")
     first = next((token for token in tokens if token != "("), "")
     if first.upper() not in BEGINNINGS and not (engine == "duckdb" and first.upper() == "FROM"):
-        raise _refused(f"it begins with {first[:40]}, not with {', '.join(BEGINNINGS)}")
+        raise _refused(f"the query begins with {first[:40]}, not with {', '.join(BEGINNINGS)}")
     if first.upper() == "WITH" and (main := _main_word(tokens)) in CHANGES:
         raise _refused(f"its WITH ends in {main}")
     _check_words(tokens)
@@ -76,9 +76,9 @@ def _check_words(tokens: list[str]) -> None:
         if before == ".":
             continue
         if word == "INTO":
-            raise _refused("INTO stores what was read")
+            raise _refused("INTO stores the rows")
         if word in CHANGES and before in ("(", ")") and after != "(":
-            raise _refused(f"it holds a {word}")
+            raise _refused(f"the query contains {word}")
         if (word, after) in LOCKS:
             raise _refused(f"{word} {after} takes locks")
         if word in LOCK_HINTS:
@@ -136,14 +136,14 @@ def _tokens(sql: str, engine: str) -> Iterator[str]:
 
 def _after_comment(sql: str, place: int, engine: str) -> int:
     if sql[place + 2 : place + 3] == "!" or sql[place + 2 : place + 4] == "M!":
-        raise _refused("a comment that some servers execute (/*! … */) is no comment")
+        raise _refused("some servers execute comments of the form /*! … */")
     depth = 0
     for mark in re.compile(r"/\*|\*/").finditer(sql, place):
         depth += 1 if mark[0] == "/*" else -1
         if depth == 0:
             return mark.end()
         if depth > 1 and engine not in NESTED_COMMENTS:
-            raise _refused("a comment inside a comment ends where it will")
+            raise _refused("servers disagree about the end of a nested comment")
     raise _refused("a comment is never closed")
 
 

@@ -1,4 +1,4 @@
-"""What every operation of a probe must deliver: nobody knows the rows, but they must be the same each time."""
+"""What every operation of a probe must deliver: no one knows the rows, but they must be the same each time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RowConsistency:
         return self
 
     def expected_of(self, spans: Iterable[tuple[int, int]]) -> frozenset[int] | None:
-        """The sums that so many operations may have; None where nothing is expected."""
+        """The sums that this many operations may have; None where nothing is expected."""
         if self.changed or not self.touches_seen:
             return None
         operations = sum(count for _first, count in spans)

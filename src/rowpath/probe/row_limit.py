@@ -1,4 +1,4 @@
-"""A query of which no more than so many rows are read: the engine stops by itself, so that all paths read alike.
+"""A query of which no more than this many rows are read: the engine stops by itself, so that all paths read alike.
 
 A driver that takes a whole result before it hands over the first row could not stop any other way.
 """
@@ -22,9 +22,7 @@ def limited(sql: str, engine: str, max_rows: int | None) -> str:
     if max_rows is None or engine in BY_SESSION:
         return sql
     if engine not in LIMITS:
-        raise UsageError(
-            f"--max-rows {max_rows}: how {engine} limits a result is not known here", "put the limit into the query"
-        )
+        raise UsageError(f"--max-rows {max_rows}: not available for {engine}", "put the limit into the query")
     return f"SELECT * FROM (\n{sql}\n) AS limited {LIMITS[engine].format(rows=max_rows)}"
 
 

@@ -33,7 +33,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
 
 SETS = 6
-LEAST_WITH_FLOOR = 2  # with so many connections paths alone take turns
+LEAST_WITH_FLOOR = 2  # with this many connections paths alone take turns
 REDACTED = "(left out)"
 GRACE_S = 5.0  # so that a runner can answer late
 LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
@@ -104,7 +104,7 @@ class ProbeRun:
             if column.unsupported:
                 raise UsageError(
                     f"the column {column.name} has the type {column.engine_type}: {column.unsupported}",
-                    f"leave it out, or cast it: CAST({column.name} AS …)",
+                    f"remove the column, or cast it:  CAST({column.name} AS …)",
                 )
         return columns
 
@@ -175,7 +175,7 @@ class ProbeRun:
         members = chosen[: final.finalists]
         for path_id in going:
             if path_id not in chosen:
-                search.tried[path_id].left = "no room among those that got full sets"
+                search.tried[path_id].left = "other paths took the full sets"
         self.progress.note(f"full sets of {len(members)}: {final.sets} sets of {final.rounds} rounds")
         planned = {path_id: search.tried[path_id].planned for path_id in members}
         # The floor is one of the connections that are open at once.
@@ -286,7 +286,7 @@ class ProbeRun:
         told: set[tuple[str, str]] = set()
         for each in search.tried.values():
             failure = each.failure
-            other = each.digest and each.left.startswith("delivered other rows")
+            other = each.digest and each.left.startswith("delivered different rows")
             if failure is None and not other:
                 continue
             kind = failure.kind if failure else "verify"
@@ -335,7 +335,7 @@ def _delivered(search: Search, tried: Tried) -> bool:
 def _tried(each: Tried, search: Search) -> TriedPath:
     failure = each.failure
     status = "ok" if failure is None else "unsupported" if failure.kind == "unsupported" else "failed"
-    if each.left.startswith("delivered other rows"):
+    if each.left.startswith("delivered different rows"):
         status = "wrong"
     estimate = each.estimate if failure is None else None
     low, high = estimate.ends if estimate else (None, None)

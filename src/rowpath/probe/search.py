@@ -23,7 +23,7 @@ from rowpath.text import printable
 
 TRY_NS = 20_000_000
 BLOCK_NS = 10_000_000
-HOPELESS = 8.0  # a driver whose best try takes so many times the best of all is not tried with further settings
+HOPELESS = 8.0  # a driver whose best try takes this many times the best of all is not tried with further settings
 REFUSALS = 3
 ROUND_BLOCKS = (4, 32)  # of a candidate in a round: at least, at most
 
@@ -53,7 +53,7 @@ class Tried:
 
 @dataclass
 class Search:
-    """What is tried on one database, with at most so many connections at once. `note` tells a watcher."""
+    """What is tried on one database, with at most this many connections at once. `note` tells a watcher."""
 
     work: PreparedPhase
     programs: WorkerPool
@@ -78,13 +78,13 @@ class Search:
         for planned in self.candidates:
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
-                tried.left = "not tried: one execution takes too much of the budget for a search of settings"
+                tried.left = "not tried: one execution takes too long for a search of settings"
             elif self._tries_are_over(planned):
-                tried.left = "not tried: the time for tries was over"
+                tried.left = "not tried: the time for tries ended"
             elif reason := self._never(planned):
                 tried.left = f"not tried: {reason}"
             elif self._hopeless(planned):
-                tried.left = "not tried: with its defaults the driver was far behind"
+                tried.left = "not tried: the driver was much slower with its defaults"
             else:
                 self._try(tried)
         if not self.slow:
@@ -157,7 +157,7 @@ class Search:
                 if digest == most:
                     self.sameness.learn(int(tried.touch, 16))
                 else:
-                    tried.left = f"delivered other rows than {len(by_digest[most])} other paths (digest {digest})"
+                    tried.left = f"delivered different rows than {len(by_digest[most])} other paths (digest {digest})"
 
     def _rows_change(self, tried: Tried) -> bool:
         with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
@@ -294,7 +294,7 @@ class Search:
             self.sameness.changed = True
             self.note(f"the rows change while they are read: {tried.digest} became {again.digest}")
         elif not self.sameness.changed:
-            raise RunnerFailure("verify", "inside the clock it did not take the values that it delivers outside")
+            raise RunnerFailure("verify", "values read inside the clock differ from values delivered outside")
 
 
 def _check(failed: int, text: str) -> None:

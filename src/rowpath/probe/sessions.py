@@ -5,9 +5,9 @@ from __future__ import annotations
 from rowpath.probe.target import Target
 
 LOCK_TIMEOUT_S = 1
-IDLE_TIMEOUT_S = 60  # of a transaction that nobody goes on with: ours never rest
+IDLE_TIMEOUT_S = 60  # of a transaction that no one goes on with: ours never rest
 NAME = "rowpath"
-RECOMMENDED = "a role that may only read is safer: docs/probe.md has its SQL"
+RECOMMENDED = "a read-only role is safer: docs/probe.md has its SQL"
 _GRANTEE = "CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')"
 PRIVILEGED = {
     "postgresql": "SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper",
@@ -16,11 +16,11 @@ PRIVILEGED = {
 }
 PRIVILEGED["mariadb"] = PRIVILEGED["mysql"]
 LEFT_OPEN = {
-    "derby": "Derby's sessions have no read-only mode and no timeouts that SQL could set: what protects is your role",
-    "h2": "H2's sessions have no read-only mode that SQL could set: what protects is your role; H2 also hands out the"
-    " last result of a query again when no table has changed, so that what is measured is its delivery",
-    "jdbc": "what an unknown driver makes of a read-only session is its own affair: what protects is your role",
-    "odbc": "what an unknown driver makes of a read-only session is its own affair: what protects is your role",
+    "derby": "Derby's sessions have no read-only mode and no timeouts in SQL: only your role protects the data",
+    "h2": "H2's sessions have no read-only mode in SQL: only your role protects the data; H2 also returns the"
+    " last result of a query again while no table changes, so the figures show only its delivery",
+    "jdbc": "an unknown driver may ignore a read-only session: only your role protects the data",
+    "odbc": "an unknown driver may ignore a read-only session: only your role protects the data",
 }
 
 
@@ -50,13 +50,13 @@ def before(target: Target, version: str, timeout_s: float) -> tuple[str, ...]:
 
 
 def privileged_query(engine: str) -> str:
-    """A query that has a row when the login may do everything; empty where nobody can tell."""
+    """A query that has a row when the login may do everything; empty where no one can tell."""
     return PRIVILEGED.get(engine, "")
 
 
 def privileged_note(target: Target) -> str:
     """What is said of such a login."""
-    return f"{target.user} may do everything on this server (a superuser); {RECOMMENDED}"
+    return f"{target.user} is a superuser of this server;  {RECOMMENDED}"
 
 
 def pooler_query(engine: str, server_pid: int | None) -> str:

@@ -53,7 +53,7 @@ class Estimate:
 
 
 def halved(count: int) -> int:
-    """How many of so many go on at the most, intervals aside."""
+    """How many of this many go on at the most, intervals aside."""
     return max(FINALISTS, math.ceil(count / 2)) if count > FINALISTS else count
 
 

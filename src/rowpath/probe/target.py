@@ -105,9 +105,9 @@ def read_target(
     if scheme == "odbc":
         return _driver_target(driver_urls.read_odbc(rest), "odbc", "--odbc-driver", odbc_driver, environment)
     if scheme not in SCHEMES:
-        raise UsageError(f"'{scheme}' is no kind of database that can be probed", suggest(scheme, SCHEMES))
+        raise UsageError(f"unknown URL scheme '{scheme}'", suggest(scheme, SCHEMES))
     if not rest.startswith("//"):
-        raise UsageError(f"after {scheme}: comes // in a URL", FORM)
+        raise UsageError(f"invalid URL: expected // after {scheme}:", FORM)
     if scheme in ("sqlite", "duckdb", "file") or (rest.startswith("///") and scheme in EMBEDDED):
         return _file_target(scheme, rest[2:])
     return _server_target(scheme, rest[2:], environment)
@@ -156,7 +156,7 @@ def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
     """(user[:password], host and what follows), also where the password's own signs were not percent-encoded."""
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     ambiguous = UsageError(
-        f"where the host begins in this {scheme} URL cannot be told", ENCODE + credentials.PASSWORD_VARIABLE
+        f"invalid {scheme} URL: the start of the host is ambiguous", ENCODE + credentials.PASSWORD_VARIABLE
     )
     if "@" in authority:
         end = authority.rindex("@")
@@ -182,9 +182,7 @@ def _host_and_port(scheme: str, where: str) -> tuple[str, int]:
     found = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(\d{1,5}))?", where)
     port = int(found[2] or 0) if found else 0
     if not found or port > 65535:
-        raise UsageError(
-            f"the host and port of this {scheme} URL cannot be read", ENCODE + credentials.PASSWORD_VARIABLE
-        )
+        raise UsageError(f"invalid {scheme} URL: expected host:port", ENCODE + credentials.PASSWORD_VARIABLE)
     return found[1].strip("[]"), port
 
 
@@ -201,7 +199,7 @@ def _shown(scheme: str, login: credentials.Login, options: dict[str, str]) -> st
 def _unused(engine: str, query: dict[str, str]) -> tuple[str, ...]:
     known = USED_KEYS.get(engine, ())
     left = [key for key in query if key not in (*known, *LOGIN_KEYS) and re.fullmatch(r"[\w.-]{1,40}", key)]
-    return tuple(f"the URL's option {key} has no meaning here and is left out" for key in left)
+    return tuple(f"unknown URL option {key} is ignored" for key in left)
 
 
 def _check_tls(target: Target) -> None:
@@ -209,11 +207,11 @@ def _check_tls(target: Target) -> None:
         said = target.options.get(key, "require").lower()
         if said.startswith("verify"):
             raise UsageError(
-                f"{key}={said}: the drivers are not told to check certificates here",
-                f"{key}=require encrypts without the check; on a network that you do not trust, do not probe",
+                f"{key}={said}: certificate checks are not supported here",
+                f"{key}=require encrypts without the check; do not probe over an untrusted network",
             )
         if said not in TLS:
-            raise UsageError(f"{key}={said} is not known", suggest(said, tuple(TLS)))
+            raise UsageError(f"unknown {key} '{said}'", suggest(said, tuple(TLS)))
 
 
 def _file_target(scheme: str, rest: str) -> Target:
@@ -221,7 +219,7 @@ def _file_target(scheme: str, rest: str) -> Target:
     engine = SUFFIXES.get(named.suffix.lower(), "") if scheme == "file" else scheme
     if not engine:
         raise UsageError(
-            f"{named}: the suffix '{named.suffix}' says nothing of its format",
+            f"{named}: unknown file suffix '{named.suffix}'",
             f"one of {', '.join(SUFFIXES)}; a database file: sqlite://{named} or duckdb://{named}",
         )
     wanted = "directory" if scheme == "derby" else "file"
@@ -249,8 +247,8 @@ def _existing(scheme: str, rest: str) -> tuple[Path, dict[str, str]]:
             if file.is_absolute() and (found := _database_file(scheme, file)):
                 return found, dict(said)
     here = Path(urllib.parse.unquote(place).lstrip("/")).absolute()
-    hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATH, the path from the root on"
-    raise UsageError(f"there is no file {urllib.parse.unquote(place)}", hint)
+    hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATHwith an absolute path"
+    raise UsageError(f"no file {urllib.parse.unquote(place)}", hint)
 
 
 def _database_file(scheme: str, file: Path) -> Path | None:
@@ -267,7 +265,7 @@ def _driver_target(
     if file is None:
         raise UsageError(f"an {engine} URL needs the driver that understands it", f"{flag} FILE")
     if not file.is_file():
-        raise UsageError(f"there is no driver {file}", f"{flag} FILE")
+        raise UsageError(f"no driver file {file}", f"{flag} FILE")
     return Target(
         engine=engine,
         deployment="server",

@@ -1,4 +1,4 @@
-"""A worker on a user's database: read only, at most half of the time busy, watching whether rows change."""
+"""A worker on a user's database: read only, busy for at most half of the time, watching whether rows change."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ThrottledWorker(Worker):
                 self.runner.request(Close, min(10.0, self.timeout_s), expect=CloseReply)
 
     def turn_to(self, planned: PlannedPath) -> None:
-        """Go on with another path of the same program; connects anew."""
+        """Go on with another path of the same program; connects again."""
         self.disconnect()
         self.planned = planned
         self.cpus = cpus.client_cpus(planned.path.placement, planned.path.threads)

@@ -26,14 +26,14 @@ def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
                 word("path", name),
                 figure("clients", str(clients), 1),
                 figure("operations/s", fmt.rate(rate), 1),
-                figure("of one client's", fmt.ratio(rate / alone if alone and clients > 1 else None), 1),
-                figure("each client waits", fmt.duration(clients * 1e9 / rate), 1),
+                figure("relative to one client", fmt.ratio(rate / alone if alone and clients > 1 else None), 1),
+                figure("wait per client", fmt.duration(clients * 1e9 / rate), 1),
                 figure("client CPU", fmt.duration(measured.median("client_cpu", name)), 1),
                 figure("server CPU", fmt.duration(measured.median("server_cpu", name)), 1),
                 figure("fairness", fmt.count(measured.median("fairness", name)), 1),
             )
             lines.append(found)
-    note = "Fairness: Jain's index over the clients' operations, 1 when all did as many. CPU is per operation."
+    note = "Fairness: Jain's index over the clients' operations; 1 means equal shares. CPU is per operation."
     return without_empty(of_lines(f"Clients at once ({measured.regime})", lines, note))
 
 
@@ -90,8 +90,7 @@ def link_grid(found: tuple[AcrossLink, ...]) -> Grid:
     )
     added = ", ".join(dict.fromkeys(f"{each.link}: {fmt.duration(each.added_ns)}" for each in found))
     note = (
-        "Predicted: the time without the link + round trips per operation × what the link was measured to add to each "
-        f"({added})."
+        f"Predicted: time without the link + round trips per operation × the measured delay per round trip ({added})."
     )
     return of_lines("Across a link, time per operation", lines, note)
 
@@ -115,10 +114,10 @@ def cost_model_grid(models: tuple[CostModel, ...]) -> Grid:
     every = [abs(predicted.ratio - 1) <= PREDICTED_WITHIN for model in models for predicted in model.held_out]
     note = (
         "Time per operation = operation + rows + values + bytes, each at least 0, fitted to least relative error in "
-        f"each set; intervals over the sets. ≈ 0: not told apart from 0. {sum(every)} of {len(every)} predictions of "
-        f"shapes that were held out are within {fmt.share(PREDICTED_WITHIN)}."
+        "each set; intervals over the sets. ≈ 0: not distinguishable from 0. "
+        f"{sum(every)} of {len(every)} predictions of held-out shapes are within {fmt.share(PREDICTED_WITHIN)}."
     )
-    return of_lines("What an operation, a row, a value and a byte cost", lines, note)
+    return of_lines("Cost of an operation, a row, a value and a byte", lines, note)
 
 
 def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:

@@ -16,7 +16,7 @@ __all__ = ["open_export", "write_csv", "write_json", "write_markdown", "write_ti
 
 
 def open_export(path: str) -> TextIO:
-    """The file to export to, made anew in UTF-8 whatever the locale; `-` is stdout, which nobody may close.
+    """The file to export to, made again in UTF-8 whatever the locale; `-` is stdout, which no one may close.
 
     Raises UsageError when it can't be written.
     """

@@ -93,7 +93,7 @@ def order_figure(blocks: Sequence[Mapping[str, Any]]) -> Figure | None:
     for path in paths.values():
         path["at"] = path["at"][::step]
     label = f"Run order: {len(blocks)} blocks in the order in which they ran, one line per path"
-    note = f"one block in {step} is drawn, and every disturbed one" if step > 1 else ""
+    note = f"the figure shows one block in {step}, and every disturbed one" if step > 1 else ""
     return Figure("order-figure", "order", label, tuple(paths.values()), note=note)
 
 
@@ -131,5 +131,5 @@ def order_grid(caption: str, blocks: Sequence[Mapping[str, Any]]) -> Grid:
         )
         for name, found in positions.items()
     )
-    note = "Mean position: near 50 % for a path whose blocks were spread evenly over the run."
+    note = "Mean position: near 50 % if the path's blocks are spread evenly over the run."
     return of_lines(caption, lines, note)

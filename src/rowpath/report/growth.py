@@ -25,9 +25,9 @@ def sweep_grid(sweep: Sweep) -> Grid:
     where = f" ({fmt.clean(sweep.comparison)})" if sweep.comparison != "all paths" else ""
     note = (
         "Time per operation = fixed + rows × per row, fitted to least relative error in each set over the sizes "
-        f"{sweep.least_rows} to {sweep.most_rows}; intervals over the sets. ≈ 0: not told apart from 0."
+        f"{sweep.least_rows} to {sweep.most_rows}; intervals over the sets. ≈ 0: not distinguishable from 0."
     )
-    return without_empty(of_lines(f"How time grows with the result{where}", lines, note))
+    return without_empty(of_lines(f"Growth of time with the number of rows{where}", lines, note))
 
 
 def leading(sweep: Sweep) -> Iterable[tuple[str, str]]:
@@ -43,7 +43,7 @@ def leading(sweep: Sweep) -> Iterable[tuple[str, str]]:
 
 
 def coefficient(found: Coefficient, scale: int = 1) -> str:
-    """A fitted coefficient of `scale` units with its interval, in words where it can't be told from 0."""
+    """A fitted coefficient of `scale` units with its interval, in words where it is not distinguishable from 0."""
     if not found.known:
         return "≈ 0"
     text = fmt.duration(found.ns * scale)
@@ -77,7 +77,7 @@ def many_grid(measured: Measured, names: Iterable[str], lookup: Lookup, operatio
         )
         lines.append((took, made))
     title = f"{measured.workload}.{measured.phase}: {operations:,} operations ({measured.regime})"
-    note = "Peak memory of a server is of the whole server with its caches."
+    note = "Peak memory of a server includes the whole server and its caches."
     ordered = (made for _took, made in sorted(lines, key=lambda pair: pair[0]))
     return without_empty(of_lines(title, ordered, note))
 

@@ -97,7 +97,7 @@ class LiveProgress:
             )
 
     def loading(self, what: str, done: int, total: int) -> None:
-        """So many rows of a table are made or loaded: a bar, or a line now and then where there is no terminal."""
+        """This many rows of a table are made or loaded: a bar, or a line now and then where there is no terminal."""
         if self._live:
             if done == total or self._now() - self._drawn >= REFRESH_S:
                 self._drawn = self._now()

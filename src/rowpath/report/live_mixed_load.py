@@ -33,7 +33,7 @@ class GroupsHistory:
     failed: dict[str, int] = field(default_factory=dict)
 
     def add(self, second: GroupsSecond) -> bool:
-        """Keeps a second; whether it is the first of its stage. Another path begins anew."""
+        """Keeps a second; whether it is the first of its stage. Another path begins again."""
         before = self.last
         if before is None or before.path_name != second.path_name:
             self.seconds.clear()

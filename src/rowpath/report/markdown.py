@@ -19,11 +19,7 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
     parts += ["\n".join(f"- {_text(sentence)}" for sentence in shown.verdict)] if shown.verdict else []
     if shown.findings:
         parts += ["## Findings", "\n".join(map(_finding, shown.findings))]
-    parts += (
-        ["## Groups at work at once", *(_table(section.grid) for section in shown.mixed_load)]
-        if shown.mixed_load
-        else []
-    )
+    parts += ["## Client groups", *(_table(section.grid) for section in shown.mixed_load)] if shown.mixed_load else []
     for operation in shown.operations:
         parts.append(f"## {_text(operation.title)}")
         for ranking in operation.rankings:

@@ -13,13 +13,11 @@ from rowpath.report.mixed_load_backups import acknowledged_grid, backups_grid, e
 from rowpath.report.timeline import OF_A_PROCESS, heading, mean, seconds_of
 
 PERCENTILES = (
-    "p50, p99, p99.9, longest: of service time in a closed loop; in an open loop of latency, counted from when an "
-    "operation was due. Stall: the longest time within which no operation of the group ended; of several clients as it "
-    "was seen once a second."
+    "p50, p99, p99.9, longest: service time in a closed loop; latency in an open loop, counted from an "
+    "operation's scheduled start. Stall: the longest time without a completed operation; with several clients it "
+    "is sampled once a second."
 )
-WITHHELD = (
-    "Not reached: fewer than 99 % of the operations that were due were done, so the percentiles of latency are withheld"
-)
+WITHHELD = "Not reached: fewer than 99 % of the scheduled operations completed, so latency percentiles are withheld"
 
 
 def grids(report: MixedLoadReport) -> Iterator[tuple[str, Grid]]:
@@ -53,12 +51,12 @@ def path_grid(name: str, figures: Iterable[GroupFigures]) -> Grid:
             word("stage", each.stage),
             word("group", each.client_group),
             figure("clients", str(each.clients), 4),
-            figure("asked", f"{fmt.rate(each.asked_per_s)} {each.pacing}" if each.asked_per_s else "", 2),
+            figure("requested", f"{fmt.rate(each.asked_per_s)} {each.pacing}" if each.asked_per_s else "", 2),
             figure("rate", fmt.rate(each.rate_per_s)),
             figure("interval", fmt.rate_interval(each.low, each.high), 1),
             *_percentiles(each),
             figure("service p99", fmt.duration(each.service.p99_ns) if each.pacing != "closed" else "", 6),
-            figure("begun late, p99", fmt.duration(each.lateness.p99_ns) if each.lateness else "", 6),
+            figure("start delay, p99", fmt.duration(each.lateness.p99_ns) if each.lateness else "", 6),
             figure("stall", fmt.duration(each.longest_stall_s * 1e9) if each.longest_stall_s > 0 else "", 3),
             figure("failed", fmt.count(each.failed) if each.failed else "", 1),
             figure("rows per operation", fmt.count(each.rows_per_operation), 7),
@@ -69,7 +67,7 @@ def path_grid(name: str, figures: Iterable[GroupFigures]) -> Grid:
         for each in listed
     )
     sets = max((each.sets for each in listed), default=0)
-    caption = f"{fmt.clean(name)}: groups at work at once ({sets} set{'s' if sets != 1 else ''})"
+    caption = f"{fmt.clean(name)}: client groups ({sets} set{'s' if sets != 1 else ''})"
     return without_empty(of_lines(caption, lines, _path_note(listed)))
 
 
@@ -87,13 +85,13 @@ def _path_note(figures: list[GroupFigures]) -> str:
     missed = [each for each in figures if not each.reached]
     if missed:
         told = (f"{fmt.clean(each.client_group)} ({fmt.clean(each.stage)}): {each.not_begun:,}" for each in missed)
-        sentences.append(f"{WITHHELD}; due and never begun: {', '.join(told)}.")
+        sentences.append(f"{WITHHELD}; due and never started: {', '.join(told)}.")
     cut = [fmt.clean(f"{each.client_group} ({each.stage})") for each in figures if each.cut]
     if cut:
-        sentences.append(f"The run was ended within: {', '.join(cut)}.")
+        sentences.append(f"The run ended during: {', '.join(cut)}.")
     wrong = [fmt.clean(f"{each.client_group} ({each.stage})") for each in figures if each.touch_ok is False]
     if wrong:
-        sentences.append(f"The sum over the values that were taken is wrong: {', '.join(wrong)}.")
+        sentences.append(f"The checksum of the values read is wrong: {', '.join(wrong)}.")
     return " ".join(sentences)
 
 
@@ -112,7 +110,7 @@ def beside_grid(report: MixedLoadReport) -> Grid:
         )
         for stage, group in dict.fromkeys((each.stage, each.client_group) for each in report.figures)
     )
-    return of_lines("Rates of the paths side by side", lines if len(names) > 1 else ())
+    return of_lines("Rates by path", lines if len(names) > 1 else ())
 
 
 def ratios_grid(report: MixedLoadReport) -> Grid:
@@ -129,7 +127,7 @@ def ratios_grid(report: MixedLoadReport) -> Grid:
         )
         for each in report.ratios
     )
-    return of_lines("Rates behind a server against those of the same engine embedded", lines)
+    return of_lines("Rates: server against embedded, same engine", lines)
 
 
 def stages_grid(report: MixedLoadReport) -> Grid:
@@ -139,7 +137,7 @@ def stages_grid(report: MixedLoadReport) -> Grid:
             word("path", each.name),
             word("stage", each.stage),
             figure("length", fmt.duration(each.seconds * 1e9), 3),
-            figure("bytes/s on our connections", _bytes_per_s(each.traffic_bytes_per_s), 1),
+            figure("bytes/s on Rowpath's connections", _bytes_per_s(each.traffic_bytes_per_s), 1),
             figure("interval", _bytes_interval(each.low, each.high), 2),
             figure("in a backup", _bytes_per_s(each.traffic_in_backup_bytes_per_s), 1),
             figure("bytes per operation", fmt.size(each.bytes_per_operation), 1),
@@ -149,7 +147,7 @@ def stages_grid(report: MixedLoadReport) -> Grid:
         for each in report.stages
     )
     note = (
-        "Bytes of our own connections alone, in both directions, without headers. CPU: of whole processes, divided by "
+        "Bytes of Rowpath's connections only, in both directions, without headers. CPU: whole processes, divided by "
         "the operations of all groups."
     )
     return without_empty(of_lines("Connections and CPU by stage, all groups together", lines, note))
@@ -173,13 +171,13 @@ def failures_grid(report: MixedLoadReport) -> Grid:
             word("kind", failure.kind),
             word("code", failure.code, 1),
             figure("count", fmt.count(failure.count)),
-            word("what the engine said", failure.text, 2),
+            word("engine's message", failure.text, 2),
             status="failed",
         )
         for each in report.figures
         for failure in each.failures
     )
-    return without_empty(of_lines("Failed and refused operations, in no rate", lines))
+    return without_empty(of_lines("Failed and refused operations (not in rates)", lines))
 
 
 def rate_search_grid(sweep: RateSearch) -> Grid:
@@ -195,11 +193,11 @@ def rate_search_grid(sweep: RateSearch) -> Grid:
         )
         for each in sorted(sweep.tries, key=lambda each: each.rate_per_s)
     )
-    highest = "none of those tried" if sweep.highest_per_s is None else fmt.rate(sweep.highest_per_s)
+    highest = "none of the rates tried" if sweep.highest_per_s is None else fmt.rate(sweep.highest_per_s)
     if sweep.highest_per_s is not None and not sweep.bounded:
-        highest += " at least, no higher one was tried"
+        highest += " or more, no higher rate was tried"
     caption = (
-        f"{fmt.clean(sweep.name)}: highest rate of {fmt.clean(sweep.client_group)} with p99 of latency under "
+        f"{fmt.clean(sweep.name)}: highest rate of {fmt.clean(sweep.client_group)} with p99 latency under "
         f"{fmt.duration(sweep.bound_ns)}: {highest}"
     )
     return of_lines(caption, lines)
@@ -232,7 +230,7 @@ def processes_grid(report: MixedLoadReport) -> Grid:
         )
         for (name, stage), found in values.items()
     )
-    note = "Means over each stage, of all sets. Sent (by the clients), received: on our own connections."
+    note = "Means over each stage, of all sets. Sent (by the clients), received: on Rowpath's connections."
     return without_empty(of_lines("Processes and connections by stage", lines if kinds else (), note))
 
 

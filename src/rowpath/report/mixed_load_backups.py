@@ -28,9 +28,9 @@ def backups_grid(report: MixedLoadReport) -> Grid:
         for each in report.backups
     ]
     reasons = dict.fromkeys(fmt.clean(f"{each.name}: {reason}") for each in report.backups for reason in each.reasons)
-    note = ["Right: an engine started on the restored backup delivered every row it had to."]
+    note = ["Right: an engine started on the restored backup delivered every expected row."]
     if any(each.stopped for each in report.backups):
-        note.append("Stopped: ended with its engine, killed on purpose, or with the run.")
+        note.append("Stopped: its engine was killed on purpose, or the run ended.")
     note += [f"{reason.rstrip('.')}." for reason in reasons]
     return without_empty(of_lines("Backups", lines, " ".join(note)))
 
@@ -47,7 +47,7 @@ def effects_grid(report: MixedLoadReport) -> Grid:
             word("group", each.client_group),
             figure("inside", fmt.rate(each.inside_per_s)),
             figure("without", fmt.rate(each.outside_per_s)),
-            figure("inside ÷ without", fmt.ratio(each.ratio)),
+            figure("during ÷ without", fmt.ratio(each.ratio)),
             figure("interval", fmt.interval(each.low, each.high), 1),
             word("stage", each.stage, 2),
             word("compared with", each.against, 2),
@@ -55,7 +55,7 @@ def effects_grid(report: MixedLoadReport) -> Grid:
         )
         for each in report.effects
     )
-    return of_lines("Rates inside a backup against those without one", lines)
+    return of_lines("Rates during a backup and without one", lines)
 
 
 def acknowledged_grid(report: MixedLoadReport) -> Grid:
@@ -77,10 +77,10 @@ def acknowledged_grid(report: MixedLoadReport) -> Grid:
         for each in report.checks
     )
     note = (
-        "Acknowledged: its client was told of its success. In doubt: nobody was told how it ended, so it may be there "
+        "Acknowledged: the client received success. In doubt: the client received no result, so the row may be there "
         "or not. Recovery: from the start of the killed engine to its first answer."
     )
-    return without_empty(of_lines("Acknowledged writes, looked for in the database", lines, note))
+    return without_empty(of_lines("Acknowledged writes, checked in the database", lines, note))
 
 
 def moves_grid(report: MixedLoadReport) -> Grid:
@@ -91,7 +91,7 @@ def moves_grid(report: MixedLoadReport) -> Grid:
             word("to", each.target),
             figure("size", fmt.size(each.bytes), 2),
             figure("time", fmt.duration(each.seconds * 1e9), 1),
-            word("rows after it", "the same" if each.ok else "not the same" if each.digest else "none"),
+            word("rows after it", "the same" if each.ok else "different" if each.digest else "none"),
             word("digest", each.digest, 3, code=True),
             word("expected", each.expected, 4, code=True),
             status="ok" if each.ok else "wrong",
@@ -99,4 +99,4 @@ def moves_grid(report: MixedLoadReport) -> Grid:
         for each in report.moves
     )
     reasons = (fmt.clean(f"{each.target}: {each.reason}.") for each in report.moves if each.reason)
-    return without_empty(of_lines("Databases moved by copying their directory", lines, " ".join(reasons)))
+    return without_empty(of_lines("Databases copied as directories", lines, " ".join(reasons)))

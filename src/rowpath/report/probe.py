@@ -27,13 +27,13 @@ def _languages(probe: Probe) -> Grid:
             word("fastest path", each.name),
             word("fetch", each.form),
             figure("time", fmt.duration(each.time_ns)),
-            figure("to the fastest of all", fmt.ratio(each.ratio)),
+            figure("relative to the fastest", fmt.ratio(each.ratio)),
             word("from", each.step, 1),
         )
         for each in probe.languages
     )
     note = (
-        "Rows, blocks and columns are not the same work: a program that needs rows has yet to make them of the others."
+        "Rows, blocks and columns are different work: a program that needs rows must still build them from the others."
     )
     return of_lines("The fastest path of each language", lines, note if len(_forms(probe)) > 1 else "")
 
@@ -55,8 +55,8 @@ def _settings(probe: Probe) -> Grid:
         for each in probe.settings
     )
     rough = any(each.step != FULL for each in probe.settings)
-    note = "A try is one short look and may be off by half; a round is interleaved blocks, full sets are full sets."
-    return of_lines("Settings that mattered: two paths that differ in nothing else", lines, note if rough else "")
+    note = "A try is one short measurement with up to 50 % error; a round interleaves blocks; full sets are complete."
+    return of_lines("Settings with an effect: two paths that differ only in this setting", lines, note if rough else "")
 
 
 def _round_trips(probe: Probe) -> Grid:
@@ -70,8 +70,8 @@ def _round_trips(probe: Probe) -> Grid:
             *(figure(f"+{time_ms:g} ms", text) for time_ms, text in zip(ROUND_TRIP_TIMES_MS, at, strict=True)),
         )
         lines.append(found)
-    note = "Its time here + its round trips × that time, for each round trip more than here; bandwidth left aside."
-    return of_lines("What it would take over a longer way", lines, note)
+    note = "Time here + round trips × the added time per round trip; bandwidth is not modelled."
+    return of_lines("Predicted time over a slower link", lines, note)
 
 
 def _groups(probe: Probe) -> Grid:
@@ -86,8 +86,8 @@ def _groups(probe: Probe) -> Grid:
         for each in probe.digest_groups
     )
     agree = len(probe.digest_groups) == 1
-    caption = "What was delivered: all paths agree" if agree else "What was delivered: the paths do NOT agree"
-    return of_lines(caption, lines, "" if agree else "Nobody here knows which rows are right; see with your own eyes.")
+    caption = "Delivered rows: all paths agree" if agree else "Delivered rows: the paths do NOT agree"
+    return of_lines(caption, lines, "" if agree else "Rowpath cannot know which rows are right: compare them yourself.")
 
 
 def _tried(probe: Probe) -> Grid:
@@ -96,11 +96,11 @@ def _tried(probe: Probe) -> Grid:
             word("path", each.name),
             word("until", each.step or "not tried", 1),
             figure("time", fmt.duration(each.execution_ns)),
-            figure("to the fastest", fmt.ratio(each.ratio)),
+            figure("relative to fastest", fmt.ratio(each.ratio)),
             figure("interval", fmt.interval(each.low, each.high) or fmt.MISSING, 2),
-            word("why no further", each.left or fmt.MISSING),
+            word("why it stopped", each.left or fmt.MISSING),
             status=each.status,
         )
         for each in probe.tried
     )
-    return of_lines("Everything that was tried", lines)
+    return of_lines("Everything tried", lines)

@@ -12,9 +12,9 @@ def retrieval_grid(retrieval: Retrieval) -> Grid:
     lines = map(_line, (*retrieval.paths, *retrieval.floors))
     where = ", ".join(part for part in (retrieval.regime, retrieval.conditions) if part)
     title = f"{retrieval.workload}.{retrieval.phase} out of {retrieval.engine}, {retrieval.deployment} ({where})"
-    notes = ["Rows, blocks, columns and COPY are not the same work: compare within a form."]
+    notes = ["Rows, blocks, columns and COPY are different work: compare within one form."]
     if retrieval.floors:
-        notes.append(f"The drain is {fmt.clean(retrieval.floors[0].name)}: the same bytes taken, nothing parsed.")
+        notes.append(f"The drain is {fmt.clean(retrieval.floors[0].name)}: it reads the same bytes and parses nothing.")
     elif retrieval.no_floor:
         notes.append(f"No drain: {retrieval.no_floor}.")
     if retrieval.aggregate_ns is not None:
@@ -56,16 +56,16 @@ def block_sizes_grid(found: tuple[BlockSizes, ...]) -> Grid:
         made = line(
             word("path", each.name),
             word("phase", f"{each.workload} · {each.phase}", 1),
-            word("what has the size", each.what),
+            word("what the size sets", each.what),
             figure("enough from", fmt.count(each.enough)),
             *(figure(f"n = {size:,}", _told(by_size.get(size))) for size in every),
         )
         lines.append(made)
     note = (
-        "Time relative to the path's fastest size, steady. Enough: the least size that is not shown to be more than "
-        "2 % slower than it."
+        "Time relative to the path's fastest size, steady. Enough: the smallest size not shown to be more than "
+        "2 % slower."
     )
-    return of_lines("How many rows at a time", lines, note)
+    return of_lines("Rows per fetch or batch", lines, note)
 
 
 def _told(size: BlockSize | None) -> str:

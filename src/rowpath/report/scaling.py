@@ -55,7 +55,7 @@ def _notes(scaling: Scaling) -> Iterable[str]:
             yield f"{who}: {level.status}, {fmt.clean(level.reason)}."
     if scaling.bound_ns is not None:
         found = f"{fmt.duration(scaling.bound_ns)} each, as measured by {fmt.clean(scaling.bound_name)}"
-        yield f"Finding the n − 1 bounds stands beside the time, not in it: {found}."
+        yield f"The time to find the n − 1 bounds is not included: {found}."
     if scaling.law is None:
         yield f"No Universal Scalability Law: {scaling.no_law}."
     else:
@@ -68,25 +68,25 @@ def _law(law: ScalingLaw, scaling: Scaling) -> Iterable[str]:
     contention = _parameter("contention σ", law.contention, law.contention_low, law.contention_high)
     coherence = _parameter("coherence κ", law.coherence, law.coherence_low, law.coherence_high)
     yield (
-        f"Universal Scalability Law over {law.levels} numbers of clients, fitted in each set: {contention}; "
+        f"Universal Scalability Law over {law.levels} client counts, fitted in each set: {contention}; "
         f"{coherence}; one client {fmt.rate(law.rate_of_one)}; no level more than {fmt.share(law.worst)} off."
     )
     if law.peak is not None:
-        yield f"Its greatest rate is at {law.peak:.1f} clients."
+        yield f"Its peak rate is at {law.peak:.1f} clients."
     if most > scaling.cores > 0:
         yield (
-            f"Beyond {scaling.cores} clients they shared cores, so σ holds the lack of cores too: "
-            "nothing is said of more cores or more clients than these."
+            f"Beyond {scaling.cores} clients they shared cores, so σ includes the lack of cores: "
+            "no prediction for more cores or clients."
         )
     else:
-        yield f"Nothing is said of more than {most} clients."
+        yield f"No prediction for more than {most} clients."
 
 
 def _parameter(name: str, value: float, low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return f"{name} {value:.4f} (one set: no interval)"
     if low <= 0 <= high:
-        return f"{name} can't be told from 0 ({low:.4f} to {high:.4f})"
+        return f"{name} is not distinguishable from 0 ({low:.4f} to {high:.4f})"
     return f"{name} {value:.4f} ({low:.4f} to {high:.4f})"
 
 

@@ -71,7 +71,7 @@ def seconds_of(line: TimeLine) -> list[Second]:
 
 
 def thinned(line: TimeLine, most: int) -> tuple[TimeLine, int]:
-    """The line with at most so many intervals, and how many seconds at most became one.
+    """The line with at most this many intervals, and how many seconds at most became one.
 
     Stages are kept apart, unless there are too many of them for that.
     """
@@ -91,7 +91,7 @@ def thinned(line: TimeLine, most: int) -> tuple[TimeLine, int]:
 
 
 def _cuts(seconds: Sequence[Second], step: int) -> list[int]:
-    """Where a new piece begins: every so many seconds, and with every stage."""
+    """Where a new piece begins: every this many seconds, and with every stage."""
     cuts: list[int] = []
     for at, second in enumerate(seconds):
         if not cuts or at - cuts[-1] == step or second.stage != seconds[at - 1].stage:
@@ -145,8 +145,8 @@ def table(line: TimeLine) -> Grid:
         for number, second in enumerate(seconds_of(shown))
     )
     note = (
-        f"One line for up to {step} seconds: means of rates, CPU and bytes, sums of failed operations, the greatest of "
-        "the others. --export-timeline has every second."
+        f"One line for up to {step} seconds: means of rates, CPU and bytes, sums of failed operations, maxima of "
+        "the rest. --export-timeline has every second."
         if step > 1
         else ""
     )
@@ -184,7 +184,7 @@ def figure(key: str, line: TimeLine) -> Figure | None:
         f"Time line of {fmt.clean(line.name)}, set {line.set + 1}: {len(line.at_s)} seconds in "
         f"{len(line.stages)} stages; the table below it holds the figures"
     )
-    note = f"{step} seconds are drawn as one" if step > 1 else ""
+    note = f"each point shows {step} seconds" if step > 1 else ""
     return Figure(key, "timeline", label, tuple(_panels(shown)), note=note, axis=axis)
 
 

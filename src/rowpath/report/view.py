@@ -120,7 +120,7 @@ def _facts(analysis: Analysis) -> tuple[str, ...]:
         run.started[:16].replace("T", " "),
         str(run.environment.get("processor", "")),
         str(run.environment.get("distribution", "")),
-        f"{len(ranked)} paths ranked" if ranked or not busy else f"groups at work on {len(busy)} paths",
+        f"{len(ranked)} paths ranked" if ranked or not busy else f"client groups on {len(busy)} paths",
         *(f"scale {scale:g}" for scale in scales),
         f"seed {run.seed}",
         f"Rowpath {run.rowpath}" if run.rowpath else "",
@@ -285,7 +285,7 @@ def _claims(analysis: Analysis) -> Grid | None:
         )
         for each in analysis.claims
     )
-    return tables.of_lines("Published claims against what was measured here", lines)
+    return tables.of_lines("Published claims and measured results", lines)
 
 
 def _published(analysis: Analysis) -> tuple[Grid, ...]:
@@ -310,7 +310,7 @@ def _published(analysis: Analysis) -> tuple[Grid, ...]:
 def _dropped(analysis: Analysis) -> Grid | None:
     if not analysis.dropped:
         return None
-    columns = (Column("path"), Column("status", weight=1), Column("why"), Column("what would enable it", code=True))
+    columns = (Column("path"), Column("status", weight=1), Column("why"), Column("how to enable it", code=True))
     rows = []
     for each in analysis.dropped:
         name = analysis.names.get(each.path.id) or _short(each.path.as_dict())
@@ -327,16 +327,16 @@ def _short(coordinates: dict[str, str]) -> str:
 def _trust(analysis: Analysis) -> tuple[Section, ...]:
     captions = {
         "order": "Run order",
-        "digests": "Digests: every path's rows against the generator's",
+        "digests": "Digests: each path's rows and the generator's",
         "disturbed": "Disturbed blocks",
-        "unfiltered": "Ratios with the disturbed blocks left in",
+        "unfiltered": "Ratios including disturbed blocks",
         "noise": "Noise of this machine",
         "floors": "Floors",
         "links": "Emulated links: a round trip of the ping-pong",
         "warm_up": "Warm-up",
         "intervals": "Intervals",
         "journal": "The journal",
-        "methods": "How each figure was obtained",
+        "methods": "Source of each figure",
     }
     sections = []
     for name in dict.fromkeys([*captions, *analysis.trust]):

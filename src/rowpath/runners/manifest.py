@@ -123,14 +123,14 @@ def add_external(file: Path) -> None:
     manifest = read_manifest(file)
     if isinstance(manifest.language, Language):
         if manifest.language.name in languages():
-            raise UsageError(f"{file}: there is a language '{manifest.language.name}' already", "give it another name")
+            raise UsageError(f"{file}: language '{manifest.language.name}' already exists", "choose another name")
         _external_languages[manifest.language.name] = manifest
         return
     taken = {(adapter.language, adapter.driver) for adapter in every_adapter()}
     for adapter in manifest.adapter:
         if (adapter.language, adapter.driver) in taken:
             raise UsageError(
-                f"{file}: there is a {adapter.language} adapter '{adapter.driver}' already", "give it another name"
+                f"{file}: {adapter.language} adapter '{adapter.driver}' already exists", "choose another name"
             )
         if "command" in adapter.build:
             _check_command(file, adapter)
@@ -148,7 +148,7 @@ def _check_command(file: Path, adapter: Adapter) -> None:
     command = adapter.build["command"]
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         raise UsageError(
-            f"{file}: the command of '{adapter.driver}' is no list of words: {command!r}",
+            f"{file}: invalid command of '{adapter.driver}': expected a list of strings, got {command!r}",
             'write build = { command = ["PROGRAM", "ARGUMENT"] }',
         )
 
@@ -156,7 +156,7 @@ def _check_command(file: Path, adapter: Adapter) -> None:
 def _check_source(file: Path, adapter: Adapter) -> None:
     if adapter.language not in languages():
         raise UsageError(
-            f"{file}: there is no runner of ours for the language '{adapter.language}'",
+            f"{file}: unknown language '{adapter.language}'",
             f'one of {", ".join(languages())}, or your own runner: build = {{ command = ["…"] }}',
         )
     if not source_file(adapter).is_file():
@@ -215,7 +215,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     if "command" in adapter.build:
         program = adapter.build["command"][0]
         there = shutil.which(program) is not None
-        return Availability(there, program, "" if there else f"there is no program {program}", "mend the manifest")
+        return Availability(there, program, "" if there else f"no program {program}", "fix the manifest")
     return toolchain(adapter.language).availability(adapter, version, path)
 
 
@@ -247,7 +247,7 @@ def read_manifest(file: Path) -> Manifest:
     try:
         manifest = msgspec.toml.decode(file.read_bytes(), type=Manifest)
     except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}", "give an adapters.toml") from error
+        raise UsageError(f"cannot read {file}: {error.strerror}", "name an adapters.toml") from error
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise UsageError(f"{file}: {error}", "see runners/PROTOCOL.md, section adapters.toml") from error
     folder = str(file.absolute().parent)

@@ -143,7 +143,7 @@ class Runner:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 self.kill()
-                raise RunnerFailure("timeout", f"no answer within {timeout_s:g} s; the runner was stopped")
+                raise RunnerFailure("timeout", f"no reply within {timeout_s:g} s; the runner was stopped")
             for descriptor, _event in self._poll.poll(left_s * 1000):
                 if descriptor == self._err.fileno():
                     self._read_errors()

@@ -13,7 +13,7 @@ PROTOCOL = (2, 0)
 CODEC = 1
 REQUIREMENTS = ("touch", "digest")
 MESSAGE_LIMIT_BYTES = 1 << 20
-VERIFIED_ROWS = 200_000  # of those delivered, so many are in the digest
+VERIFIED_ROWS = 200_000  # of those delivered, this many are in the digest
 
 ErrorKind = Literal["connect", "sql", "unsupported", "verify", "timeout", "internal"]
 
@@ -237,7 +237,7 @@ class ClientGroupsReply(Reply, kw_only=True):
 
 
 class CountedFailure(ErrorBody):
-    """So many operations failed in this way; the text is the first one's."""
+    """This many operations failed in this way; the text is the first one's."""
 
     count: int = 0
 

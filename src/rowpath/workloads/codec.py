@@ -266,7 +266,7 @@ def _decode_value(data: bytes, at: int, column: Column) -> tuple[Any, int]:
             element, at = _decode_value(data, at, column)
             elements.append(element)
         return elements, at
-    raise InternalError(f"byte {tag:#04x} begins no value of the codec")
+    raise InternalError(f"byte {tag:#04x} does not start a value of the codec")
 
 
 def decode_row(data: bytes, columns: Sequence[Column]) -> tuple[Any, ...]:

@@ -57,7 +57,7 @@ class WholeTable:
         return int(self._sums["payload_bytes"])
 
     def digest(self, scans: int, max_rows: int) -> str:
-        """The digest of the first `max_rows` rows of so many scans one after another."""
+        """The digest of the first `max_rows` rows of this many scans one after another."""
         wanted = min(scans * self.rows, max_rows)
         whole, rest = divmod(wanted, self.rows) if self.rows else (0, 0)
         total = (whole * self._hashes(self.rows) if whole else 0) + (self._hashes(rest) if rest else 0)
@@ -84,7 +84,7 @@ class WholeTable:
         return {"touches": [f"{touch & MASK64:016x}" for touch in touches], "payload_bytes": payload_bytes}
 
     def _hashes(self, rows: int) -> int:
-        """The sum of the hashes of the first so many rows."""
+        """The sum of the hashes of the first this many rows."""
 
         def added_up() -> str:
             result = codec.Digest()
@@ -146,7 +146,7 @@ def aggregated(rows: Iterable[generators.Row], names: list[str], columns: tuple[
 def _read(file: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(file.read_text())
-    except (OSError, ValueError):  # not there yet, or not whole: it is found anew
+    except (OSError, ValueError):  # not there yet, or not whole: it is found again
         return {}
     return found
 

@@ -342,7 +342,7 @@ def delimited_value(value: Any) -> str:
 
 
 def kept_file(table: Table) -> Path | None:
-    """The file that holds exactly the table's rows as TABLE.tbl, nobody's to change; None where none is kept."""
+    """The file that holds exactly the table's rows as TABLE.tbl, no one's to change; None where none is kept."""
     if table.generator not in tpch.SOURCES or tuple(c.name for c in table.columns) != GENERATORS[table.generator]:
         return None
     return tpch.file_of(table)

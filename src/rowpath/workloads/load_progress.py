@@ -24,7 +24,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 def report(what: str, done: int, total: int) -> None:
-    """So many rows of `total` are done; costs nothing when nobody watches."""
+    """This many rows of `total` are done; costs nothing when no one watches."""
     for watcher in _watchers:
         watcher(what, done, total)
 

@@ -1,4 +1,4 @@
-"""How one retrieval is parted among n clients: key ranges (low, high], or segments [begin, end) of a file."""
+"""How one retrieval is split among n clients: key ranges (low, high], or segments [begin, end) of a file."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def bounds(keys: Sequence[int] | NDArray[np.int64], n: int, bits: int) -> list[R
 
 
 def count(rows: int, n: int) -> list[Range]:
-    """The article's n ranges: the rows counted and parted as if the keys were 1, 2, …, rows.
+    """The article's n ranges: the rows counted and split as if the keys were 1, 2, …, rows.
 
     It drops the remainder of rows ÷ n, and of sparse keys every key above the number of rows.
     """

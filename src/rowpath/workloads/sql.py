@@ -63,7 +63,7 @@ def sql_for(workload: Workload, phase: Phase, engine: Dialect) -> str:
 
 
 def reset_for(workload: Workload, phase: Phase, engine: Dialect) -> tuple[str, ...]:
-    """The statements that make the phase's starting state anew; a DROP among them may fail, the others must not."""
+    """The statements that make the phase's starting state again; a DROP among them may fail, the others must not."""
     return tuple(_expand(workload, statement, engine) for statement in phase.reset)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "tpchgen-cli"
 PIECE_BYTES = 1 << 20
-# What making text of that size took on a slow machine; for estimates alone.
+# What making text of that size took on a slow machine; only for estimates.
 MADE_BYTES_PER_S = 30e6
 START_S = 1.0
 
@@ -91,7 +91,7 @@ def text_bytes(table: Table) -> float:
 
 
 def scale_of(table: Table) -> float:
-    """The scale at which tpchgen-cli makes exactly so many rows: it rounds down."""
+    """The scale at which tpchgen-cli makes exactly this many rows: it rounds down."""
     whole = SOURCES[table.generator].rows
     scale = table.rows / whole
     return scale if int(whole * scale) == table.rows else math.nextafter(scale, math.inf)
@@ -106,7 +106,7 @@ def path_of(table: Table) -> Path:
 def file_of(table: Table) -> Path:
     """The table's rows as a delimited text file (runners/PROTOCOL.md), made when it is not there.
 
-    Nobody may change it. Errors: EnvironmentMissing when the cache or its disk cannot take it.
+    No one may change it. Errors: EnvironmentMissing when the cache or its disk cannot take it.
     """
     file = path_of(table)
     if file.is_file():
@@ -120,7 +120,8 @@ def file_of(table: Table) -> Path:
     except OSError as error:
         if disk_space.is_full(error):
             raise EnvironmentMissing(
-                f"the disk of the cache {cache_dir()} is full", "make room, or ROWPATH_CACHE=DIR on another disk"
+                f"the disk of the cache {cache_dir()} is full",
+                "free disk space, or set ROWPATH_CACHE=DIR on another disk",
             ) from error
         raise unwritable_cache(cache_dir(), error) from error
     return file
@@ -130,7 +131,7 @@ def _make(table: Table, file: Path) -> None:
     source = SOURCES[table.generator]
     program = shutil.which(PROGRAM, path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
     if program is None:
-        raise EnvironmentMissing(f"{PROGRAM}, which makes TPC-H's tables, is not there", "make setup")
+        raise EnvironmentMissing(f"{PROGRAM}, which makes TPC-H's tables, is missing", "make setup")
     command = [program, "tbl", "-s", repr(scale_of(table)), "-T", source.name, "--stdout", "--quiet"]
     with tempfile.TemporaryDirectory(prefix="making-", dir=file.parent) as folder:
         partial, said = Path(folder) / "rows", Path(folder) / "said"
@@ -145,7 +146,7 @@ def _make(table: Table, file: Path) -> None:
             words = said.read_text(errors="replace").strip()[-300:]
             raise InternalError(
                 f"{PROGRAM} made {made} rows of {source.name}, not {table.rows} (status {status}) {words}",
-                "make room or memory, then run again",
+                "free disk space or memory, then run again",
             )
         file.with_suffix(".json").unlink(missing_ok=True)  # what was known of rows that are gone
         partial.rename(file)

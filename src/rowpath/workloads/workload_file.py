@@ -27,9 +27,7 @@ def load_workload(name_or_path: str | Path) -> Workload:
         return _read(Path(text))
     if text not in names():
         near = nearest(text, names())
-        raise UsageError(
-            f"there is no workload '{text}'", f"did you mean '{near}'?" if near else "rowpath list workloads"
-        )
+        raise UsageError(f"unknown workload '{text}'", f"did you mean '{near}'?" if near else "rowpath list workloads")
     return _read(data_dir() / "workloads" / f"{text}.toml")
 
 
@@ -40,7 +38,7 @@ def _read(file: Path) -> Workload:
     seen = set()
     for phase in workload.phases:
         if phase.name in seen:
-            raise UsageError(f"{file}: phase '{phase.name}' is there twice", "give each phase a name of its own")
+            raise UsageError(f"{file}: duplicate phase '{phase.name}'", "give each phase its own name")
         seen.add(phase.name)
         _check_phase(file, workload, phase)
     return workload
@@ -49,10 +47,10 @@ def _read(file: Path) -> Workload:
 def _known(file: Path, where: str, word: str, right: tuple[str, ...]) -> None:
     if word in right:
         return
-    near = nearest(word, right)
+    near, (what, _, key) = nearest(word, right), where.rpartition(", ")
     raise UsageError(
-        f"{file}: {where} names '{word}', which is not there",
-        f"did you mean '{near}'?" if near else f"there are: {', '.join(right) or 'none'}",
+        f"{file}: {what}: unknown {key} '{word}'",
+        f"did you mean '{near}'?" if near else f"one of: {', '.join(right) or 'none'}",
     )
 
 
@@ -90,12 +88,12 @@ def _check_phase(file: Path, workload: Workload, phase: Phase) -> None:
         raise UsageError(f"{file}: {where} has no parameters", f"truth = '{phase.truth}' needs parameters = {{…}}")
     ranged = phase.truth == "range" or (phase.truth == "aggregate" and phase.parameters is not None)
     if ranged and phase.range_rows < 1:
-        raise UsageError(f"{file}: {where} is over no rows", "range_rows = 1000, or as many as each range has")
+        raise UsageError(f"{file}: {where} reads no rows", "set range_rows, for example range_rows = 1000")
     if phase.truth == "aggregate":
         _check_aggregate(file, where, workload.tables[phase.table], phase)
     if phase.writes and phase.operations < 1:
         raise UsageError(
-            f"{file}: {where} writes but has no operations", "write operations = 1000, or as many as it shall do"
+            f"{file}: {where} writes but has no operations", "set operations, for example operations = 1000"
         )
     if phase.kind == "load":
         _check_load(file, where, phase)
@@ -103,8 +101,8 @@ def _check_phase(file: Path, workload: Workload, phase: Phase) -> None:
         _check_counted(file, where, workload, phase)
     if phase.union != (phase.parameters is not None and phase.parameters.generator == "ranges"):
         raise UsageError(
-            f"{file}: {where}: union and parameters = {{ generator = 'ranges', … }} go together",
-            "one retrieval in parts has both, anything else neither",
+            f"{file}: {where}: union and parameters = {{ generator = 'ranges', … }} belong together",
+            "set both for one retrieval in parts, otherwise neither",
         )
     if phase.union:
         _check_union(file, where, workload, phase)
@@ -130,7 +128,7 @@ def _check_phase(file: Path, workload: Workload, phase: Phase) -> None:
 def _check_load(file: Path, where: str, phase: Phase) -> None:
     if not phase.way or not phase.table or phase.parameters is None:
         raise UsageError(
-            f"{file}: {where} does not say what it loads", "kind = 'load' needs way, table and parameters = {…}"
+            f"{file}: {where} does not name what it loads", "kind = 'load' needs way, table and parameters = {…}"
         )
     if phase.parameters.count % phase.rows_per_operation:
         raise UsageError(
@@ -148,18 +146,18 @@ def _check_counted(file: Path, where: str, workload: Workload, phase: Phase) -> 
     named = phase.parameters.columns if phase.parameters else ()
     if not (phase.writes and phase.kind == "execute" and phase.after == phase.table and named == table.primary_key):
         raise UsageError(
-            f"{file}: {where}: what it counts could not be told from the table",
+            f"{file}: {where}: the table cannot show what it counts",
             f"counted needs kind = 'execute', writes = true, after = '{phase.table}' and its primary key as parameters",
         )
     if not phase.reset:
-        raise UsageError(f"{file}: {where} counts on from what is there", "write reset = ['UPDATE … SET … = 0']")
+        raise UsageError(f"{file}: {where} adds to existing counts", "write reset = ['UPDATE … SET … = 0']")
 
 
 def _check_union(file: Path, where: str, workload: Workload, phase: Phase) -> None:
     assert phase.parameters is not None
     if phase.kind != "query" or phase.truth != "whole-table":
         raise UsageError(
-            f"{file}: {where} is no retrieval of a whole table", "union needs kind = 'query', truth = 'whole-table'"
+            f"{file}: {where} does not read a whole table", "union needs kind = 'query', truth = 'whole-table'"
         )
     name = parameter_table(workload, phase)
     table = workload.tables.get(name)

@@ -104,4 +104,4 @@ def test_each_mode_is_a_build_of_its_own() -> None:
 
 def test_a_missing_precompiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _name: None)
-    assert ecpg.problem(ADAPTERS["ecpg"]) == ("there is no precompiler ecpg", "apt-get install libecpg-dev")
+    assert ecpg.problem(ADAPTERS["ecpg"]) == ("no precompiler ecpg", "apt-get install libecpg-dev")

@@ -232,5 +232,5 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "header" in here.reason
         assert not ENGINES[DRIVERS[driver]].availability().ok
     monkeypatch.setenv("PATH", "")
-    assert cobol.problem(ADAPTERS["gnucobol"]) == ("there is no COBOL compiler (cobc)", "apt-get install gnucobol3")
+    assert cobol.problem(ADAPTERS["gnucobol"]) == ("no COBOL compiler (cobc)", "apt-get install gnucobol3")
     assert cobol.problem(ADAPTERS["lmdb"]) is None

@@ -16,8 +16,8 @@ from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, dif
 from rowpath.model.claims import Check, Claim, PublishedColumn, PublishedRow, Selector
 from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER
 
-Outcome = Literal["holds", "does not hold", "can't be told"]
-UNTOLD: Outcome = "can't be told"
+Outcome = Literal["holds", "does not hold", "uncertain"]
+UNCERTAIN: Outcome = "uncertain"
 MEASURED_AT = ("workload", "phase", "regime")
 
 
@@ -58,15 +58,15 @@ def published(evidence: Evidence, columns: Iterable[PublishedColumn]) -> tuple[P
 
 def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     if check.kind == "not-testable":
-        return UNTOLD, check.reason
+        return UNCERTAIN, check.reason
     if check.kind == "ratio":
         interval, figure = _ratio(evidence, check, {})
-        return (_bounded(interval, check) if interval else UNTOLD), figure
+        return (_bounded(interval, check) if interval else UNCERTAIN), figure
     if check.kind == "crossover":
         return _crossover(evidence, check)
     if check.kind == "equal":
         interval, figure = _ratio(evidence, check, {})
-        return (_equal(interval, check) if interval else UNTOLD), figure
+        return (_equal(interval, check) if interval else UNCERTAIN), figure
     if check.kind == "figure":
         return _figure(evidence, check)
     if check.kind == "never-above":
@@ -74,7 +74,7 @@ def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     (first, one), (second, other) = (_ratio(evidence, check, side) for side in (check.first, check.second))
     figure = f"{in_words(check.first)}: {one}; {in_words(check.second)}: {other}"
     if first is None or second is None or min(first.sets, second.sets) < SETS_FOR_CLAIMS:
-        return UNTOLD, figure
+        return UNCERTAIN, figure
     outcomes = {"flip": _flipped, "shrinks": _shrunk, "appears": _appears}
     return outcomes[check.kind](first, second), figure
 
@@ -83,10 +83,10 @@ def _figure(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     """Whether the interval of the best path's own figure lies within the bounds."""
     best = best_of(evidence, check.metric, _asked(check, check.numerator))
     if best is None:
-        return UNTOLD, _unmeasured(check, in_words(check.numerator))
+        return UNCERTAIN, _unmeasured(check, in_words(check.numerator))
     interval = student([math.log(value) for value in best.values.values() if value > 0], evidence.cells.confidence)
     if interval is None:
-        return UNTOLD, f"{best.name} has no {check.metric}"
+        return UNCERTAIN, f"{best.name} has no {check.metric}"
     ends = " to ".join(
         text.figure(end, best.unit) for end in (interval.ratio_low, interval.ratio_high) if end is not None
     )
@@ -97,31 +97,31 @@ def _never_above(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     """Whether no set of any path that matches had more: one counterexample decides, and so do all without one."""
     found = candidates(evidence, check.metric, _asked(check, check.numerator))
     if not found:
-        return UNTOLD, _unmeasured(check, in_words(check.numerator))
+        return UNCERTAIN, _unmeasured(check, in_words(check.numerator))
     worst = max(found, key=lambda best: max(best.values.values()))
     most = max(worst.values.values())
     cases = sum(len(best.values) for best in found)
-    told: Outcome = "holds" if check.at_most is None or most <= check.at_most else "does not hold"
+    outcome: Outcome = "holds" if check.at_most is None or most <= check.at_most else "does not hold"
     return (
-        told,
-        f"at most {text.figure(most, worst.unit)} in each of {cases} cases (the most: {worst.name}, {worst.place})",
+        outcome,
+        f"at most {text.figure(most, worst.unit)} in each of {cases} cases (highest: {worst.name}, {worst.place})",
     )
 
 
 def _equal(interval: Interval, check: Check) -> Outcome:
     """The interval contains 1 and lies within the bounds; it surely does not hold where it excludes 1."""
     if interval.sets < SETS_FOR_CLAIMS:
-        return UNTOLD
+        return UNCERTAIN
     if not interval.low <= 0 <= interval.high:
         return "does not hold"
-    return "holds" if _bounded(interval, check) == "holds" else UNTOLD
+    return "holds" if _bounded(interval, check) == "holds" else UNCERTAIN
 
 
 def _appears(first: Interval, second: Interval) -> Outcome:
     """Neither is surely ahead in the first ratio, one is in the second."""
     if not first.low <= 0 <= first.high:
         return "does not hold"
-    return UNTOLD if second.low <= 0 <= second.high else "holds"
+    return UNCERTAIN if second.low <= 0 <= second.high else "holds"
 
 
 def _asked(check: Check, added: Selector) -> dict[str, str | tuple[str, ...]]:
@@ -134,15 +134,15 @@ def _crossover(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     missing = [in_words(side) for side, line in found if line is None]
     (_, small), (_, large) = found
     if small is None or large is None:
-        return UNTOLD, f"no path was swept for {' and '.join(missing)}"
+        return UNCERTAIN, f"no row sweep was measured for {' and '.join(missing)}"
     sizes = sorted(size_sweep.sizes_of(evidence).values())
     figure = "; ".join(f"{line.path.name}: {_told(line)}" for line in (small, large))
     interval = size_sweep.crossing(small, large)
     if min(len(small.by_set), len(large.by_set)) < SETS_FOR_CLAIMS:
-        return UNTOLD, figure
+        return UNCERTAIN, figure
     if interval is None:
         ahead = min((small, large), key=lambda line: line.at(sizes[-1]))
-        return "does not hold", f"{figure}: the lines do not surely cross, {ahead.path.name} leads at {sizes[-1]} rows"
+        return "does not hold", f"{figure}: no certain crossing, {ahead.path.name} leads at {sizes[-1]} rows"
     ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
     figure = f"{figure}: they cross at {text.count(interval.ratio)} rows ({ends})"
     right = small.mean[0] < large.mean[0] and interval.low > 0 and interval.high < math.log(sizes[-1])
@@ -167,19 +167,19 @@ def _told(line: size_sweep.Line) -> str:
 
 def _bounded(interval: Interval, check: Check) -> Outcome:
     if interval.sets < SETS_FOR_CLAIMS:
-        return UNTOLD
+        return UNCERTAIN
     least = math.log(check.at_least) if check.at_least is not None else -math.inf
     most = math.log(check.at_most) if check.at_most is not None else math.inf
     if interval.high < least or interval.low > most:
         return "does not hold"
-    return "holds" if interval.low >= least and interval.high <= most else UNTOLD
+    return "holds" if interval.low >= least and interval.high <= most else UNCERTAIN
 
 
 def _flipped(first: Interval, second: Interval) -> Outcome:
     """Surely on different sides of 1, or surely on the same."""
     sides = [1 if each.low > 0 else -1 if each.high < 0 else 0 for each in (first, second)]
     if 0 in sides:
-        return UNTOLD
+        return UNCERTAIN
     return "holds" if sides[0] != sides[1] else "does not hold"
 
 
@@ -188,7 +188,7 @@ def _shrunk(first: Interval, second: Interval) -> Outcome:
     if first.mean < 0:
         first, second = first.inverse, second.inverse
     change = difference(first, second)
-    return "holds" if change.low > 0 else "does not hold" if change.high < 0 else UNTOLD
+    return "holds" if change.low > 0 else "does not hold" if change.high < 0 else UNCERTAIN
 
 
 def _unmeasured(check: Check, where: str) -> str:
@@ -208,7 +208,7 @@ def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval 
         return None, _unmeasured(check, " and ".join(in_words({**side, **added}) for side in missing))
     interval = _interval(evidence, check.metric, numerator, denominator)
     if interval is None:
-        return None, "the two paths never met in a set"
+        return None, "no set holds both paths"
     ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
     provisional = "" if interval.sets >= SETS_FOR_CLAIMS else f", provisional: {interval.sets} sets"
     alike = numerator.place == denominator.place

@@ -31,12 +31,12 @@ def _sentence(column: str, rows: list[Published], here: list[Published]) -> str:
     moved = max(found, key=lambda row: abs(found.index(row) - places.index(row)))
     king, now = there[0], found[0]
     if king.row == now.row:
-        lead = f"the article's king, {king.row}, is king here too ({now.measured_name}"
+        lead = f"the article's fastest row, {king.row}, is fastest here too ({now.measured_name}"
     else:
-        lead = f"the article's king is {king.row}, here it is {now.row} ({now.measured_name}"
+        lead = f"the article's fastest row is {king.row}, here it is {now.row} ({now.measured_name}"
     sentence = (
-        f"Published, {column}: {lead}, {text.figure(now.measured_value, now.unit)}); of the {len(pairs)} pairs of its "
-        f"rows that something stands for here, {kept} keep their order ({text.share(kept / len(pairs))})"
+        f"Published, {column}: {lead}, {text.figure(now.measured_value, now.unit)}); of the {len(pairs)} pairs of "
+        f"rows with a counterpart here, {kept} keep their order ({text.share(kept / len(pairs))})"
     )
     if moved in (king, now) or found.index(moved) == places.index(moved):
         return f"{sentence}."

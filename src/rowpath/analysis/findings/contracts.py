@@ -14,7 +14,7 @@ from rowpath.model.workload import Phase
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
 ROUND_TRIPS_SLACK = 0.05
-FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for so many rows
+FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for this many rows
 EXECUTES_LEAST = 0.95  # per operation
 COMMITS_SLACK = 0.05
 COMMITS_LAG = 1  # that a backend may tell one reading late
@@ -42,9 +42,9 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
             f"{path.name} takes {text.count(trips)} round trips per operation in {phase_text(proof)}, "
             f"where statement={statement} means {expected}",
             f"{text.count(proof.round_trips)} round trips in {proof.operations} operations through the counting proxy",
-            "the server is not asked each time"
+            "some operations do not reach the server"
             if few
-            else "the driver prepares anew, opens transactions or asks twice",
+            else "the driver prepares each time, opens transactions or sends requests twice",
             f"rowpath run {evidence.experiment} --plan",
             (path.name,),
         )
@@ -61,18 +61,18 @@ def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         if prepares is None or executes is None or once:
             continue
         if statement == "prepared" and executes < EXECUTES_LEAST:
-            told = "the server executes no prepared statement: the driver puts the values into the text"
+            problem = "the server executes no prepared statement: the driver writes the values into the SQL text"
         elif statement == "text" and executes + prepares > 1 - EXECUTES_LEAST:
-            told = "the server prepares or executes a prepared statement, where plain text was meant"
+            problem = "the server prepares or executes a prepared statement, where plain text was requested"
         else:
             continue
         yield Finding(
             "statement-not-as-declared",
             "error",
-            f"{path.name} is not statement={statement} in {phase_text(proof)}: {told}",
+            f"{path.name} is not statement={statement} in {phase_text(proof)}: {problem}",
             f"{text.count(proof.prepares)} prepares and {text.count(proof.executes)} executes of prepared statements "
-            f"in {proof.operations} operations, by the server's own counters",
-            "an option of the driver that did not take effect",
+            f"in {proof.operations} operations, by the server's counters",
+            "a driver option did not take effect",
             f"rowpath run {evidence.experiment} --plan",
             (path.name,),
         )
@@ -97,17 +97,17 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         single = defined is None or (defined.kind != "load" and defined.access != "create")
         clients = int(path.coordinates.get("clients", "1"))  # commits that come together may share a sync
         if durability == "full" and each < SYNCS_FULL / clients:
-            told = "not every commit reaches the disk"
+            problem = "not every commit reaches the disk"
         elif durability == "none" and single and each > SYNCS_NONE and len(path.durabilities) > 1:
-            told = "commits reach the disk although they need not"
+            problem = "commits reach the disk although durability=none"
         else:
             continue
         yield Finding(
             "syncs-not-as-declared",
             "error",
-            f"{path.name} is not durability={durability} in {phase_text(proof)}: {told}",
+            f"{path.name} is not durability={durability} in {phase_text(proof)}: {problem}",
             f"{text.count(each)} syncs per commit in {proof.operations} operations",
-            "a setting that did not take effect, or syncs that are shared or asynchronous",
+            "a setting did not take effect, or syncs are shared or asynchronous",
             "rowpath doctor",
             (path.name,),
         )
@@ -130,9 +130,9 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "commits-not-as-declared",
             "error" if fewer and path.coordinates.get("profile") == "tuned" else "warning",
-            f"{path.name} commits {text.count(commits)} times per operation in {phase_text(proof)}; once was meant",
-            f"{text.count(proof.commits)} commits in {proof.operations} operations by the server's own counter",
-            "statements share a transaction, or the driver opens transactions of its own",
+            f"{path.name} commits {text.count(commits)} times per operation in {phase_text(proof)}, not once",
+            f"{text.count(proof.commits)} commits in {proof.operations} operations by the server's counter",
+            "statements share a transaction, or the driver opens its own transactions",
             f"rowpath run {evidence.experiment} --plan",
             (path.name,),
         )
@@ -140,7 +140,7 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
 
 def durability_differs(evidence: Evidence) -> Iterator[Finding]:
     """Paths of different durability in one comparison of a phase that writes."""
-    told: set[tuple[str, ...]] = set()
+    reported: set[tuple[str, ...]] = set()
     for ranking in evidence.rankings:
         if not evidence.writes(ranking.workload, ranking.phase):
             continue
@@ -150,15 +150,15 @@ def durability_differs(evidence: Evidence) -> Iterator[Finding]:
             if row.rank and path is not None:
                 by_durability.setdefault(path.coordinates.get("durability", "none"), []).append(row.name)
         key = (ranking.workload, ranking.phase, ranking.comparison)
-        if len(by_durability) < 2 or key in told:
+        if len(by_durability) < 2 or key in reported:
             continue
-        told.add(key)
+        reported.add(key)
         yield Finding(
             "durability-differs",
             "error",
-            f"{ranking.workload}.{ranking.phase}: one ranking mixes durabilities; do not compare across them",
+            f"{ranking.workload}.{ranking.phase}: one ranking mixes durabilities: do not compare across them",
             "; ".join(f"{durability}: {', '.join(names)}" for durability, names in by_durability.items()),
-            "the paths share a comparison although their commits promise different things",
+            "the paths share a comparison although their commits give different guarantees",
             evidence.rerun(f"durability={min(by_durability)}"),
             tuple(name for names in by_durability.values() for name in names),
         )
@@ -174,8 +174,8 @@ def fetch_size_ignored(evidence: Evidence) -> Iterator[Finding]:
             "fetch-size-ignored",
             "warning",
             f"{path.name} ignores its fetch size of {size} in {phase_text(proof)}",
-            f"{rows:.0f} rows came in {text.count(trips)} round trips; {rows / size:.0f} were to be expected",
-            "the driver honours a fetch size inside a transaction only, or not at all",
+            f"{rows:.0f} rows came in {text.count(trips)} round trips; {rows / size:.0f} were expected",
+            "the driver uses a fetch size only inside a transaction, or never",
             f"rowpath run {evidence.experiment} --plan",
             (path.name,),
         )
@@ -193,7 +193,13 @@ def result_buffered_whole(evidence: Evidence) -> Iterator[Finding]:
             "result-buffered-whole",
             "note" if declared else "warning",
             f"{path.name} holds a whole result in memory"
-            + ("" if result == "none" else f", as result={result} says" if declared else f" although result={result}"),
+            + (
+                ""
+                if result == "none"
+                else f", as result={result} declares"
+                if declared
+                else f" although result={result}"
+            ),
             f"{grown.large} of {grown.rows:.0f} rows peaks {text.size(grown.bytes)} above {grown.small}; "
             f"its payload is {text.size(grown.payload_bytes)}",
             "memory grows with the number of rows",
@@ -214,7 +220,7 @@ def confounded_version(evidence: Evidence) -> Iterator[Finding]:
             "note",
             f"driver and engine version are confounded for {words(names)}: ranked apart",
             reason,
-            "a difference to the other paths may come from the driver or from the engine's build",
+            "a difference from other paths may come from the driver or from the engine's build",
             "rowpath list paths",
             tuple(names),
         )

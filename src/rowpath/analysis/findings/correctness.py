@@ -23,7 +23,7 @@ def wrong_rows(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "wrong-rows",
             "error",
-            f"{name} delivered other rows than the generator made; it is not ranked in {phases_text(records)}",
+            f"{name} delivered wrong rows: not ranked in {phases_text(records)}",
             f"{phase_text(first)}: {first.rows} rows, digest {first.digest or 'missing'}"
             + (f" instead of {first.expected}" if first.expected else ""),
             _cause(evidence, first),
@@ -36,8 +36,8 @@ def _cause(evidence: Evidence, record: VerifyRecord) -> str:
     path = evidence.path(record.path_id)
     if path is not None and path.coordinates.get("ranges") == "count" and record.rows < (record.expected_rows or 0):
         return (
-            "ranges=count parts the table as if its keys were 1, 2, …, rows: what remains of rows ÷ clients, and every "
-            "key above the number of rows, is never asked for; ranges=bounds asks for all"
+            "ranges=count assumes the keys 1, 2, …, rows. No client reads the remainder of rows ÷ clients, "
+            "or keys above the number of rows; ranges=bounds reads all"
         )
     return "the driver or its adapter changes, loses or repeats values"
 
@@ -53,10 +53,10 @@ def values_not_read(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "values-not-read",
             "error",
-            f"{name} did not take every value of every row inside the clock: not ranked in {phases_text(samples)}",
+            f"{name} did not read every value of every row inside the clock: not ranked in {phases_text(samples)}",
             f"{phase_text(first)}: {touch_text(first)} in {len(samples)} samples"
-            + ("; outside the clock its digest was right" if digests and all(digests) else ""),
-            "values are left unread until asked for, or answers come from a cache",
+            + ("; outside the clock its digest was correct" if digests and all(digests) else ""),
+            "values are decoded only on access, or results come from a cache",
             f"rowpath verify {evidence.experiment} -v",
             (name,),
         )
@@ -76,21 +76,21 @@ def failed_operations(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "failed-operations",
             "error",
-            f"{count} operations of {name} failed in {where[1]}.{where[2]}: no rate is given there",
-            texts[where] or "the runner gave no text",
+            f"{count} operations of {name} failed in {where[1]}.{where[2]}: its rate is withheld",
+            texts[where] or "the runner gave no message",
             "",
             f"rowpath verify {evidence.experiment} -v",
             (name,),
         )
     failures = [record for record in evidence.journal.all(FailureRecord) if record.status == "failed"]
-    told: set[tuple[tuple[str, str, str], str]] = set()
+    reported: set[tuple[tuple[str, str, str], str]] = set()
     for failure in failures:
         text = failure_text(failure)
-        if (failure.where, text) in told:
+        if (failure.where, text) in reported:
             continue
-        told.add((failure.where, text))
+        reported.add((failure.where, text))
         name = evidence.name(failure.path_id)
-        where_text = f"in {phase_text(failure)}" if failure.phase else "and did not run to its end"
+        where_text = f"in {phase_text(failure)}" if failure.phase else "and did not finish"
         yield Finding(
             "failed-operations",
             "error",
@@ -107,20 +107,21 @@ def converted_values(evidence: Evidence) -> Iterator[Finding]:
     columns: dict[str, list[str]] = {}
     for record in evidence.journal.all(VerifyRecord):
         columns.setdefault(record.path_id, []).extend(record.converted)
-    told: dict[str, str] = {}
+    converted: dict[str, str] = {}
     for path in evidence.journal.paths.values():
         named = ", ".join(dict.fromkeys(columns.get(path.path_id, []))) or path.converted
         if named:
-            told[path.name] = named
-    if told:
+            converted[path.name] = named
+    if converted:
         yield Finding(
             "converted-values",
             "note",
-            f"{_paths(list(told))} {'pays' if len(told) == 1 else 'pay'} for converting text into the column's type",
-            "; ".join(f"{name}: {named}" for name, named in told.items()),
+            f"{_paths(list(converted))} {'pays' if len(converted) == 1 else 'pay'} "
+            "for converting text into the column's type",
+            "; ".join(f"{name}: {named}" for name, named in converted.items()),
             "the driver hands these columns over as text; the adapter converts them inside the clock",
             f"rowpath run {evidence.experiment} --plan",
-            tuple(told),
+            tuple(converted),
         )
 
 
@@ -139,13 +140,13 @@ def missing_path(evidence: Evidence) -> Iterator[Finding]:
     failed = {record.path_id for record in evidence.journal.all(FailureRecord)}
     silent = [path.name for path_id, path in evidence.journal.paths.items() if path_id not in measured | failed]
     if silent:
-        ended = evidence.journal.outcome or "killed, or still under way"
+        ended = evidence.journal.outcome or "killed, or still running"
         yield Finding(
             "missing-path",
             "warning",
-            f"nothing was measured of {_paths(silent)}",
+            f"no measurement of {_paths(silent)}",
             f"{words(silent)}; the run: {ended}",
-            "the run ended before their turn",
+            "the run ended before these paths started",
             f"rowpath run --resume {evidence.directory}",
             tuple(silent),
         )

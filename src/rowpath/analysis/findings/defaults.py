@@ -1,4 +1,4 @@
-"""What one gets though nobody asked for it: transactions of a driver's own, preparing anew, TLS, the main thread."""
+"""What one gets though no one asked for it: transactions of a driver's own, preparing again, TLS, the main thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's s
 
 
 def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
-    """A connection without autocommit where autocommit was meant: the driver opens transactions of its own."""
+    """A connection without autocommit where autocommit was requested: the driver opens its own transactions."""
     proofs: dict[str, list[CountedRecord]] = {}
     for proof in evidence.counted.values():
         defined = evidence.phase(proof)
@@ -33,10 +33,10 @@ def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "implicit-transaction",
             "warning",
-            f"{evidence.name(path_id)} opens transactions of its own in {phases_text(proofs[path_id])}, "
-            "where autocommit was meant",
+            f"{evidence.name(path_id)} opens its own transactions in {phases_text(proofs[path_id])}, "
+            "where autocommit was requested",
             f"autocommit={settings['autocommit']} on the live connection; {told}",
-            "the driver's default: it begins a transaction before the first statement, and the program must end it",
+            "the driver's default: it begins a transaction before the first statement, and the program must commit",
             evidence.rerun("profile=tuned"),
             (evidence.name(path_id),),
         )
@@ -48,10 +48,10 @@ def _transaction_text(proof: CountedRecord) -> str:
         for name in ("round_trips", "commits")
         if (each := proof.each(name)) is not None
     ]
-    return f"{phase_text(proof)}: {' and '.join(parts) or 'nothing counted'} per operation"
+    return f"{phase_text(proof)}: {' and '.join(parts) or 'no counts'} per operation"
 
 
-def prepared_anew(evidence: Evidence) -> Iterator[Finding]:
+def prepared_each_time(evidence: Evidence) -> Iterator[Finding]:
     """The SQL text travels with each execution: a broken promise, or the cost of `bound`."""
     for proof in evidence.counted.values():
         path, sent = evidence.path(proof.path_id), proof.each("texts_sent")
@@ -66,11 +66,11 @@ def prepared_anew(evidence: Evidence) -> Iterator[Finding]:
         )
         if statement == "prepared" and sent >= TRAVELS:
             yield Finding(
-                "prepared-anew",
+                "prepared-each-time",
                 "warning",
-                f"{path.name} prepares anew on each execution in {phase_text(proof)}, although statement=prepared",
+                f"{path.name} prepares on each execution in {phase_text(proof)}, although statement=prepared",
                 counted,
-                "the driver keeps no prepared statement for this way of executing it, or a limit throws it out",
+                "the driver caches no prepared statement for this call, or a limit evicts it",
                 f"rowpath run {evidence.experiment} --plan",
                 (path.name,),
             )
@@ -86,12 +86,11 @@ def _dearer_than_prepared(evidence: Evidence, proof: CountedRecord, counted: str
         return
     ratio = _ratio_text(interval)
     yield Finding(
-        "prepared-anew",
+        "prepared-each-time",
         "note",
-        f"{cell.path.name} is prepared anew on each execution in {phase_text(cell)}: "
-        f"{ratio} the cost of {twin.path.name}",
+        f"{cell.path.name} is prepared on each execution in {phase_text(cell)}: {ratio} the cost of {twin.path.name}",
         f"{counted}; {text.duration(cell.median)} against {text.duration(twin.median)} prepared once",
-        "parsing and planning again, and the text's bytes: what statement=bound means",
+        "statement=bound parses and plans each time and sends the SQL text",
         evidence.rerun("statement=prepared"),
         (cell.path.name, twin.path.name),
     )
@@ -129,12 +128,12 @@ def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "main-thread-stack",
             "warning",
-            f"{cell.path.name} pays for being called from the main thread in {phase_text(cell)}: "
+            f"{cell.path.name} is slower on the main thread in {phase_text(cell)}: "
             f"{_ratio_text(interval)} the cost of {twin.path.name}",
-            f"{text.count(calls)} system calls an operation on the main thread, {text.count(fewer)} on a thread of its "
-            f"own; {text.duration(cell.median)} against {text.duration(twin.median)}",
-            "the library asks where its thread's stack is (pthread_getattr_np) on every call; of the main thread the C "
-            "library knows it only from /proc/self/maps, which it opens, reads and parses each time",
+            f"{text.count(calls)} system calls an operation on the main thread, {text.count(fewer)} on a thread of "
+            f"its own; {text.duration(cell.median)} against {text.duration(twin.median)}",
+            "the library looks up its thread's stack (pthread_getattr_np) on every call; for the main thread the C "
+            "library opens, reads and parses /proc/self/maps each time",
             evidence.rerun("thread=worker,main"),
             (cell.path.name, twin.path.name),
         )
@@ -146,7 +145,7 @@ def _system_calls(evidence: Evidence, cell: Cell) -> float | None:
     return proof.each("system_calls") if proof is not None else None
 
 
-def tls_not_asked_for(evidence: Evidence) -> Iterator[Finding]:
+def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
     """A connection that is encrypted although the path does not say `tls=on`."""
     for path_id, settings in _settings(evidence).items():
         path, found = evidence.path(path_id), str(settings.get("tls", "")).lower()
@@ -155,13 +154,13 @@ def tls_not_asked_for(evidence: Evidence) -> Iterator[Finding]:
             continue
         by_default = asked == "default" or path.coordinates.get("profile") == "shipped"
         yield Finding(
-            "tls-not-asked-for",
+            "unrequested-tls",
             "warning" if by_default else "error",
             f"{path.name} encrypts its connection although tls={asked}",
             f"tls={settings['tls']} on the live connection",
-            "the driver takes TLS where the server offers it"
+            "the driver uses TLS when the server offers it"
             if by_default
-            else "the driver cannot be told not to, or its adapter does not tell it",
+            else "the driver has no option to disable TLS, or its adapter does not set it",
             evidence.rerun("tls=off,on"),
             (path.name,),
         )

@@ -36,14 +36,15 @@ def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
     for each in _figures(evidence):
         if each.reached or each.cut:
             continue
-        begun = f"; {text.count(each.not_begun)} operations were due and never begun" if each.not_begun else ""
+        begun = f"; {text.count(each.not_begun)} operations were due and never started" if each.not_begun else ""
         yield Finding(
             "rate-not-reached",
             "warning",
-            f"{each.client_group} of {each.name} did not reach their rate in '{each.stage}': no percentiles of latency",
-            f"{text.rate(each.rate_per_s)} of the {text.rate(each.asked_per_s)} asked for{begun}",
-            "the path cannot do as many operations per second with so many clients: the queue grows as long as it is "
-            "fed, and its percentiles say how long that was",
+            f"{each.client_group} of {each.name} did not reach the requested rate in '{each.stage}': "
+            "latency percentiles are withheld",
+            f"{text.rate(each.rate_per_s)} of the {text.rate(each.asked_per_s)} requested{begun}",
+            "the path cannot reach this rate with this number of clients: the queue grows until the stage ends, "
+            "so percentiles would only show the stage's length",
             evidence.rerun(f"-R '{each.client_group}={max(1.0, each.rate_per_s / 2):.0f}'"),
             (each.name,),
         )
@@ -70,12 +71,12 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
             "warning",
             f"no operation of {longest.client_group} completed for {_stood(longest)} "
             f"in stage '{longest.stage}' ({longest.name})",
-            f"no operation of theirs ended within it; 99 % take {text.duration(longest.service.p99_ns)} at the most"
-            + (f"; so did {words(also)}" if also else "")
+            f"p99 service time {text.duration(longest.service.p99_ns)}"
+            + (f"; also {words(also)}" if also else "")
             + (f", and {rest} more" if rest > 0 else ""),
-            "a lock or a checkpoint that all wait for"
-            + (", perhaps the backup's" if backup else "")
-            + ", or cores that something else took",
+            "a lock or a checkpoint that blocks every operation"
+            + (", possibly the backup's" if backup else "")
+            + ", or other programs on the same cores",
             evidence.rerun(f"-R '{longest.client_group}={max(1.0, longest.rate_per_s / 2):.0f}'"),
             (longest.name,),
         )
@@ -91,7 +92,7 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
     at_work: dict[tuple[str, str], set[str]] = {}
     for each in _figures(evidence):
         at_work.setdefault((each.path_id, each.stage), set()).add(each.client_group)
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for less in figures:
         more = [
             each
@@ -101,9 +102,9 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
             and each.rate_per_s >= FASTER_LEAST * less.rate_per_s
             and (each.low or 0.0) > (less.high or float("inf"))
         ]
-        if not more or (less.path_id, less.client_group) in told:
+        if not more or (less.path_id, less.client_group) in reported:
             continue
-        told.add((less.path_id, less.client_group))
+        reported.add((less.path_id, less.client_group))
         most = max(more, key=lambda each: each.rate_per_s)
         yield Finding(
             "faster-with-others",
@@ -111,10 +112,10 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
             f"{less.client_group} run faster on {less.name} when other client groups are active: "
             f"{text.ratio(most.rate_per_s / less.rate_per_s)} in '{most.stage}'",
             f"{text.rate(most.rate_per_s)} there, {text.rate(less.rate_per_s)} in '{less.stage}'; "
-            f"half of their operations take {text.duration(most.service.p50_ns)} and "
-            f"{text.duration(less.service.p50_ns)} at the most" + _busy(evidence, less),
-            "with little to do a core falls asleep between request and answer, and has to be woken for each (in a "
-            "virtual machine by its host); others at work keep it awake",
+            f"median service time {text.duration(most.service.p50_ns)} and "
+            f"{text.duration(less.service.p50_ns)}" + _busy(evidence, less),
+            "an idle core sleeps between request and reply and must be woken each time (in a "
+            "virtual machine by its host); other active groups keep it awake",
             evidence.rerun(),
             (less.name,),
         )
@@ -152,8 +153,8 @@ def operations_refused(evidence: Evidence) -> Iterator[Finding]:
             "operations-refused",
             "warning",
             f"{text.count(each.failed)} operations of {each.client_group} of {each.name} failed in '{each.stage}'",
-            ("; ".join(kinds) or "the runner gave no text") + (f"; and {rest} other kinds" if rest > 0 else ""),
-            "the engine refuses what it cannot do at once; failed operations are in no rate and no percentile",
+            ("; ".join(kinds) or "the runner gave no message") + (f"; and {rest} other kinds" if rest > 0 else ""),
+            "the engine refuses what it cannot do immediately; no rate or percentile includes failed operations",
             evidence.rerun(),
             (each.name,),
         )
@@ -169,14 +170,14 @@ def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
         durability = path.coordinates.get("durability", "none") if path else "none"
         allowed = record.when == "kill" and durability == "none" and not record.doubled
         what = [f"{text.count(record.lost)} lost"] if record.lost else []
-        what += [f"{text.count(record.doubled)} done more often than asked for"] if record.doubled else []
+        what += [f"{text.count(record.doubled)} applied more than once"] if record.doubled else []
         name = evidence.name(record.path_id)
         yield Finding(
             "acknowledged-lost",
             "note" if allowed else "error",
             f"{name}: acknowledged writes are missing after a kill, as durability=none allows"
             if allowed
-            else f"{name}: the database does not hold what its clients were told ({_WHEN[record.when]})",
+            else f"{name}: the database does not hold the acknowledged writes ({_WHEN[record.when]})",
             f"of {text.count(record.writes)} acknowledged writes {words(what) or record.reason or 'none was found'}; "
             f"{text.count(record.in_doubt)} more in doubt, {text.count(record.rows)} rows read"
             + (f"; {record.reason}" if record.reason and what else ""),
@@ -202,14 +203,14 @@ def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
         if record.stopped or (record.ok and record.restored is not False and not wrong):
             continue
         name = evidence.name(record.path_id)
-        found = f"{checked.lost} writes lost, {checked.doubled} done twice" if checked is not None and wrong else ""
+        found = f"{checked.lost} writes lost, {checked.doubled} applied twice" if checked is not None and wrong else ""
         yield Finding(
             "backup-not-restorable",
             "error",
             f"a backup of {name} ({record.way}) {'could not be restored' if record.ok else 'failed'} "
             f"in '{record.stage}'",
             "; ".join(part for part in (record.reason, found) if part) or "no reason was given",
-            "a backup that cannot be restored is none",
+            "a backup is useful only if it can be restored",
             evidence.rerun(),
             (name,),
         )
@@ -225,9 +226,9 @@ def backup_slows(evidence: Evidence) -> Iterator[Finding]:
             "note",
             f"a backup slows {each.client_group} of {each.name} "
             f"to {ratio_text(each.ratio, each.low, each.high, each.sets)}",
-            f"{text.rate(each.inside_per_s)} within the backups of '{each.stage}', "
+            f"{text.rate(each.inside_per_s)} during the backups of '{each.stage}', "
             f"{text.rate(each.outside_per_s)} in '{each.against}'",
-            "it reads the whole database through the same disk, and may hold the log or locks meanwhile",
+            "the backup reads the whole database from the same disk, and may hold the log or locks",
             evidence.rerun(),
             (each.name,),
         )
@@ -252,10 +253,10 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
             "warning",
             f"the load generator itself was late (client group '{worst.client_group}', {worst.name}, "
             f"stage '{worst.stage}')",
-            f"1 % of the operations that nothing delayed began {text.duration(late_ns)} late or later; "
+            f"p99 start delay {text.duration(late_ns)} of operations that no other operation delayed;  "
             f"median latency {text.duration(usual_ns)}"
             + (f"; over a tenth of them in {len(others)} more cases too" if others else ""),
-            "the clients' core is another's too, or it wakes up slowly",
+            "another program shares the clients' core, or the core wakes slowly",
             evidence.rerun("placement=split") if shared else "rowpath doctor",
             (worst.name,),
         )
@@ -264,7 +265,7 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
 def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each told once."""
     cost = evidence.journal.sync_cost
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for each in _figures(evidence) if cost is not None else ():
         workload, _, phase = each.phase.rpartition(".")
         proof = evidence.counted.get((each.path_id, workload, phase))
@@ -272,15 +273,15 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
         durable = path is not None and path.coordinates.get("durability") == "full" and evidence.writes(workload, phase)
         if cost is None or syncs is None or not took or not durable:
             continue
-        if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.client_group) in told:
+        if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.client_group) in reported:
             continue
-        told.add((each.path_id, each.client_group))
+        reported.add((each.path_id, each.client_group))
         yield Finding(
             "sync-bound-writes",
             "note",
-            f"{each.client_group} of {each.name} are bound by the disk in '{each.stage}': paths can hardly differ",
+            f"{each.client_group} of {each.name} are disk-bound in '{each.stage}': paths can hardly differ",
             syncs_text(syncs, cost.ns, took),
-            "each commit waits until the disk has the log",
+            "each commit waits until the log is on disk",
             evidence.rerun("durability=none"),
             (each.name,),
         )
@@ -295,10 +296,10 @@ def values_not_read(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "values-not-read",
             "error",
-            f"{name} did not take every value of every row inside the clock in {phase}",
-            f"the touch sum of {words(dict.fromkeys(record.client_group for record in records))} is another one "
-            f"in {len(records)} stages, the first of them '{records[0].stage}'",
-            "values are left unread until asked for, answers come from a cache, or rows changed meanwhile",
+            f"{name} did not read every value of every row inside the clock in {phase}",
+            f"the touch sum of {words(dict.fromkeys(record.client_group for record in records))} is wrong "
+            f"in {len(records)} stages, first in '{records[0].stage}'",
+            "values are decoded only on access, results come from a cache, or rows changed during the read",
             f"rowpath verify {evidence.experiment} -v",
             (name,),
         )

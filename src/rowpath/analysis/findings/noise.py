@@ -40,7 +40,7 @@ def disturbed_blocks(evidence: Evidence) -> Iterator[Finding]:
         "warning" if share > MANY else "note",
         f"{len(hit)} of {len(samples)} blocks ({text.share(share)}) were disturbed from outside",
         "; ".join(f"{len(alike)}× such as: {alike[0]}" for alike in common) + (f". {moved}" if moved else ""),
-        "something else ran on the measured cores; undisturbed blocks make the figures where they suffice",
+        "other programs ran on the measured cores; figures use undisturbed blocks where there are enough",
         "rowpath doctor",
         tuple(dict.fromkeys(evidence.name(sample.path_id) for sample in hit)),
     )
@@ -78,20 +78,20 @@ def _moved(evidence: Evidence) -> str:
     if most is None:
         return ""
     return (
-        f"Leaving them out moved no ratio more than that of {most.name} in {most.workload}.{most.phase}: "
+        f"Excluding them changed the ratio of {most.name} most, in {most.workload}.{most.phase}: "
         f"{text.ratio(most.ratio)}, unfiltered {text.ratio(most.unfiltered)}"
     )
 
 
 def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
     """Stolen time, gaps in a spinning loop, and pressure where no path of the set shares a core with its server."""
-    told = [line for number, _group in sorted(evidence.journal.sets) if (line := _noise_of(evidence, number))]
-    if told:
+    lines = [line for number, _group in sorted(evidence.journal.sets) if (line := _noise_of(evidence, number))]
+    if lines:
         yield Finding(
             "neighbour-noise",
             "warning",
-            f"something else used the machine during {len(told)} of {len(evidence.journal.sets)} sets",
-            "; ".join(told[:4]) + ("; …" if len(told) > 4 else ""),
+            f"other programs used the machine during {len(lines)} of {len(evidence.journal.sets)} sets",
+            "; ".join(lines[:4]) + ("; …" if len(lines) > 4 else ""),
             "other programs, or other guests of a virtual machine's host",
             "rowpath doctor",
         )

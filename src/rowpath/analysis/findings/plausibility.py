@@ -27,9 +27,9 @@ def bytes_below_payload(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "bytes-below-payload",
             "error",
-            f"{name} moved fewer bytes in {phase_text(proof)} than its values take",
+            f"{name} moved fewer bytes in {phase_text(proof)} than its values need",
             f"{text.count(moved)} {direction.replace('_', ' ')} per operation for {text.count(payload)} of payload",
-            "answers come from a cache, or not every row crossed the wire",
+            "results come from a cache, or some rows never crossed the connection",
             f"rowpath verify {evidence.experiment} -v",
             (name,),
         )
@@ -54,9 +54,9 @@ def cpu_exceeds_wall(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 "cpu-exceeds-wall",
                 "error",
-                f"{cell.path.name} was billed more CPU in {phase_text(cell)} than its cores had time for",
+                f"{cell.path.name} used more CPU time in {phase_text(cell)} than its cores have",
                 f"up to {worst:.2f} × wall time, cores: {_cores(evidence, cell)}, in {violations} of {counted} samples",
-                "threads outside the pinned cores, or a clock that does not count what it should",
+                "threads outside the pinned cores, or a wrong CPU clock",
                 "rowpath doctor",
                 (cell.path.name,),
             )
@@ -81,7 +81,7 @@ def rate_beats_floor(evidence: Evidence) -> Iterator[Finding]:
             f"{cell.path.name} is faster in {phase_text(cell)} than its floor, the {against.name}: not ranked",
             f"{text.duration(cell.median)} against {text.duration(against.cost_ns)}: "
             f"{text.ratio(against.interval.ratio)} ({text.interval(low, high)})",
-            "the engine was not asked, or the floor was measured under other conditions",
+            "operations do not reach the engine, or the floor was measured under other conditions",
             f"rowpath verify {evidence.experiment} -v",
             (cell.path.name,),
         )

@@ -31,9 +31,9 @@ def provisional(evidence: Evidence) -> Iterator[Finding]:
             "provisional",
             "warning",
             f"provisional: {len(few)} of {len(evidence.journal.paths)} paths have fewer than {SETS_FOR_CLAIMS} sets, "
-            "so nothing is claimed about them",
+            "so no difference is claimed for them",
             "; ".join(f"{name}: {count}" for name, count in few.items()),
-            "a short run, or one that was interrupted",
+            "the run was short or was interrupted",
             evidence.rerun()
             if evidence.journal.outcome == "complete"
             else f"rowpath run --resume {evidence.directory}",
@@ -57,7 +57,7 @@ def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
             "note",
             f"the interval is wider than the target of ±{text.share(target)} for {words(wide)}",
             "; ".join(f"{name}: ±{text.share(half)}" for name, half in wide.items()),
-            "processes of these paths differ among each other; more rounds cannot help, more sets can",
+            "processes of these paths differ from each other: more sets help, more rounds do not",
             evidence.rerun("--rigorous"),
             tuple(wide),
         )
@@ -82,7 +82,7 @@ def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "warm-up-not-reached",
             "warning",
-            f"{words(names)} did not settle while warming up",
+            f"{words(names)} did not reach a steady state while warming up",
             "; ".join(
                 f"{evidence.name(path_id)}: {count} of {every[path_id]} warm-ups" for path_id, count in many.items()
             ),
@@ -107,9 +107,9 @@ def periodic_cost(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "periodic-cost",
             "warning",
-            f"{cell.path.name} pays a cost in {phase_text(cell)} that its median hides",
+            f"{cell.path.name} has a cost in {phase_text(cell)} that its median hides",
             "; ".join(parts) + f" ({worst.sets} sets)",
-            "a collector, a checkpoint or another pause of its own",
+            "a garbage collection, a checkpoint or another pause of the path",
             evidence.rerun("--rigorous"),
             (cell.path.name,),
         )
@@ -152,9 +152,9 @@ def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "clock-too-coarse",
             "note",
-            f"operations of {words(told)} are shorter than what their language can time alone at under 2 %",
+            f"operations of {words(told)} are too short for their language's clock to time within 2 %",
             "; ".join(told.values()),
-            "part of the figure is the clock's own cost",
+            "the figure includes the clock's own cost",
             evidence.rerun(),
             tuple(told),
         )
@@ -179,9 +179,9 @@ def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "placement-flips-ranking",
             "warning",
-            f"{workload}.{phase} ({regime}): who is faster depends on the placement for {len(found)} pairs of paths",
+            f"{workload}.{phase} ({regime}): the faster path depends on the placement for {len(found)} pairs of paths",
             "; ".join(each[0] for each in found[:3]) + ("; …" if len(found) > 3 else ""),
-            "waking the other side across cores costs some paths more than others",
+            "a wake-up across cores costs some paths more than others",
             evidence.rerun("placement=same,split"),
             tuple(names),
         )

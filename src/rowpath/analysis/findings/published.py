@@ -26,17 +26,17 @@ def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
         told = [_arithmetic(columns, relation, shared, name) for name in missing]
         others = [name for name in relation.rates if name not in missing and _agrees(shared, name)]
         told += [
-            f"{_arithmetic(columns, relation, shared, name)}, the same in each: all of the traffic is {name}s"
+            f"{_arithmetic(columns, relation, shared, name)}, the same in each: all traffic is {name}s"
             for name in others
         ]
         yield Finding(
             "published-contradicts-itself",
             "warning",
-            f"{relation.about}: {words(f'{name}s' for name in missing)} cannot have crossed the connections whose "
-            "bandwidth was published",
-            "; ".join(told) + f"; an operation takes {text.count(relation.least_bytes)} bytes at the least",
-            f"the {words(f'{name}s' for name in missing)} that were counted did not reach the server over the network: "
-            "they were answered elsewhere, or failed and were counted all the same",
+            f"{relation.about}: {words(f'{name}s' for name in missing)} exceed the "
+            "published bandwidth of the connections",
+            "; ".join(told) + f"; an operation takes {text.count(relation.least_bytes)} bytes or more",
+            f"the {words(f'{name}s' for name in missing)} counted did not reach the server over the network: "
+            "they were answered elsewhere, or failed and were counted",
             evidence.rerun(),
         )
 
@@ -50,7 +50,7 @@ def _arithmetic(columns: Sequence[PublishedColumn], relation: Consistency, share
         for state in shared
         if name in state.bytes_each
     ]
-    return f"{words(steps)} bytes a {name} at the most"
+    return f"{words(steps)} bytes or fewer a {name}"
 
 
 def _bytes(value: float) -> str:

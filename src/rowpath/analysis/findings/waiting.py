@@ -63,14 +63,14 @@ def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
             "link-not-as-predicted",
             "warning",
             f"{each.name} is {'slower' if slower else 'faster'} over the link in {each.workload}.{each.phase}, "
-            f"{each.regime}, than its round trips say",
+            f"{each.regime}, than its round trips predict",
             f"{text.duration(each.measured_ns)} measured, {text.duration(each.predicted_ns)} predicted, {off}: "
             f"{text.duration(each.without_ns)} without the link + {text.count(each.round_trips)} round trips of "
             f"{text.duration(each.added_ns)} more",
-            "waits that only a longer way makes (small writes that wait for acknowledgements), or a busy first core, "
+            "waits that occur only on a link (small writes that wait for acknowledgements), or a busy first core, "
             "where the link runs"
             if slower
-            else "requests sent without waiting for the answers before, so that their round trips overlap",
+            else "requests are sent before earlier replies arrive, so round trips overlap",
             evidence.rerun(),
             (each.name,),
         )
@@ -107,9 +107,9 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "sync-bound-writes",
             "note",
-            f"{cell.path.name} is bound by the disk in {phase_text(cell)}: drivers can hardly differ there",
+            f"{cell.path.name} is disk-bound in {phase_text(cell)}: drivers can hardly differ",
             f"{syncs_text(syncs, cost.ns, took)}; both sides' CPU is {text.share(cpu / took)}",
-            "each commit waits until the disk has the rows",
+            "each commit waits until the rows are on disk",
             evidence.rerun("durability=none"),
             (cell.path.name,),
         )
@@ -133,10 +133,10 @@ def collector_pauses(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "collector-pauses",
             "warning",
-            f"{cell.path.name} spends {text.share(collected / window)} of its time in its runtime's collector "
+            f"{cell.path.name} spends {text.share(collected / window)} of its time in its runtime's garbage collector "
             f"in {phase_text(cell)}",
             f"{text.duration(collected)} in {collections} collections over {text.duration(window)}",
-            "results held whole, or a heap that is small for what an operation allocates",
+            "whole results in memory, or a heap too small for an operation's allocations",
             evidence.rerun("--rigorous"),
             (cell.path.name,),
         )
@@ -162,14 +162,14 @@ def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "closed-loop-hides-stall",
             "note",
-            f"{workload}.{phase}: do not read tails from this run: operations stall, and a closed loop waits with them",
+            f"{workload}.{phase}: tail latencies of this run are not valid: a closed loop stalls with its operations",
             "; ".join(
                 f"{cell.path.name}: up to {text.duration(longest)} against {text.duration(cell.median)}, "
                 f"in {count} of {every} blocks"
                 for cell, longest, count, every in sorted(found, key=lambda item: -item[1])[:STALLS_TOLD]
             )
             + (f"; and {len(found) - STALLS_TOLD} others" if len(found) > STALLS_TOLD else ""),
-            "the loop sends nothing while an operation stalls: requests that would have come meanwhile are missing",
+            "the loop sends no request while an operation stalls, so the delayed requests are missing",
             evidence.rerun("--rigorous"),
             tuple(cell.path.name for cell, *_rest in found),
         )
@@ -177,7 +177,7 @@ def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
 
 def _not_waiting(sample: SampleRecord) -> bool:
     """Whether the longest operation was not longest because the core was another's: there was little waiting for it,
-    or enough of the window in which nobody wanted it."""
+    or enough of the window in which no one wanted it."""
     waited = sample.wait_ns or 0.0
     asleep = sample.window_ns - (sample.client_cpu_ns or 0.0) - (sample.server_cpu_ns or 0.0) - waited
     return waited < sample.max_ns / 2 or asleep >= sample.max_ns / 2

@@ -20,7 +20,7 @@ class Latency(Frozen, frozen=True):
 
 
 class GroupFailure(Frozen, frozen=True):
-    """So many operations failed or were refused in this way."""
+    """This many operations failed or were refused in this way."""
 
     kind: str
     code: str
@@ -133,7 +133,7 @@ class AcknowledgedCheck(Frozen, frozen=True):
     rows: int
     lost: int
     doubled: int  # in the database more often than they were asked for
-    in_doubt: int  # whose outcome nobody was told: they may be there or not
+    in_doubt: int  # whose outcome no one was told: they may be there or not
     recovery_s: float | None = None  # from the start of the killed engine to its first answer, mean
 
 

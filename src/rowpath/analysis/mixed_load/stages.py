@@ -71,7 +71,7 @@ class StageRun:
         return sum(known) if known else None
 
     def traffic(self, within: Iterable[tuple[int, int]] | None = None) -> tuple[float, float] | None:
-        """(bytes of our connections, ns) over the seconds, or over those of which WITHIN lies in one of the spans."""
+        """(bytes of the connections, ns) over the seconds, or over those of which WITHIN lies in one of the spans."""
         spans = None if within is None else list(within)
         known = [
             second

@@ -51,8 +51,8 @@ def _ratios(report: MixedLoadReport) -> Iterator[str]:
             for each in sure[:LONGEST]
         ]
         rest = len(ratios) - len(sure)
-        more = f"; for {rest} of {len(ratios)} no difference is sure" if rest else ""
-        yield f"Rate of {server} over that of {embedded}: {words(listed)}{more}."
+        more = f"; for {rest} of {len(ratios)} the difference is uncertain" if rest else ""
+        yield f"Throughput of {server} ÷ {embedded}: {words(listed)}{more}."
 
 
 def _surely(ratio: GroupRatio) -> bool:
@@ -105,7 +105,7 @@ def _rates(report: MixedLoadReport) -> Iterator[str]:
             for each in missed
         ]
         more = f" and {len(listed) - LONGEST} more" if len(listed) > LONGEST else ""
-        yield f"Rate not reached, so percentiles of latency are withheld: {words(listed[:LONGEST])}{more}."
+        yield f"Rate not reached, so latency percentiles are withheld: {words(listed[:LONGEST])}{more}."
 
 
 def _backups(report: MixedLoadReport) -> Iterator[str]:
@@ -113,14 +113,14 @@ def _backups(report: MixedLoadReport) -> Iterator[str]:
     restored, stopped = (sum(getattr(each, key) for each in report.backups) for key in ("restored", "stopped"))
     if made or failed or stopped:
         bad = f"; {failed} failed or could not be restored" if failed else ""
-        bad += f"; {stopped} more ended with the engine, killed on purpose, or with the run" if stopped else ""
+        bad += f"; {stopped} more were stopped: the engine was killed on purpose, or the run ended" if stopped else ""
         count = "1 backup was" if made == 1 else f"{made} backups were"
-        yield f"{count} made, {restored} of them restored and found right{bad}."
+        yield f"{count} made, {restored} of them restored and verified{bad}."
 
 
 _WHEN = {
     "end": "at the end",
-    "kill": "after the engine was killed in the middle of it",
+    "kill": "after the engine was killed",
     "backup": "in restored backups",
 }
 
@@ -132,11 +132,11 @@ def _acknowledged(report: MixedLoadReport) -> Iterator[str]:
         doubled, doubt = sum(each.doubled for each in checks), sum(each.in_doubt for each in checks)
         recovered = [each.recovery_s for each in checks if each.recovery_s is not None]
         outcome = f"{text.count(lost)} were lost" if lost else "none was lost"
-        twice = f", {text.count(doubled)} were done more often than asked for" if doubled else ""
+        twice = f", {text.count(doubled)} were applied more than once" if doubled else ""
         unsure = f", {text.count(doubt)} more were in doubt" if doubt else ""
-        back = f"; it answered again after up to {text.duration(max(recovered) * 1e9)}" if recovered else ""
+        back = f"; it replied again after up to {text.duration(max(recovered) * 1e9)}" if recovered else ""
         yield (
-            f"Of {text.count(writes)} acknowledged writes looked for {_WHEN[when]} (durability={durability}) "
+            f"Of {text.count(writes)} acknowledged writes checked {_WHEN[when]} (durability={durability}) "
             f"{outcome}{twice}{unsure}{back}."
         )
 
@@ -147,7 +147,7 @@ def _moves(report: MixedLoadReport) -> Iterator[str]:
         if move.ok:
             copied.setdefault((move.source, text.size(move.bytes)), []).append(move.target)
         else:
-            yield f"A database of {move.source} was not the same in {move.target}: {move.reason or 'another digest'}."
+            yield f"A database of {move.source} differs in {move.target}: {move.reason or 'another digest'}."
     for (source, size), targets in copied.items():
         opened = words(dict.fromkeys(targets))
         yield f"A database of {source}, copied ({size}) and opened by {opened}, holds the same rows."
@@ -155,9 +155,9 @@ def _moves(report: MixedLoadReport) -> Iterator[str]:
 
 def _sweeps(report: MixedLoadReport) -> Iterator[str]:
     for sweep in report.rate_searchs:
-        bound = f"a 99th percentile of latency under {text.duration(sweep.bound_ns)}"
+        bound = f"a p99 latency under {text.duration(sweep.bound_ns)}"
         if sweep.highest_per_s is None:
-            yield f"{sweep.name}: no rate of {sweep.client_group} that was tried kept {bound}."
+            yield f"{sweep.name}: no rate tried for {sweep.client_group} kept {bound}."
         else:
-            more = "" if sweep.bounded else ", the highest rate that was tried: the path may do more"
+            more = "" if sweep.bounded else ", the highest rate tried: the path may reach more"
             yield f"{sweep.name}: {sweep.client_group} keep {bound} up to {text.rate(sweep.highest_per_s)}{more}."

@@ -87,12 +87,12 @@ def check_between(
     except RunnerFailure as failure:
         if failure.fatal:
             raise
-        return Found(0, writes, 0, 0, in_doubt, "", False, f"the ledger could not be read: {failure.text}")
+        return Found(0, writes, 0, 0, in_doubt, "", False, f"cannot read the ledger: {failure.text}")
     finally:
         kept.unlink(missing_ok=True)
     if codec.digest(rows, work.after.columns) != reply.digest:
         return Found(
-            len(rows), writes, 0, 0, in_doubt, reply.digest, False, "the runner kept other rows than it digested"
+            len(rows), writes, 0, 0, in_doubt, reply.digest, False, "the runner's row file does not match its digest"
         )
     lost, doubled, reasons = _compared(prepared_workload, work, rows, before, after)
     return Found(len(rows), writes, lost, doubled, in_doubt, reply.digest, not reasons, "; ".join(reasons))
@@ -106,12 +106,12 @@ def kept_rows(file: Path, columns: tuple[Column, ...]) -> Iterator[generators.Ro
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise RunnerFailure("verify", f"the runner kept no rows: {error.strerror}") from error
+        raise RunnerFailure("verify", f"the runner wrote no row file: {error.strerror}") from error
     at = 0
     while at < len(data):
         end = at + 4 + int.from_bytes(data[at : at + 4], "little")
         if end > len(data):
-            raise RunnerFailure("verify", "the rows that the runner kept end within a row")
+            raise RunnerFailure("verify", "the runner's row file ends within a row")
         yield codec.decode_row(data[at + 4 : end], columns)
         at = end
 
@@ -153,9 +153,9 @@ def _compared(
     foreign = len(found) + len(rows) - len({tuple(row[key] for key in keys) for row in rows})
     said = (
         (lost, "acknowledged writes are not in the table"),
-        (doubled, "writes are in the table that nobody asked for"),
-        (missing, "rows of the table are gone"),
-        (foreign, "rows of the table were never loaded"),
-        (changed, "rows differ in columns that nobody wrote"),
+        (doubled, "unrequested writes are in the table"),
+        (missing, "rows of the table are missing"),
+        (foreign, "rows in the table were never loaded"),
+        (changed, "rows differ in columns that no operation wrote"),
     )
     return lost, doubled, [f"{count:,} {words}" for count, words in said if count]

@@ -31,7 +31,7 @@ def kill(instance: Instance, workers: list[Worker]) -> list[int]:
     """SIGKILL to every process that has the database open, all at once; their pids, once they are gone.
 
     A server: its processes, the first one first. Embedded: the runners and what they started. A server that was
-    given to us is left alone (nobody is killed then).
+    given to us is left alone (no one is killed then).
     """
     if isinstance(instance, External):
         return []
@@ -64,9 +64,9 @@ def recover(
         ns = time.monotonic_ns() - begun_ns
         worker = opened()
     except RowpathError as error:
-        return None, Recovery(None, f"it did not start again: {error.message}")
+        return None, Recovery(None, f"it did not restart: {error.message}")
     except RunnerFailure as failure:
-        return None, Recovery(None, f"nobody could connect to it again: {failure.text}")
+        return None, Recovery(None, f"no connection after the restart: {failure.text}")
     begun_ns = time.monotonic_ns()
     try:
         if work is not None and work.after is not None:
@@ -74,7 +74,7 @@ def recover(
             worker.verify(work.after, 0, 1, max_rows=1)
     except RunnerFailure as failure:
         worker.close()
-        return None, Recovery(None, f"it did not answer again: {failure.text}")
+        return None, Recovery(None, f"no reply after the restart: {failure.text}")
     return worker, Recovery(ns + worker.connect_ns + time.monotonic_ns() - begun_ns)
 
 

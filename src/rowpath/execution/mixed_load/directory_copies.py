@@ -46,7 +46,7 @@ def carry_out_all(
             continue
         here = availability(move)
         if not here.ok:
-            text = f"the move {here.what} is left out: {here.reason} ({here.remedy})"
+            text = f"skipped directory copy {here.what}: {here.reason} ({here.remedy})"
             write(NoteRecord(text))
             note(text)
             continue
@@ -78,7 +78,7 @@ def availability(move: DirectoryCopyTable) -> Availability:
     for version in (move.source.version, move.target.version):
         if version and version not in engine.movable_versions():
             known = ", ".join(engine.movable_versions())
-            return Availability(False, title(move), f"there is no {engine.title} {version} here", f"it has {known}")
+            return Availability(False, title(move), f"unknown version {version} of {engine.title}", f"one of: {known}")
         here = engine.availability_of(version, "off") if version else engine.availability()
         if not here.ok:
             return Availability(False, title(move), here.reason, here.remedy)
@@ -125,7 +125,7 @@ def carry_out(
         made.own_copy(planned.path)
         database = Path(made.options(planned.path)["path"])
         if (found := _read(planned, made, tables, log, timeout_s)) != expected:
-            yield copied(target, found, False, "the source itself holds other rows than were loaded")
+            yield copied(target, found, False, "the source does not hold the rows that were loaded")
             return
         size = private_directories.size_bytes(database)
         begun_ns = time.monotonic_ns()
@@ -139,7 +139,7 @@ def carry_out(
             name, upgrade = steps[0]
             found = _read(planned, moved, tables, log, timeout_s, upgrade=upgrade)
             ok = found == expected
-            yield copied(name, found, ok, "" if ok else "other rows than the source has")
+            yield copied(name, found, ok, "" if ok else "its rows differ from the source's")
             steps.pop(0)
     except (RowpathError, RunnerFailure) as error:
         yield copied(steps[0][0], "", False, str(error))

@@ -38,7 +38,7 @@ class DurabilityChecks:
                 used.close()
 
     def recover(self, pids: list[int], at_ns: int, stage: str) -> None:
-        """Start the killed engine again, look for what was acknowledged, begin the ledger anew.
+        """Start the killed engine again, look for what was acknowledged, begin the ledger again.
 
         Errors: RunnerFailure (it did not come back).
         """
@@ -60,7 +60,7 @@ class DurabilityChecks:
         if worker is None:
             raise RunnerFailure("connect", recovery.reason)
         took = text.duration(recovery.ns)
-        context.run.progress.note(f"{context.planned.name}: killed in '{stage}', it answered again after {took}")
+        context.run.progress.note(f"{context.planned.name}: killed in '{stage}', replied again after {took}")
         try:
             self._look(worker, "kill", stage)
             if self._counting is not None:
@@ -77,7 +77,7 @@ class DurabilityChecks:
         if made.ok:
             nothing = Ledger(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint32))
             before, after = made.ledger_before or nothing, made.ledger_after or nothing
-            context.run.progress.note(f"{context.planned.name}: restoring what the backup kept")
+            context.run.progress.note(f"{context.planned.name}: restoring the backup")
             found = restore_check.restore_check(
                 made.backup,
                 context.instance,
@@ -91,7 +91,7 @@ class DurabilityChecks:
             )
             record.restored, record.reason, record.checked = found.ok, found.reason, found.checked()
             if not found.ok:
-                context.note(f"a backup ({made.backup.way}): {found.reason}")
+                context.note(f"backup ({made.backup.way}): {found.reason}")
             if made.ledger_after is not None:
                 acknowledged = AcknowledgedRecord(
                     stage=stage,

@@ -51,9 +51,9 @@ class PathContext:
             if not why and group.phase in self.bad:
                 why = f"{group.phase} is {self.bad[group.phase]}"
             elif not why and group.action and not isinstance(self.instance, BackedUp):
-                why = "there is no way to back it up"
+                why = "no backup method is available"
         if why and self.set_number == 0:
-            self.note(f"the stage '{table.name}' is left out: {why}")
+            self.note(f"skipped stage '{table.name}': {why}")
         return not why
 
     def open(self, connections: Mapping[str, int]) -> Processes:
@@ -61,7 +61,7 @@ class PathContext:
         planned, run = self.planned, self.run
         key = key_of(planned.path)
         if key not in run.engine_instances:
-            raise RunnerFailure("connect", f"{key[0]} is gone and did not start again")
+            raise RunnerFailure("connect", f"{key[0]} exited and did not restart")
         log = run.log_of(planned)
         processes = Processes(planned, self.instance, connections, log=log, timeout_s=run.timeout_s)
         try:

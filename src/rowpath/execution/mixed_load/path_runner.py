@@ -98,7 +98,7 @@ class PathRunner:
             self.processes = None
 
     def _ready(self, tables: list[StageTable], first: bool) -> Processes:
-        """Processes with connections for these stages, prepared and warmed up; `first`: what is written anew too."""
+        """Processes with connections for these stages, prepared and warmed up; `first`: what is written again too."""
         connections: dict[str, int] = {}
         for table in tables:
             for group in (self.context.client_groups[name] for name in table.client_groups):

@@ -1,4 +1,4 @@
-"""What processes used within each second of a time line: CPU, memory, disk; and the bytes of our connections."""
+"""What processes used within each second of a time line: CPU, memory, disk; and the bytes of Rowpath's connections."""
 
 from __future__ import annotations
 

@@ -59,12 +59,12 @@ def restore_check(
 ) -> Restored:
     """Restore the backup into `folder` (made, and removed afterwards) and read every loaded table through a runner.
 
-    A table that nobody writes has the digest of what was loaded; the ledger has at least what was acknowledged when
+    A table that no one writes has the digest of what was loaded; the ledger has at least what was acknowledged when
     the backup began, at most what was acknowledged or in doubt when it ended. Never raises for what the backup, the
     engine or the runner did wrong: that is the answer.
     """
     if not isinstance(instance, BackedUp):
-        return Restored(False, f"{planned.path.get('engine')} has no way back from a backup")
+        return Restored(False, f"{planned.path.get('engine')} cannot restore a backup")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with contextlib.ExitStack() as cleanup:
@@ -76,9 +76,9 @@ def restore_check(
             worker.open()
             return _read(worker, planned, works, before, after, folder)
     except RowpathError as error:
-        return Restored(False, f"it could not be restored: {error.message}")
+        return Restored(False, f"the restore failed: {error.message}")
     except RunnerFailure as failure:
-        return Restored(False, f"what was restored could not be read: {failure}")
+        return Restored(False, f"cannot read the restored database: {failure}")
 
 
 def _read(
@@ -96,7 +96,7 @@ def _read(
         tables, rows = tables + 1, rows + table.rows
         digest, expected = digest_of(worker, name, table), whole_table(table, table.columns).digest(1, table.rows)
         if digest != expected:
-            return Restored(False, f"{name} has the digest {digest}, not {expected}", tables, rows)
+            return Restored(False, f"{name} has digest {digest}, expected {expected}", tables, rows)
     if found is None:
         return Restored(True, "", tables, rows)
     seen = check_between(worker, *found, before, after, folder)

@@ -127,7 +127,7 @@ class SharedCounters:
         )
 
     def acknowledged(self, name: str) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """By parameter row: operations acknowledged, and operations whose outcome nobody knows (failed, under way).
+        """By parameter row: operations acknowledged, and operations whose outcome no one knows (failed, under way).
 
         Of clients at work an operation that ends meanwhile may be in both, none that began before is in neither.
         """

@@ -36,7 +36,7 @@ class Outcome:
 
     records: list[ClientGroupRecord] = field(default_factory=list)
     lasts: dict[str, Snapshot] = field(default_factory=dict)
-    lost: str = ""  # why a client process is gone that nobody killed on purpose
+    lost: str = ""  # why a client process is gone that no one killed on purpose
     killed: list[int] | None = None  # pids
     killed_ns: int = 0
     cut: bool = False
@@ -44,7 +44,7 @@ class Outcome:
 
 @dataclass
 class Stage:
-    """Runs once. `second` and `done` tell of it (a warm-up tells nobody); `zero_ns`: when the run began."""
+    """Runs once. `second` and `done` tell of it (a warm-up tells no one); `zero_ns`: when the run began."""
 
     table: StageTable
     members: Sequence[Member]
@@ -219,7 +219,7 @@ class Stage:
         for action in self.actions:
             seat = self.processes.seats.get(action.table.name)
             if seat is not None and not seat.worker.runner.alive():
-                action.give_up("its client process is gone")
+                action.give_up("its client process exited")
         if self._unfinished():
             return False
         # Before the end a backup may still be to come, as long as there is anybody left to be slowed down by it.

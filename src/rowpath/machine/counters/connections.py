@@ -7,7 +7,7 @@ import socket
 import struct
 from collections.abc import Iterable, Iterator
 
-MEANS = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); TCP alone"
+MEANS = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); only TCP"
 
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
@@ -77,7 +77,7 @@ def probe() -> str:
         port = listening.getsockname()[1]
         cleanup.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
         found = of_each(port)
-    return MEANS if found else "unavailable: the kernel does not tell of its connections (sock_diag)"
+    return MEANS if found else "unavailable: the kernel does not report its connections (sock_diag)"
 
 
 def _sum(each: Iterable[tuple[int, int]], direction: int) -> int:

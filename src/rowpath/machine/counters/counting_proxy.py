@@ -21,7 +21,7 @@ from pathlib import Path
 from rowpath.errors import InternalError
 from rowpath.machine import processes
 
-MEANS = "an untimed pass through our own counting proxy on loopback"
+MEANS = "an untimed pass through Rowpath's counting proxy on loopback"
 READY_TIMEOUT_S = 60.0  # an interpreter starts slowly where others have all cores
 ANSWER_TIMEOUT_S = 10.0
 CHUNK_BYTES = 1 << 18
@@ -91,7 +91,7 @@ class Proxy:
             self._process.stdin.flush()
             return Counters(**json.loads(self._line()))
         except (OSError, ValueError) as error:
-            raise InternalError(f"the counting proxy has ended or does not answer: {error}", "run again") from error
+            raise InternalError(f"the counting proxy exited or does not reply: {error}", "run again") from error
 
     def _line(self, timeout_s: float = ANSWER_TIMEOUT_S) -> str:
         assert self._process.stdout is not None
@@ -129,7 +129,7 @@ class Link:
         self._waiting = {client: b"", server: b""}
         self._counters = counters
         self._asked = False
-        self._silent = True  # so far nobody has said anything
+        self._silent = True  # so far no one has said anything
         self.watch = Watch("")
 
     def events(self, end: socket.socket) -> int:
@@ -209,7 +209,7 @@ class Switchboard:
                     self._watch_for(json.loads(command[5:]) if command.startswith(b"watch") else self._watched)
 
     def _watch_for(self, text: str) -> None:
-        """Begin anew to look for a text, on every connection."""
+        """Begin again to look for a text, on every connection."""
         self._watched = text
         self._links = [link for link in self._links if link.ends[0].fileno() >= 0]
         for link in self._links:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MEANS = "/proc/PID/io, read_bytes and write_bytes (bytes handed to the file system count when the page is made dirty)"
+MEANS = "/proc/PID/io, read_bytes and write_bytes (bytes written to the file system count when the page becomes dirty)"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 MEANS = (
     "client: VmHWM (several processes: their sum) after 5 was written to /proc/PID/clear_refs; "
-    "server: sum of RssAnon (shared buffers left out)"
+    "server: sum of RssAnon (without shared buffers)"
 )
 PEAK = b"VmHWM"
 KINDS = (b"RssAnon", b"RssFile", b"RssShmem")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SPIN_NS = 20_000_000
-GAP_NS = 10_000  # far above a turn of the loop or a clock interrupt: somebody else had the CPU
+GAP_NS = 10_000  # far above a turn of the loop or a clock interrupt: someone else had the CPU
 NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 PRESSURE = Path("/proc/pressure/cpu")
 MEANS = "/proc/pressure/cpu, steal in /proc/stat, gaps over 10 µs in a loop that reads the clock for 20 ms"

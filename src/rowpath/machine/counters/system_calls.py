@@ -20,9 +20,7 @@ from pathlib import Path
 
 from rowpath.machine import processes
 
-MEANS = (
-    "perf_event_open on the tracepoint raw_syscalls:sys_enter, all threads of the runner's process but Java's compilers"
-)
+MEANS = "perf_event_open on the tracepoint raw_syscalls:sys_enter, all threads of the runner except Java's compilers"
 MEANS_STRACE = "strace -c -f, all threads of the runner's process"
 STRACE_SLACK = 2  # calls between two countings: the call in which strace meets a process is told, or not
 ATTACH_TIMEOUT_S = 10.0

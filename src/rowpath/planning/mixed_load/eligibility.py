@@ -18,10 +18,10 @@ def only_alone(adapter: Adapter, experiment: Experiment) -> str:
     if not experiment.client_groups:
         return ""
     if not language(adapter.language).client_groups:
-        return f"the runner of {language(adapter.language).title} does not know groups of clients"
+        return f"the runner of {language(adapter.language).title} does not support client groups"
     several = adapter.phases == ("null",) or len(adapter.coordinates.get("clients", ())) > 1
     if not several:
-        return f"{adapter.driver} has one connection alone, and each client of a group needs one of its own"
+        return f"{adapter.driver} has only one connection, and each client of a group needs its own"
     return ""
 
 
@@ -44,9 +44,9 @@ def why_left_out(experiment: Experiment, stage: StageTable, planned: PlannedPath
     for group in (group for group in experiment.client_groups if group.name in stage.client_groups):
         if group.action and planned.path.get("backup") == "none":
             return (
-                "there is no way to back it up"
+                "no backup method is available"
                 if "backup" in planned.path.as_dict()
-                else "its selection names no way to back it up (backup = '*')"
+                else "its selection names no backup method (backup = '*')"
             )
         if group.phase and group.phase not in planned.phases:
             return f"{group.phase} is not served"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rowpath.planning.plan import Plan, PlannedPath
 
 BESIDE_S = 1.0  # per stage and path: clients made ready, totals fetched, a little for what is checked afterwards
-BACKUP_S = 4.0  # one of a small database; how large it is nobody knows before
+BACKUP_S = 4.0  # one of a small database; how large it is no one knows before
 RESTORE_S = 5.0
 RESTORE_ROW_S = 1e-5  # a restored backup is checked, then read row by row
 RECOVER_S = 5.0  # a killed engine started again, and its ledger read; HSQLDB's lock alone takes ten

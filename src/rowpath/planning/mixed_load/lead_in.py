@@ -21,6 +21,6 @@ def least_s(planned: PlannedPath, cap_s: float) -> float:
 
 
 def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
-    """So long at least, and at most, the groups of a stage are at work before it: compilers look at them anew."""
+    """So long at least, and at most, the groups of a stage are at work before it: compilers look at them again."""
     cap_s = min(cap_s, LEAD_IN_CAP_S)
     return min(cap_s, language(planned.adapter.language).warm_least_s[1]), cap_s

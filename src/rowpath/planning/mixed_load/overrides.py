@@ -26,15 +26,13 @@ def changed(experiment: Experiment, rates: Sequence[str], p99: str, seconds: flo
         return experiment
     if not experiment.client_groups:
         what = "-R" if rates else "--p99" if p99 else "--seconds"
-        raise UsageError(
-            f"{what}: '{experiment.name}' has no groups of clients at work at once", "rowpath run reads-writes-backup"
-        )
+        raise UsageError(f"{what}: '{experiment.name}' has no client groups", "rowpath run reads-writes-backup")
     groups = {group.name: group for group in experiment.client_groups}
     rated: set[str] = set()
     for text in rates:
         asked, comma, pacing = text.partition(",")
         if comma and pacing not in OPEN_LOOPS:
-            raise UsageError(f"-R {text}: there is no open loop '{pacing}'", suggest(pacing, OPEN_LOOPS))
+            raise UsageError(f"-R {text}: unknown open loop '{pacing}'", suggest(pacing, OPEN_LOOPS))
         name, equals, number = asked.rpartition("=")
         rate = _positive("-R", text, number)
         for each in [_known(groups, name)] if equals else [name for name, group in groups.items() if group.phase]:
@@ -48,7 +46,7 @@ def changed(experiment: Experiment, rates: Sequence[str], p99: str, seconds: flo
     if p99:
         name, equals, number = p99.rpartition("=")
         if not equals:
-            raise UsageError(f"--p99 {p99}: it takes a group and a bound in milliseconds", EXAMPLES["--p99"])
+            raise UsageError(f"--p99 {p99}: expected a group and a bound in milliseconds", EXAMPLES["--p99"])
         known = _known(groups, name)
         bound_ms = _positive("--p99", p99, number)
         groups[known] = _opened(groups[known], groups[known].rate_per_s or USUAL_BEGIN_PER_S)
@@ -69,7 +67,7 @@ def _opened(group: ClientGroupTable, rate_per_s: float, pacing: str = "") -> Cli
 def _known(groups: dict[str, ClientGroupTable], name: str) -> str:
     if name not in groups or not groups[name].phase:
         raise UsageError(
-            f"there is no group '{name}' with an operation",
+            f"unknown group '{name}' with operations",
             suggest(name, tuple(each for each, group in groups.items() if group.phase)),
         )
     return name
@@ -81,5 +79,5 @@ def _positive(option: str, text: str, number: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < float("inf"):
-        raise UsageError(f"{option} {text}: '{number}' is not a positive number", EXAMPLES[option])
+        raise UsageError(f"{option} {text}: invalid number '{number}': expected a positive number", EXAMPLES[option])
     return value

@@ -22,7 +22,7 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
     if experiment.client_groups and not experiment.stages:
         yield (
             ("client_groups", 0),
-            UsageError("there are groups and no stage in which they are at work", "add [[stages]]"),
+            UsageError("the experiment has client groups but no stage", "add [[stages]]"),
         )
     counted = set()
     for position, group in enumerate(experiment.client_groups):
@@ -31,7 +31,7 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
         if [each.name for each in experiment.client_groups].index(group.name) != position:
             yield (
                 ("client_groups", position, "name"),
-                UsageError(f"a second group is called '{group.name}'", "rename it"),
+                UsageError(f"duplicate group '{group.name}'", "rename it"),
             )
         counted |= (
             {group.phase} if group.phase in experiment.phases and phase_of(workloads, group.phase).counted else set()
@@ -40,7 +40,7 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
             yield (
                 ("client_groups", position, "phase"),
                 UsageError(
-                    f"'{group.phase}' is a second phase that counts its writes: which ledger is the experiment's?",
+                    f"'{group.phase}' is a second phase that counts its writes: an experiment has one ledger",
                     "let the groups share one such phase",
                 ),
             )
@@ -48,13 +48,13 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
         for key, error in _of_stage(stage, groups):
             yield ("stages", position, key), error
         if [each.name for each in experiment.stages].index(stage.name) != position:
-            yield ("stages", position, "name"), UsageError(f"a second stage is '{stage.name}'", "rename it")
+            yield ("stages", position, "name"), UsageError(f"duplicate stage '{stage.name}'", "rename it")
     for position, move in enumerate(experiment.directory_copies):
         if move.source.deployment != "embedded":
             hint = "source = { deployment = 'embedded' }"
             yield (
                 ("directory_copies", position, "source"),
-                UsageError("a server's database is not moved: it may be open", hint),
+                UsageError("a server's database cannot be copied: it may be open", hint),
             )
     sweep = experiment.rate_search
     if sweep is not None:
@@ -62,9 +62,7 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
             right = tuple(name for name, group in groups.items() if group.phase)
             yield (
                 ("rate_search", "client_group"),
-                UsageError(
-                    f"there is no group '{sweep.client_group}' with an operation", suggest(sweep.client_group, right)
-                ),
+                UsageError(f"unknown group '{sweep.client_group}' with operations", suggest(sweep.client_group, right)),
             )
         for key in ("p99_ms", "begin_per_s", "seconds", "tries"):
             if getattr(sweep, key) <= 0:
@@ -84,22 +82,24 @@ def _of_group(group: ClientGroupTable, phases: tuple[str, ...], workloads: dict[
     if group.phase and group.phase not in phases:
         yield (
             "phase",
-            UsageError(f"{what}: '{group.phase}' is no phase of this experiment", suggest(group.phase, phases)),
+            UsageError(f"{what}: unknown phase '{group.phase}' in this experiment", suggest(group.phase, phases)),
         )
     elif group.phase and (kind := phase_of(workloads, group.phase).kind) not in KINDS:
         yield (
             "phase",
-            UsageError(f"{what}: '{group.phase}' is of kind {kind}, which no group does", f"kinds: {', '.join(KINDS)}"),
+            UsageError(
+                f"{what}: '{group.phase}' is of kind {kind}, which groups cannot run", f"kinds: {', '.join(KINDS)}"
+            ),
         )
     if group.action and (group.pacing != "closed" or group.rate_per_s):
         yield (
             "pacing" if group.pacing != "closed" else "rate_per_s",
-            UsageError(f"{what}: an action has no pacing: it is done `times` times", "leave pacing and rate_per_s out"),
+            UsageError(f"{what}: an action has no pacing: it is done `times` times", "remove pacing and rate_per_s"),
         )
     if group.action and group.clients != 1:
-        yield "clients", UsageError(f"{what}: an action has no clients", "leave clients out")
+        yield "clients", UsageError(f"{what}: an action has no clients", "remove clients")
     if group.phase and (group.pacing == "closed") != (group.rate_per_s == 0):
-        text = f"{what}: pacing '{group.pacing}' and rate_per_s = {group.rate_per_s:g} do not go together"
+        text = f"{what}: pacing '{group.pacing}' and rate_per_s = {group.rate_per_s:g} do not fit together"
         hint = "rate_per_s = 0 for pacing = 'closed', a positive one for 'fixed' and 'poisson'"
         yield "rate_per_s" if group.rate_per_s else "pacing", UsageError(text, hint)
     if group.clients < 1:
@@ -110,7 +110,7 @@ def _of_group(group: ClientGroupTable, phases: tuple[str, ...], workloads: dict[
     if group.pause_s and group.pacing != "closed":
         yield (
             "pause_s",
-            UsageError(f"{what}: only a closed loop pauses", "leave pause_s out, or take pacing = 'closed'"),
+            UsageError(f"{what}: only a closed loop pauses", "remove pause_s, or set pacing = 'closed'"),
         )
 
 
@@ -122,16 +122,16 @@ def _of_stage(stage: StageTable, groups: dict[str, ClientGroupTable]) -> Found:
         right = tuple(groups) if key == "client_groups" else stage.client_groups
         for name in names:
             if name not in right:
-                yield key, UsageError(f"{what}: there is no group '{name}' in it", suggest(name, right))
+                yield key, UsageError(f"{what}: unknown group '{name}'", suggest(name, right))
     if len(set(stage.client_groups)) < len(stage.client_groups):
         yield "client_groups", UsageError(f"{what} names a group twice", "name it once, with more clients")
     if stage.until and stage.until not in stage.client_groups:
         yield (
             "until",
-            UsageError(f"{what}: there is no group '{stage.until}' in it", suggest(stage.until, stage.client_groups)),
+            UsageError(f"{what}: unknown group '{stage.until}'", suggest(stage.until, stage.client_groups)),
         )
     elif stage.until and not groups[stage.until].action and not groups[stage.until].times:
-        yield "until", UsageError(f"{what}: group '{stage.until}' never ends by itself", "give that group `times`")
+        yield "until", UsageError(f"{what}: group '{stage.until}' never ends by itself", "set `times` for that group")
     if stage.seconds <= 0:
         yield "seconds", UsageError(f"{what} lasts {stage.seconds:g} s", "seconds = 10.0")
     if stage.kill_s < 0 or stage.kill_s >= stage.seconds:
@@ -154,8 +154,8 @@ def _of_stage(stage: StageTable, groups: dict[str, ClientGroupTable]) -> Found:
             and (awaited not in stage.client_groups or awaited == name or event not in EVENTS)
         ):
             right = tuple(f"{other}.{each}" for other in stage.client_groups if other != name for each in EVENTS)
-            text = f"{what}: group '{name}' waits for '{groups[name].after}', which is not in it"
+            text = f"{what}: group '{name}' waits for '{groups[name].after}', which is not in this stage"
             yield (
                 "client_groups",
-                UsageError(text, suggest(groups[name].after, right) if right else "name that group too"),
+                UsageError(text, suggest(groups[name].after, right) if right else "add that group too"),
             )

@@ -31,7 +31,9 @@ def snippet(name: str, path: dict[str, str], target: Target, sql: str, columns: 
         return None
     found = context(path, target, sql, columns)
     found["run"] = run = how_to_run(header, driver)
-    found["about"] = f"The rows of a query by {name}, as rowpath probe found it. {details.password_of(found)}".strip()
+    found["about"] = (
+        f"The rows of a query by {name}, as measured by rowpath probe. {details.password_of(found)}".strip()
+    )
     text = _environment(folder).get_template(template).render(found)
     return Snippet(header.name, name, header.snippet_file, text, run)
 

@@ -60,7 +60,7 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
     what = f"C adapter {adapter.driver}"
     compiler = _compiler()
     if shutil.which(compiler[0]) is None:
-        return Availability(False, what, f"there is no C compiler ({compiler[0]})", REMEDY)
+        return Availability(False, what, f"no C compiler ({compiler[0]})", REMEDY)
     if adapter.build.get("libpq") and version == postgresql_programs.VERSION_TLS:
         fetched = postgresql_programs.availability_tls()
         if not fetched.ok:
@@ -95,7 +95,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
 
 def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
-    """The adapter's runner, built when it is not there yet; embedded SQL is built anew for each statement mode."""
+    """The adapter's runner, built when it is not there yet; embedded SQL is built again for each statement mode."""
     linked = [f"-l:{library}" for library in adapter.build.get("libraries", {})]
     included: list[str] = []
     if adapter.build.get("libpq"):
@@ -206,7 +206,7 @@ def _libpq(version: str) -> tuple[list[str], list[str]]:
     if not (include / "libpq-fe.h").is_file():  # a system's own prefix has its headers elsewhere
         include, library = _pg_config(prefix, "--includedir"), _pg_config(prefix, "--libdir")
     if not (include / "libpq-fe.h").is_file():
-        raise EnvironmentMissing(f"there is no libpq-fe.h in {include}", "apt-get install libpq-dev")
+        raise EnvironmentMissing(f"no libpq-fe.h in {include}", "apt-get install libpq-dev")
     if version == postgresql_programs.VERSION_TLS:
         library = postgresql_programs.install_tls() / "lib"
     return [f"-I{include}"], [str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]

@@ -19,7 +19,7 @@ TIMEOUT_S = 120
 def problem(adapter: Adapter) -> tuple[str, str] | None:
     """What an adapter with COBOL subprograms lacks here, and the command that would bring it; None when nothing."""
     if adapter.build.get("cobol") and shutil.which(COMMAND[0]) is None:
-        return f"there is no COBOL compiler ({COMMAND[0]})", REMEDY
+        return f"no COBOL compiler ({COMMAND[0]})", REMEDY
     return None
 
 

@@ -21,7 +21,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     header = language(adapter.language)
     for program in (*header.build[:1], *_filled(header.run[:1], adapter)):
         if shutil.which(program) is None:
-            return Availability(False, program, f"there is no program {program}", f"install {program}")
+            return Availability(False, program, f"no program {program}", f"install {program}")
     return Availability(True, f"{header.title} {adapter.driver}")
 
 

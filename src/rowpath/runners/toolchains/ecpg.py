@@ -17,7 +17,7 @@ def problem(adapter: Adapter) -> tuple[str, str] | None:
     """What an adapter in embedded SQL lacks here, and the command that would bring it; None when nothing."""
     if not adapter.build.get("ecpg") or shutil.which(PRECOMPILER) is not None:
         return None
-    return f"there is no precompiler {PRECOMPILER}", f"apt-get install {PACKAGE}"
+    return f"no precompiler {PRECOMPILER}", f"apt-get install {PACKAGE}"
 
 
 def compiling(adapter: Adapter) -> list[str]:

@@ -61,9 +61,9 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     if problem:
         return Availability(False, what, problem, INSTALL)
     if "/" in version and not Path(version).is_file():
-        return Availability(False, what, f"there is no file {version}", f"ls {Path(version).parent}")
+        return Availability(False, what, f"no file {version}", f"ls {Path(version).parent}")
     if adapter.build.get("jar_by_path") and "/" not in version:
-        return Availability(False, what, "no driver's jar is named", "rowpath probe jdbc:… --jar DRIVER.jar")
+        return Availability(False, what, "no driver jar given", "rowpath probe jdbc:… --jar DRIVER.jar")
     here = _on_request(adapter, version)
     if not here.ok:
         return Availability(False, what, here.reason, here.remedy)

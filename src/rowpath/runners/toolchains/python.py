@@ -27,7 +27,7 @@ from rowpath.runners.toolchains import python_compiled
 
 PIP_TIMEOUT_S = 300
 REMEDY = "apt-get install python3-venv python3-pip"
-COMPLETE = "complete"  # written last: an environment without it was interrupted and is made anew
+COMPLETE = "complete"  # written last: an environment without it was interrupted and is made again
 FAILED = "failed"  # instead of it: why a driver could not be compiled
 
 log = logging.getLogger("rowpath")
@@ -97,12 +97,12 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
         return Availability(True, what)
     if python_compiled.is_compiled(adapter):
         if (failed := _environment(adapter, version) / FAILED).is_file():
-            return Availability(False, what, failed.read_text(), f"mend it, then rm -r {failed.parent}")
+            return Availability(False, what, failed.read_text(), f"fix it, then rm -r {failed.parent}")
         if lacking := python_compiled.missing(adapter):
             return Availability(False, what, lacking, python_compiled.REMEDY)
     if _has("venv") and (_has("pip") or _has("ensurepip")):
         return Availability(True, what)
-    return Availability(False, what, "this Python has no venv or no pip to make the drivers' environment with", REMEDY)
+    return Availability(False, what, "this Python has no venv or no pip for the drivers' environment", REMEDY)
 
 
 def _has(module: str) -> bool:
@@ -134,7 +134,7 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
     shutil.rmtree(environment, ignore_errors=True)
     shared_pip = _has("pip")
     if not shared_pip and not _has("ensurepip"):
-        raise EnvironmentMissing("this Python has no pip to fetch the drivers with", REMEDY)
+        raise EnvironmentMissing("this Python has no pip to fetch the drivers", REMEDY)
     venv.EnvBuilder(symlinks=True, with_pip=not shared_pip).create(environment)
     pip = [sys.executable, "-m", "pip", "--python", str(_program(environment))]
     if not shared_pip:
@@ -150,7 +150,7 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
             # pip keeps what it compiled by the source alone: another library's build would be taken for this one's.
             _install(pip, ["--no-build-isolation", "--no-cache-dir", *driver], ":none:", python_compiled.flags(adapter))
         except EnvironmentMissing as error:
-            log.warning("%s is left out: %s", adapter.driver, error.message)
+            log.warning("skipped %s: %s", adapter.driver, error.message)
             (environment / FAILED).write_text(error.message)
             return
     else:
@@ -185,7 +185,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     EnvironmentMissing for a driver that could not be compiled.
     """
     if (failed := _environment(adapter, version) / FAILED).is_file():
-        raise EnvironmentMissing(failed.read_text(), f"mend it, then rm -r {failed.parent}")
+        raise EnvironmentMissing(failed.read_text(), f"fix it, then rm -r {failed.parent}")
     source = ("--source", str(source_file(adapter))) if is_external(adapter) else ()
     program = str(_program(_environment(adapter, version)))
     return Command(
@@ -208,6 +208,6 @@ def driver_facts(adapter: Adapter, version: str) -> Facts:
     wanted = str(adapter.build.get("requirement", "")) or Path(adapter.source).stem
     done = processes.run([program, "-I", METADATA_SCRIPT, wanted], timeout_s=60)
     if done.returncode:
-        return Facts(reason=f"its metadata cannot be read: {done.stderr.strip().splitlines()[-1]}")
+        return Facts(reason=f"cannot read its metadata: {done.stderr.strip().splitlines()[-1]}")
     found: dict[str, Any] = json.loads(done.stdout)
     return Facts(**(found | {"dependencies": tuple(found["dependencies"])}))
