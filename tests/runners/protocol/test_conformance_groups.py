@@ -85,7 +85,9 @@ def test_a_runner_need_not_know_groups(fixture: EngineFixture) -> None:
     program = ["/usr/bin/env", f"PYTHONPATH={FAKE.parents[2] / 'src'}", sys.executable, str(FAKE)]
     stranger = manifest.external(SQLITE3, "fake-honest", program)
     outcome = check_protocol("mixed-load", replace(PLANNED, adapter=stranger), fixture)
-    assert (outcome.status, outcome.reason) == ("not applicable", "the requirement 'client-groups' is not known"), outcome.got
+    assert (outcome.status, outcome.reason) == ("not applicable", "the requirement 'client-groups' is not known"), (
+        outcome.got
+    )
     runner = Runner.start(manifest.command(stranger, "system", PLANNED.path), (0,))
     with contextlib.ExitStack() as stack, pytest.raises(RunnerFailure, match="'client-groups' is not known") as refused:
         stack.callback(runner.stop)
