@@ -243,7 +243,7 @@ def test_derby_and_h2_are_copied_and_never_opened_in_place(engine: str, home: Pa
             probe(f"{engine}://{place}", tmp_path / "work")
         assert tree(home) == before
     before = tree(home)  # nobody closed it: what was committed may stand in its log alone
-    with pytest.raises(UsageError, match="cannot be opened in place"):
+    with pytest.raises(UsageError, match=r"cannot open .* in place"):
         probe(f"{engine}://{place}", tmp_path / "work", Rules(in_place=True))
     with probe(f"{engine}://{place}", tmp_path / "work") as access:
         assert rows(access, column="A") == 2

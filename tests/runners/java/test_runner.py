@@ -101,7 +101,7 @@ def test_what_is_fetched_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     maven.jar(one).write_bytes(b"something else")
     with pytest.raises(EnvironmentMissing, match="is not what was pinned"):
         java.fetch([one])
-    with pytest.raises(UsageError, match="no Maven coordinates"):
+    with pytest.raises(UsageError, match="invalid Maven coordinates"):
         java.fetch(["a:b:1</version>"])
     with pytest.raises(UsageError, match="no artefact 'colour' is pinned"):
         java.class_path(["colour"])
