@@ -45,7 +45,7 @@ def downloads_dir() -> Path:
 
 def unwritable_cache(folder: Path, error: OSError) -> EnvironmentMissing:
     """What the user is told when a folder of the cache cannot be written."""
-    return EnvironmentMissing(f"the cache {folder} is not writable: {error}", "ROWPATH_CACHE=DIR")
+    return EnvironmentMissing(f"the cache {folder} cannot be written: {error}", "ROWPATH_CACHE=DIR")
 
 
 @contextlib.contextmanager
