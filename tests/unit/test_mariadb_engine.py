@@ -9,7 +9,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Fetchable, Place, Stored
 from rowpath.engines.mariadb import ENGINE, programs, settings
-from rowpath.engines.mariadb.server import Server
+from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.model.workload import Column, Table
 from rowpath.workloads.workload_file import load_workload
 
@@ -126,5 +126,5 @@ def test_a_server_counts_statements(tmp_path: Path) -> None:
     if not ENGINE.availability().ok:
         pytest.skip(ENGINE.availability().reason)
     server = ENGINE.instance("server", "none", Place(tmp_path, tmp_path, ()))
-    assert isinstance(server, Server)
+    assert isinstance(server, MariadbServer)
     assert isinstance(server, CountsStatements)

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import msgspec
 
+from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import Syntax
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
 
-QUOTES = {"mysql": "`", "mariadb": "`"}
 UNKNOWN = "not known"
 
 
@@ -42,7 +43,8 @@ def first_difference(
 
 def first_columns(work: PreparedPhase, count: int, engine: str) -> PreparedPhase:
     """The query narrowed to its first columns."""
-    quote = QUOTES.get(engine, '"')
+    syntax = ENGINES[engine].probe.syntax or Syntax()
+    quote = syntax.name_quote
     names = (quote + column.name.replace(quote, 2 * quote) + quote for column in work.columns[:count])
     sql = f"SELECT {', '.join(names)} FROM ({work.sql}) AS probed"
     phase = msgspec.structs.replace(work.phase, sql=sql, columns=work.columns[:count])

@@ -38,6 +38,8 @@ class Adapter(Frozen, frozen=True):
     versions: tuple[str, ...]
     phases: tuple[str, ...]
     coordinates: dict[str, tuple[str, ...]]
+    loads: tuple[str, ...] = ()  # engines whose databases are made and filled through it
+    describes: dict[str, int] = {}  # engine → its turn when a probe asks what columns a query has
     confounded: str = ""
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}

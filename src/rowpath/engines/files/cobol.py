@@ -12,8 +12,8 @@ class Cobol(RecordEngine):
     """The kind of engine: GnuCOBOL's files. It has no durability: a WRITE stays with the runtime until CLOSE."""
 
     name = "cobol"
+    order = 42
     title = "files of GnuCOBOL"
-    driver = "gnucobol"
     library = ("libcob.so.4", "set_libcob_version")
     durabilities: tuple[str, ...] = ("none",)
 

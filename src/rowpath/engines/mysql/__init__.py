@@ -7,7 +7,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from rowpath.engines import mariadb
-from rowpath.engines.base import BY_URL, Instance, Place
+from rowpath.engines.base import BY_URL, Instance, LoadingCost, Place
 from rowpath.engines.mariadb.programs import Programs
 from rowpath.engines.mariadb.settings import Flavour
 from rowpath.engines.mysql import external
@@ -20,11 +20,14 @@ class Mysql(mariadb.Mariadb):
     """The kind of engine: MySQL 8, always a server, its TLS switched off."""
 
     name = "mysql"
+    order = 22
     flavour: Flavour = "mysql"
     title = "MySQL"
     deployments: tuple[str, ...] = ("server",)
     storages: tuple[str, ...] = ("innodb", "myisam")
     types = mariadb.TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
+    loading = LoadingCost(350e6, 4.5, 15e6)
+    probe = mariadb.probe_facts("mysql", "client")
     licence = mysql_binaries.LICENCE
     size_text = mysql_binaries.SIZE
 
