@@ -87,7 +87,7 @@ class Mariadb(SqlDialect):
     lacks = {
         "timestamptz": "its TIMESTAMP holds 1970 to 2038 only, its DATETIME knows no time zone",
         "interval": "its INTERVAL is a word of expressions, no type of a column",
-        "array": "it has no arrays",
+        "array": "neither MariaDB nor MySQL has arrays",
     }
     identity_words = "AUTO_INCREMENT"
     identity_is_key = True
