@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.engines.jvm.embedded import connected
+from rowpath.engines.jvm.engine import JvmEngine
 from rowpath.engines.jvm.server import JvmServer
 from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError

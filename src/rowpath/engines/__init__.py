@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import pkgutil
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
@@ -21,6 +24,20 @@ def join(engine: Engine) -> None:
     if engine.name in ENGINES:
         raise UsageError(f"the engine '{engine.name}' exists already", "give it another name")
     _joined[engine.name] = engine
+
+
+def join_file(file: Path) -> None:
+    """Take the `ENGINE` of a Python file, which runs as the user. Errors: UsageError."""
+    if not file.is_file():
+        raise UsageError(f"there is no engine file {file}", "name it in engine_files, relative to the manifest")
+    spec = importlib.util.spec_from_file_location(f"rowpath_engine_{file.stem}", file)
+    assert spec is not None and spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    if not hasattr(module, "ENGINE"):
+        raise UsageError(f"{file} has no ENGINE", "ENGINE = MyEngine() at its end")
+    join(module.ENGINE)
 
 
 def leave(name: str) -> None:
