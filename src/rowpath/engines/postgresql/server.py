@@ -149,13 +149,7 @@ class PostgresqlServer(PrivateServer):
     @override
     def settle(self, path: AccessPath) -> Settled:
         """CHECKPOINT and sync of its file system; bytes written by all its processes meanwhile."""
-
-        def checkpoint() -> int:
-            started_ns = time.monotonic_ns()
-            self._checkpoint()
-            return time.monotonic_ns() - started_ns
-
-        return self._settled(checkpoint, "CHECKPOINT and syncfs")
+        return self._settled(self._checkpoint, "CHECKPOINT and syncfs")
 
     @override
     def commits(self) -> int | None:
