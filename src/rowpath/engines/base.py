@@ -31,7 +31,7 @@ class Settled:
 
 @dataclass
 class Place:
-    """What an instance is given: where it may write (`socket_directory` is short enough for a socket), which CPUs."""
+    """What an instance gets: where it may write (`socket_directory` is short enough for a socket), which CPUs."""
 
     directory: Path
     socket_directory: Path
@@ -172,7 +172,7 @@ class Engine(Dialect, Protocol):
 
 @runtime_checkable
 class Versioned(Protocol):
-    """An engine of several versions, told apart by the coordinate `engine_version`."""
+    """An engine of several versions, distinguished by the coordinate `engine_version`."""
 
     def versions(self) -> tuple[str, ...]:
         """The versions, the default first, known without starting anything; `Place.version` takes one of them."""
@@ -186,7 +186,7 @@ class Versioned(Protocol):
 
 @runtime_checkable
 class Stored(Protocol):
-    """An engine that keeps its tables in one of several ways, told apart by the coordinate `storage`."""
+    """An engine that keeps its tables in one of several ways, distinguished by the coordinate `storage`."""
 
     storages: tuple[str, ...]  # the first is the default; `Place.storage` takes one of them
 
@@ -207,7 +207,7 @@ class Imports(Protocol):
 
 @runtime_checkable
 class CountsStatements(Protocol):
-    """An instance whose server counts what kinds of statements it was asked for."""
+    """An instance whose server counts the statements that it executes, by kind."""
 
     def statement_counts(self) -> dict[str, int]:
         """Since its start: `prepare`, `execute` (of prepared ones), `query` (statements that came as text)."""
@@ -215,7 +215,7 @@ class CountsStatements(Protocol):
 
 @runtime_checkable
 class Fetchable(Protocol):
-    """An engine whose programs come on request alone (`rowpath engine fetch NAME`): large, or not ours to hand on."""
+    """An engine whose programs come on request only (`rowpath engine fetch NAME`): large, or not ours to hand on."""
 
     @property
     def licence(self) -> str:
@@ -267,7 +267,7 @@ class BackedUp(Protocol):
         """How the path's database is backed up into an existing folder. Errors: EnvironmentMissing."""
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A started instance of its own over what the backup kept, in an existing folder; the original is left alone.
+        """A started instance of its own over what the backup kept, in an existing folder; the original stays as it is.
 
         Embedded: `options` of any path lead to the restored copy. Errors: RowpathError (it cannot be restored).
         """

@@ -85,7 +85,7 @@ def connected(options: dict[str, Any], version: str = "") -> Iterator[Runner]:
 def make_tables(
     runner: Runner, engine: Engine, tables: dict[str, Table], folder: Path, by_sample: bool = False
 ) -> None:
-    """Make these tables anew and fill them from the generators; `folder` takes the rows for the while.
+    """Remake these tables and fill them from the generators; `folder` takes the rows for the while.
 
     `by_sample`: through a runner without the request `load`, each row an operation of its own.
 
@@ -142,8 +142,8 @@ def _loaded(runner: Runner, phase: str, count: int) -> int:
 
 
 def _sampled(runner: Runner, phase: str, count: int) -> int:
-    asked = {"regime": "warm", "lead_in_ns": 0, "duration_ns": 0, "operations": count, "first": 0}
-    reply = runner.request(Sample, TIMEOUT_S, phase=phase, **asked, expect=SampleReply)
+    fields = {"regime": "warm", "lead_in_ns": 0, "duration_ns": 0, "operations": count, "first": 0}
+    reply = runner.request(Sample, TIMEOUT_S, phase=phase, **fields, expect=SampleReply)
     if reply.failure is not None:
         raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
     return reply.operations
@@ -151,5 +151,5 @@ def _sampled(runner: Runner, phase: str, count: int) -> int:
 
 def run(runner: Runner, statements: list[str], ignore_errors: bool = False) -> int:
     """Execute statements, each committed; ns of all."""
-    asked = {"statements": statements, "ignore_errors": ignore_errors}
-    return sum(runner.request(RunStatements, TIMEOUT_S, **asked, expect=RunReply).ns)
+    fields = {"statements": statements, "ignore_errors": ignore_errors}
+    return sum(runner.request(RunStatements, TIMEOUT_S, **fields, expect=RunReply).ns)

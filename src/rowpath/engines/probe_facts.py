@@ -31,7 +31,7 @@ class Syntax:
 
 
 class FileLock(NamedTuple):
-    """Bytes of a file on which a lock of that kind can be taken while nobody writes."""
+    """Bytes of a file on which a lock of that kind can be taken while no process writes."""
 
     file: Path
     kind: int  # of fcntl: F_RDLCK, F_WRLCK

@@ -1,4 +1,4 @@
-"""Access to a target that changes nothing in it: what a connection is told first, what is copied, what is warned of."""
+"""Access to a target that changes nothing in it: what a connection executes first, what is copied, what is noted."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Access:
             pooled = sessions.pooler_query(self.target.engine, self._server_pid)
             if pooled and count_rows(runner, pooled):
                 raise UsageError(
-                    "a connection pooler is in front of the server: session settings could affect other users",
+                    "a pooler stands between here and the server: a session's settings could reach others",
                     "give the URL of the server itself",
                 )
             before = sessions.before(self.target, version, self.rules.statement_timeout_s)
@@ -192,8 +192,8 @@ def open_access(
         instance = ProbedFile(target, directory / "probed")
         notes += (f"{target.path} is read where it is",)
     else:
-        instance, told = _database(target, rules, directory, ask)
-        notes += told
+        instance, copied = _database(target, rules, directory, ask)
+        notes += copied
     access = Access(target, rules, instance, notes)
     try:
         access.look()
@@ -217,5 +217,5 @@ def _database(
         return ProbedDatabase(target, files.main, folder, in_place=True), (f"{files.main} is opened read only",)
     file_copies.allow_size(files, rules.allow_large, ask)
     copied = file_copies.copy(files, folder / "copy")
-    told = f"{files.main} was copied ({size}); what is measured works on the copy"
-    return ProbedDatabase(target, copied, folder, in_place=False), (told,)
+    note = f"{files.main} was copied ({size}); what is measured works on the copy"
+    return ProbedDatabase(target, copied, folder, in_place=False), (note,)

@@ -33,7 +33,7 @@ class Files:
         return sum(file.stat().st_size for file in self.all)
 
     def state(self) -> tuple[tuple[str, int, int], ...]:
-        """Names, sizes and times of change: the same before and after when no one wrote meanwhile."""
+        """Names, sizes and times of change: the same before and after when no process wrote meanwhile."""
         return tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in self.all if not f.name.endswith("-shm"))
 
 
@@ -54,7 +54,7 @@ def files_of(engine: str, main: Path) -> Files:
 
 
 def refuse_locked(files: Files) -> None:
-    """Errors: UsageError when another process has locked the database; the lock is left alone."""
+    """Errors: UsageError when another process has locked the database; the lock stays."""
     if found := lock_on(files):
         file, holder = found
         who = f"process {holder}" if holder > 0 else "another process"
@@ -67,7 +67,7 @@ def refuse_locked(files: Files) -> None:
 
 
 def lock_on(files: Files) -> tuple[Path, int] | None:
-    """A locked file and the process that holds the lock (below 1: unknown which); None when nobody else does."""
+    """A locked file and the process that holds the lock (below 1: unknown which); None when no other does."""
     for lock in _layout(files.engine).locks(files.main, files.all):
         holder = _lock_holder(lock)
         if holder is not None:
@@ -76,7 +76,7 @@ def lock_on(files: Files) -> tuple[Path, int] | None:
 
 
 def _lock_holder(lock: FileLock) -> int | None:
-    """The process whose lock is in the way of one like that, asked without taking it; None when it could be taken."""
+    """The process whose lock is in the way of one like that, found without taking it; None when it could be taken."""
     with lock.file.open("rb") as stream:
         query = _LOCK.pack(lock.kind, os.SEEK_SET, lock.begin, lock.length, 0)
         held, _, _, _, pid = _LOCK.unpack(fcntl.fcntl(stream, fcntl.F_GETLK, query))
@@ -84,7 +84,7 @@ def _lock_holder(lock: FileLock) -> int | None:
 
 
 def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> None:
-    """Errors: UsageError when more than a gigabyte is to be copied and no one agreed."""
+    """Errors: UsageError when more than a gigabyte is to be copied without consent."""
     size = files.size_bytes
     if size <= ASKED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({spelt_size(size)})?"):
         return

@@ -95,7 +95,7 @@ class ProbedDatabase(ProbedInstance):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The file or directory to open now: where one process alone may open one, a copy that no one has open."""
+        """The file or directory to open now: where only one process may open one, a copy that none has open."""
         target = self.target
         place = self._free_copy() if self._exclusive else self._original
         options = {"path": str(place)} | ({"read_only": "yes"} if self._read_only else {})

@@ -1,4 +1,4 @@
-"""Whether a statement is plainly a query, by its words alone: advice, not protection, which only a role can be."""
+"""Whether a statement is plainly a query, by its words only: advice, not protection, which only a role can be."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ UNKNOWN = "not known"
 def first_difference(
     programs: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase, engine: str
 ) -> str:
-    """The name of the first column in which the two paths' rows differ, by digests of the query's first columns alone.
+    """The name of the first column in which the two paths' rows differ, by digests of only the query's first columns.
 
-    A sentence where that cannot be told: duplicate names, files, or rows that agree once they are asked for so.
+    A sentence where that cannot be found: duplicate names, files, or rows that agree column by column.
     """
     names = [column.name for column in work.columns]
     if work.phase.scan or len(set(names)) < len(names) or not all(names):
@@ -29,7 +29,7 @@ def first_difference(
     low, high = 0, len(names)  # the first `low` columns agree, the first `high` do not
     try:
         if _agree(programs, pair, first_columns(work, high, engine)):
-            return "none: read column by column, the rows agree"
+            return "none: column by column they agree"
         while high - low > 1:
             middle = (low + high) // 2
             if _agree(programs, pair, first_columns(work, middle, engine)):

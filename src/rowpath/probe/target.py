@@ -41,13 +41,13 @@ class Target:
 
     engine: str  # a name in ENGINES
     deployment: str  # server | embedded | file
-    host: str = ""  # servers alone, like port, user, password, database
+    host: str = ""  # only of servers, like port, user, password, database
     port: int = 0
     database: str = ""
     user: str = ""
     password: str = field(default="", repr=False)
     path: Path | None = None  # of embedded engines and files
-    options: dict[str, str] = field(default_factory=dict, repr=False)  # what else the URL said; a driver's own URL
+    options: dict[str, str] = field(default_factory=dict, repr=False)  # what else is in the URL; a driver's own URL
     shown: str = ""  # the URL without any secret
     driver_file: Path | None = None  # the user's own: --jar, --odbc-driver
     notes: tuple[str, ...] = ()  # for the user: a file of passwords passed over, an option without a meaning here
@@ -55,8 +55,8 @@ class Target:
     @property
     def tls(self) -> str:
         """The coordinate `tls` that the URL asks for; `default` when it says nothing."""
-        said = next((self.options[key] for key in TLS_KEYS if key in self.options), "")
-        return TLS.get(said.lower(), "default")
+        value = next((self.options[key] for key in TLS_KEYS if key in self.options), "")
+        return TLS.get(value.lower(), "default")
 
     @property
     def socket(self) -> str:
@@ -65,9 +65,9 @@ class Target:
 
     def secrets(self) -> list[str]:
         """Everything of it that must never be seen."""
-        said = self.options.get("url", "") + self.options.get("connection", "")
+        urls = self.options.get("url", "") + self.options.get("connection", "")
         own = [value for key, value in self.options.items() if driver_urls.is_secret(key)]
-        return [secret for secret in (self.password, *own, *driver_urls.secrets_in(said)) if secret]
+        return [secret for secret in (self.password, *own, *driver_urls.secrets_in(urls)) if secret]
 
 
 def read_target(
@@ -143,7 +143,7 @@ def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
     """(user[:password], host and what follows), also where the password's own signs were not percent-encoded."""
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     ambiguous = UsageError(
-        f"invalid {scheme} URL: the start of the host is ambiguous", ENCODE + credentials.PASSWORD_VARIABLE
+        f"where the host begins in this {scheme} URL is not clear", ENCODE + credentials.PASSWORD_VARIABLE
     )
     if "@" in authority:
         end = authority.rindex("@")
@@ -178,8 +178,8 @@ def _shown(scheme: str, login: Login, options: dict[str, str]) -> str:
     host = f"[{login.host}]" if ":" in login.host else quote(login.host)
     where = f"{host}:{login.port}" if login.host else ""
     user = f"{quote(login.user, safe='')}@" if login.user else ""
-    said = {key: "***" if driver_urls.is_secret(key) else value for key, value in options.items()}
-    query = "&".join(f"{quote(key)}={quote(value, safe='/*')}" for key, value in said.items())
+    masked = {key: "***" if driver_urls.is_secret(key) else value for key, value in options.items()}
+    query = "&".join(f"{quote(key)}={quote(value, safe='/*')}" for key, value in masked.items())
     return f"{scheme}://{user}{where}/{quote(login.database)}{'?' + query if query else ''}"
 
 
@@ -191,14 +191,14 @@ def _unused(engine: Engine, query: dict[str, str]) -> tuple[str, ...]:
 
 def _check_tls(target: Target) -> None:
     for key in TLS_KEYS:
-        said = target.options.get(key, "require").lower()
-        if said.startswith("verify"):
+        value = target.options.get(key, "require").lower()
+        if value.startswith("verify"):
             raise UsageError(
-                f"{key}={said}: certificates are not checked here",
+                f"{key}={value}: certificates are not checked here",
                 f"{key}=require encrypts without the check; on a network that you do not trust, do not probe",
             )
-        if said not in TLS:
-            raise UsageError(f"unknown {key} '{said}'", suggest(said, tuple(TLS)))
+        if value not in TLS:
+            raise UsageError(f"{key}={value} is not known", suggest(value, tuple(TLS)))
 
 
 def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
@@ -231,11 +231,11 @@ def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
 def _existing(scheme: str, suffix: str, rest: str) -> tuple[Path, dict[str, str]]:
     """The file that a URL names, percent-encoded or plain, and its options; `suffix`: what the name may leave out."""
     place, options = _split_options(rest)
-    for given, said in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
+    for given, chosen in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
         for path in (given, urllib.parse.unquote(given)):
             file = Path(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
             if file.is_absolute() and (found := _database_file(file, suffix)):
-                return found, dict(said)
+                return found, dict(chosen)
     here = Path(urllib.parse.unquote(place).lstrip("/")).absolute()
     hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATHwith an absolute path"
     raise UsageError(f"no file {urllib.parse.unquote(place)}", hint)

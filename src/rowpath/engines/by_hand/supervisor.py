@@ -99,7 +99,7 @@ def _start(request: Request, cleanup: ExitStack) -> tuple[engine_state.State, In
 
 
 def _tables(request: Request) -> dict[str, Table]:
-    """The filled tables of the workloads asked for; a later workload's definition of a name counts."""
+    """The filled tables of the requested workloads; a later workload's definition of a name counts."""
     tables: dict[str, Table] = {}
     for name in request.load:
         narrowed, _ = for_engine(at_scale(load_workload(name), 0.0), ENGINES[request.engine].supports)

@@ -61,7 +61,7 @@ class DuckDb(SqlDialect):
 
     @override
     def availability(self) -> Availability:
-        """What is said of the adapter that makes and loads the databases."""
+        """That of the adapter that makes and loads the databases."""
         return load_through_runner.availability(self.name, f"DuckDB {self.version()}")
 
     @override
@@ -118,7 +118,7 @@ class DuckdbFile(EmbeddedDatabase):
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them; the database ends checkpointed, closed and synced."""
+        """Remake these tables and fill them; the database ends checkpointed, closed and synced."""
         with self._opened() as runner:
             load_through_runner.make_tables(runner, self._engine, tables, self._folder)
             load_through_runner.run(runner, self._engine.settle_statements())

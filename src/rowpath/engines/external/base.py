@@ -28,12 +28,12 @@ class ExternalEngine(SqlDialect):
 
     @override
     def availability(self) -> Availability:
-        """Whether a URL says where a server is; asks nobody."""
+        """Whether a URL says where a server is; connects to none."""
         return self.kind.availability()
 
     @override
     def version(self) -> str:
-        """Known only once it is asked: its facts have it."""
+        """Known only once connected: its facts have it."""
         return BY_URL
 
     @override

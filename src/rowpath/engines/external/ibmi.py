@@ -1,4 +1,4 @@
-"""Db2 for i (IBM i), by URL alone: it runs on IBM's Power machines, on no Linux."""
+"""Db2 for i (IBM i), by URL only: it runs on IBM's Power machines, on no Linux."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Ibmi(ExternalEngine):
         variable="ROWPATH_IBMI",
         port=8471,
         example="ibmi://user@host/LIBRARY",
-        why_none="Db2 for i runs on IBM i alone, so Rowpath can start none on Linux",
+        why_none="Db2 for i runs only on IBM i, so Rowpath can start none on Linux",
         tables=f"SELECT TABLE_NAME FROM {_OURS}",
         clear=(
             f"BEGIN FOR made AS SELECT TABLE_NAME AS name FROM {_OURS} DO "
@@ -49,7 +49,7 @@ class Ibmi(ExternalEngine):
         "json": "Db2 for i keeps JSON as text, without a type of its own",
         "interval": "durations are no type of a column",
         "uuid": "Db2 for i has no type for UUIDs",
-        "array": "arrays are for procedures alone",
+        "array": "arrays are only for procedures",
     }
 
     @override

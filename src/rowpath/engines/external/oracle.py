@@ -1,4 +1,4 @@
-"""Oracle Database, by URL alone: its server comes from no registry that Rowpath could fetch it from."""
+"""Oracle Database, by URL only: its server comes from no registry that Rowpath could fetch it from."""
 
 from __future__ import annotations
 

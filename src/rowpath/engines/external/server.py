@@ -76,7 +76,7 @@ class ServerKind:
         return read_url(self, text)
 
     def availability(self) -> Availability:
-        """Whether a URL says where a server is and that Rowpath may use its database; asks nobody."""
+        """Whether a URL says where a server is and that Rowpath may use its database; connects to none."""
         try:
             url = self.url()
         except RowpathError as error:
@@ -120,8 +120,8 @@ def read_url(kind: ServerKind, text: str) -> Url:
     for what, found in (("host", parts.hostname), ("user", parts.username), ("database", database)):
         if not found:
             raise refuse(f"names no {what}")
-    said = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
-    if said.get(CONSENT) != "yes":
+    query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
+    if query.get(CONSENT) != "yes":
         raise refuse(
             f"does not say {CONSENT}=yes: Rowpath makes, fills and drops tables, so it takes an empty database that "
             "it is given for this"
@@ -130,12 +130,12 @@ def read_url(kind: ServerKind, text: str) -> Url:
     return Url(
         scheme=parts.scheme,
         user=urllib.parse.unquote(str(parts.username)),
-        password=_password(kind, parts.password, said.get("password_file", "")),
+        password=_password(kind, parts.password, query.get("password_file", "")),
         host="127.0.0.1" if host in LOOPBACK else host,
         port=port,
         database=database,
-        socket=said.get("socket", ""),
-        options={key: value for key, value in said.items() if key not in OWN_KEYS},
+        socket=query.get("socket", ""),
+        options={key: value for key, value in query.items() if key not in OWN_KEYS},
     )
 
 
@@ -250,7 +250,7 @@ class ExternalServer(Instance):
 
     @override
     def facts(self) -> dict[str, str]:
-        """What it said of itself, and where it is."""
+        """What it reported of itself, and where it is."""
         return self._facts | {"given by": self.given_by, "url": self._url.shown}
 
     @override

@@ -24,7 +24,7 @@ class Cobol(RecordEngine):
 
     @override
     def fillings(self, tables: dict[str, Table]) -> list[tuple[dict[str, str], dict[str, Table]]]:
-        """All tables INDEXED; those that nobody reads by key SEQUENTIAL too."""
+        """All tables INDEXED; those without a key SEQUENTIAL too."""
         scanned = {name: table for name, table in tables.items() if not table.primary_key}
         return [({"organization": "indexed"}, tables), ({"organization": "sequential"}, scanned)]
 

@@ -92,7 +92,7 @@ class ColumnarFolder(TextFolder):
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._folder) as folder:
             kept = kept_file(table)
             source = kept or Path(folder) / "rows"
-            asked = {
+            request = {
                 "format": self._engine.format,
                 "delimited": kept is not None,
                 "rows": str(source),
@@ -104,7 +104,7 @@ class ColumnarFolder(TextFolder):
             }
             done = processes.run(
                 [runner.arguments[0], "-m", "tools.write_columns"],
-                text=json.dumps(asked),
+                text=json.dumps(request),
                 timeout_s=WRITING_TIMEOUT_S,
                 environment=runner.environment,
             )

@@ -87,7 +87,7 @@ class RecordFiles(EmbeddedDatabase):
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them; the files end closed and synced. Errors: RowpathError."""
+        """Remake these tables and fill them; the files end closed and synced. Errors: RowpathError."""
         options = {"engine": self._engine.name, "deployment": self.deployment, "path": str(self._database)}
         for coordinates, filled in self._engine.fillings(tables):
             with load_through_runner.connected(options | {"durability": "none"} | coordinates) as runner:

@@ -64,7 +64,7 @@ class JvmDialect(SqlDialect):
 
     @override
     def availability(self) -> Availability:
-        """What is said of the adapter that makes and loads its databases."""
+        """That of the adapter that makes and loads its databases."""
         return load_through_runner.availability(self.name, f"{self.title} {self.version()}")
 
     @override
@@ -111,7 +111,7 @@ class JvmDialect(SqlDialect):
         return str(database / self.inside if self.inside else database)
 
     def once(self, durability: str) -> list[str]:
-        """What a database is told when its tables are made."""
+        """What a database executes when its tables are made."""
         return []
 
     def filled(self, name: str, table: Table) -> list[str]:

@@ -71,7 +71,7 @@ class Derby(JvmEngine):
         return self._version or super().version()
 
     def versions(self) -> tuple[str, ...]:
-        """The pinned one; the old one, a server alone, which IBM's driver needs."""
+        """The pinned one; the old one, only a server, which IBM's driver needs."""
         return super().version(), derby_legacy.VERSION
 
     def movable_versions(self) -> tuple[str, ...]:
@@ -127,12 +127,12 @@ class Derby(JvmEngine):
 
     @override
     def once(self, durability: str) -> list[str]:
-        """Index statistics are made when a table is filled and then left alone: the daemon would work beside us."""
+        """Index statistics are made when a table is filled and never renewed: the daemon would work beside us."""
         return ["CALL SYSCS_UTIL.SYSCS_SET_DATABASE_PROPERTY('derby.storage.indexStats.auto', 'false')"]
 
     @override
     def filled(self, name: str, table: Table) -> list[str]:
-        """Where its numbering goes on, and statistics, which the oldest cannot be asked for."""
+        """Where its numbering goes on, and statistics, which the oldest cannot make."""
         if self.version() == derby_legacy.OLDEST:
             return super().filled(name, table)
         return [*super().filled(name, table), f"CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{name.upper()}', NULL)"]

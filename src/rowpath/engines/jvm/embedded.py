@@ -35,13 +35,13 @@ class JvmDirectory(EmbeddedDatabase):
 
     @override
     def check(self) -> bool:
-        """Whether the database was made and nobody left it open."""
+        """Whether the database was made and closed."""
         lock = self._engine.lock_file
         return (self._database / self._engine.made_file).is_file() and not (lock and (self._database / lock).exists())
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them; the database ends checkpointed, closed and synced."""
+        """Remake these tables and fill them; the database ends checkpointed, closed and synced."""
         load_database(self._engine, self._database, tables, self.durability, pristine=True)
 
     def adopt(self, database: Path) -> None:
@@ -81,11 +81,11 @@ def load_database(
     login: dict[str, Any] | None = None,
     pristine: bool = False,
 ) -> None:
-    """Make these tables anew in a database directory (made when it is not there) and fill them, through the runner.
+    """Remake these tables in a database directory (made when it is not there) and fill them, through the runner.
 
     The directory must not be open elsewhere. It is closed, checkpointed and synced afterwards. A database that this
     process has loaded with the same tables before is copied: that is how one moves between instances. `login`: what
-    an existing database asks for. `pristine`: nobody works on this one itself, so it may be the source of such
+    an existing database asks for. `pristine`: no path works on this one itself, so it may be the source of such
     copies. Errors: RowpathError.
     """
     content = repr((engine.name, engine.version(), engine.once(durability), sorted(tables.items())))

@@ -17,7 +17,7 @@ from rowpath.model.workload import Table
 
 
 class H2(JvmEngine):
-    """The kind of engine: H2. Its store never syncs at a commit, whatever it is told: there is no durability full."""
+    """The kind of engine: H2. Its store never syncs at a commit, whatever its settings: there is no durability full."""
 
     name = "h2"
     order = 12

@@ -41,7 +41,7 @@ class Hsqldb(JvmEngine):
     @override
     def slow_query(self) -> str:
         """A query that runs for minutes and needs no table of ours."""
-        # HSQLDB looks whether it shall stop only while it reads a stored table: of system tables BLOCKS alone is one.
+        # HSQLDB looks whether it shall stop only while it reads a stored table: of system tables only BLOCKS is one.
         tables = ", ".join(f"INFORMATION_SCHEMA.SYSTEM_COLUMNS {name}" for name in "abcd")
         return f"SELECT COUNT(*) FROM {tables}, SYSTEM_LOBS.BLOCKS e"
 

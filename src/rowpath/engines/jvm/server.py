@@ -57,7 +57,7 @@ class JvmServer(PrivateServer):
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them, embedded: the server steps aside when it has the database open."""
+        """Remake these tables and fill them, embedded: the server steps aside when it has the database open."""
         database = self._files() / DATABASE
         opened = bool(self.pids()) and (database / self._engine.lock_file).exists()
         if opened:

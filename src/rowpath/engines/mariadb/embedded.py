@@ -34,7 +34,7 @@ class MariadbDirectory(EmbeddedDatabase):
 
     @override
     def check(self) -> bool:
-        """Whether a directory was loaded and nobody has it open."""
+        """Whether a directory was loaded and no process has it open."""
         return self._database.is_dir() and template_directory.holder(self._database) is None
 
     @override

@@ -104,7 +104,7 @@ class MariadbServer(PrivateServer):
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them from the generators, then settle.
+        """Remake these tables and fill them from the generators, then settle.
 
         The first time, the server goes on with a copy of what it loaded (or another instance of the run did): the
         embedded library can begin with the same bytes.
@@ -156,7 +156,7 @@ class MariadbServer(PrivateServer):
         return sum(int(count) for (count,) in counts)
 
     def statement_counts(self) -> dict[str, int]:
-        """What others than the console asked since the start: `prepare`, `execute`, `query` (text).
+        """What others than the console executed since the start: `prepare`, `execute`, `query` (text).
 
         The end of a connection counts as one `query`; SQL's own PREPARE and EXECUTE count with the protocol's.
         """
@@ -227,15 +227,15 @@ class MariadbServer(PrivateServer):
         private_directories.write_private(login, mariadb_logins.option_file(self._passwords[SUPERUSER], self._socket()))
         begin = log.stat().st_size if log.exists() else 0
         try:
-            with log.open("ab") as said:
+            with log.open("ab") as output:
                 self._process = processes.start(
                     self._command(port, logins),
                     environment={"LC_ALL": "C", "TZ": "UTC", "TMPDIR": str(home), **self._place.environment},
                     cpus=self._place.server_cpus,
                     user=self._user,
                     directory=self._data(),
-                    stdout=said,
-                    stderr=said,
+                    stdout=output,
+                    stderr=output,
                 )
             if not self._answered(self._process):
                 text = log.read_bytes()[begin:].decode(errors="replace")

@@ -40,7 +40,7 @@ def find(wanted: str) -> Path | None:
 
 
 def keep(wanted: str, template: Path) -> None:
-    """From now on `template` is what others are copied from; nobody works on it."""
+    """From now on `template` is what others are copied from; no server works on it."""
     _templates[wanted] = template
 
 
@@ -67,7 +67,7 @@ def make_empty(engine: Mariadb, version: str, data: Path, user: str | None) -> N
 
 
 def holder(data: Path) -> int | None:
-    """The process that has this data directory open, None when nobody has; asks only, waits for nothing."""
+    """The process that has this data directory open, None when there is none; does not wait."""
     for name in LOCKED:
         with contextlib.suppress(FileNotFoundError), (data / name).open("rb") as file:
             query = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)

@@ -46,13 +46,12 @@ class Mysql(mariadb.Mariadb):
         return ((BY_URL,) if external.KIND.given() else ()) + (mysql_binaries.VERSION,)
 
     def tls_version(self) -> str:
-        """None: drivers are told to do without."""
+        """None: its TLS is switched off."""
         return ""
 
     def availability_of(self, version: str, tls: str) -> Availability:
         """Whether that version can run here, or is where the URL says."""
-        given = version == BY_URL
-        return external.KIND.availability() if given else mysql_binaries.availability()
+        return external.KIND.availability() if version == BY_URL else mysql_binaries.availability()
 
     def unreachable(self, path: AccessPath) -> tuple[str, str]:
         """A unix socket that the URL does not name."""
@@ -77,7 +76,7 @@ class Mysql(mariadb.Mariadb):
 
     @override
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """None: the artefact has the server alone."""
+        """None: the artefact has only the server."""
         return ()
 
     @override

@@ -18,7 +18,7 @@ from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
 
-IDLE_TIMEOUT_S = 60  # of a transaction that nobody goes on with: a probe's never rest
+IDLE_TIMEOUT_S = 60  # of a transaction; a probe's never rest
 
 
 def _session_statements(_version: str, timeout_ms: int) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class Postgresql(SqlDialect):
         return postgresql_programs.version_here()
 
     def versions(self) -> tuple[str, ...]:
-        """The wheel's without TLS and one with it; or the one named alone."""
+        """The wheel's without TLS and one with it; or only the one named."""
         if postgresql_programs.named() is not None:
             return (self.version(),)
         return self.version(), postgresql_programs.VERSION_TLS

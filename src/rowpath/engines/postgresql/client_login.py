@@ -41,7 +41,7 @@ def _from_pgpass(login: Login, file: Path) -> Login:
             continue
         wanted = (login.host or "localhost", str(login.port), login.database, login.user)
         socket_too = login.socket and fields[0] == login.socket
-        matches = [said in ("*", is_there) for said, is_there in zip(fields, wanted, strict=False)]
+        matches = [pattern in ("*", is_there) for pattern, is_there in zip(fields, wanted, strict=False)]
         if all(matches[1:]) and (matches[0] or socket_too):
             return replace(login, password=fields[4], notes=login.notes + notes)
     return replace(login, notes=login.notes + notes)

@@ -114,7 +114,7 @@ class PostgresqlServer(PrivateServer):
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew, fill them from the generators, then vacuum, analyze and settle."""
+        """Remake these tables, fill them from the generators, then vacuum, analyze and settle."""
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
             for name, table in tables.items():
                 with (
@@ -198,9 +198,9 @@ class PostgresqlServer(PrivateServer):
         backups.require(postgresql_backup.availability(way))
         kept = backups.place_in(folder) / ("data" if way == "basebackup" else f"{DATABASE}.dump")
         where, environment = self._way_in()
-        told = postgresql_backup.arguments(way, str(kept), SUPERUSER, ROLE, DATABASE)
+        options = postgresql_backup.arguments(way, str(kept), SUPERUSER, ROLE, DATABASE)
         program = str(self._client(postgresql_backup.PROGRAMS[way][0]))
-        return Backup(way, kept, command=(program, *where, *told), environment=environment)
+        return Backup(way, kept, command=(program, *where, *options), environment=environment)
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
         """A server of its own: over the files, verified and recovered, or one that the dump was read into.
@@ -219,8 +219,8 @@ class PostgresqlServer(PrivateServer):
             else:
                 server.start()
                 where, environment = server._way_in()
-                told = ["-U", ROLE, "-d", DATABASE, "--exit-on-error", "--single-transaction", str(backup.kept)]
-                backups.run([self._client("pg_restore"), *where, *told], environment)
+                options = ["-U", ROLE, "-d", DATABASE, "--exit-on-error", "--single-transaction", str(backup.kept)]
+                backups.run([self._client("pg_restore"), *where, *options], environment)
         return backups.passing(server)
 
     def _make_home(self) -> Path:
@@ -281,10 +281,10 @@ class PostgresqlServer(PrivateServer):
             if self.check():
                 return True
             if processes.wait(self._process, 0.02):
-                said = log.read_bytes()[begin:].decode(errors="replace").strip()
-                if "could not bind" in said or "could not create any TCP/IP sockets" in said:
+                text = log.read_bytes()[begin:].decode(errors="replace").strip()
+                if "could not bind" in text or "could not create any TCP/IP sockets" in text:
                     return False
-                raise EnvironmentMissing(f"PostgreSQL did not start: {said[-500:]}", f"read {log}")
+                raise EnvironmentMissing(f"PostgreSQL did not start: {text[-500:]}", f"read {log}")
         self.stop()
         raise EnvironmentMissing(f"PostgreSQL did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
 
@@ -312,10 +312,10 @@ class PostgresqlServer(PrivateServer):
             timeout_s=timeout_s,
         )
         if done.returncode != 0:
-            said = done.stderr.strip()
+            message = done.stderr.strip()
             for secret in self._passwords.values():
-                said = said.replace(secret, "***")
-            raise RowpathError(f"psql failed: {said[-500:]}", f"read {self._files() / 'server.log'}")
+                message = message.replace(secret, "***")
+            raise RowpathError(f"psql failed: {message[-500:]}", f"read {self._files() / 'server.log'}")
         return done.stdout
 
     def _way_in(self) -> tuple[list[str], dict[str, str]]:

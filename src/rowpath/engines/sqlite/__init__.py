@@ -129,7 +129,7 @@ class SqliteFile(EmbeddedDatabase):
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them from the generators; the file ends checkpointed, sound and synced."""
+        """Remake these tables and fill them from the generators; the file ends checkpointed, sound and synced."""
         with _opened(self._database) as connection:
             connection.execute("PRAGMA synchronous=OFF")
             connection.execute("BEGIN")
