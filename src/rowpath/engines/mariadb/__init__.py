@@ -85,9 +85,9 @@ class Mariadb(SqlDialect):
     types = TYPES
     integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT"}
     lacks = {
-        "timestamptz": "its TIMESTAMP holds 1970 to 2038 only, its DATETIME knows no time zone",
-        "interval": "its INTERVAL is a word of expressions, no type of a column",
-        "array": "neither MariaDB nor MySQL has arrays",
+        "timestamptz": "TIMESTAMP holds 1970 to 2038 only, DATETIME knows no time zone",
+        "interval": "INTERVAL is a word of its expressions, no type of a column",
+        "array": "there are no arrays",
     }
     identity_words = "AUTO_INCREMENT"
     identity_is_key = True
@@ -127,6 +127,11 @@ class Mariadb(SqlDialect):
     def create(self, name: str, table: Table) -> str:
         """CREATE TABLE in its dialect; the instance's default storage engine keeps it."""
         return super().create(name, table) + " CHARACTER SET latin1 COLLATE latin1_bin" * table.ascii
+
+    @override
+    def supports(self, logical_type: str) -> str:
+        reason = super().supports(logical_type)
+        return f"{self.title}: {reason}" if reason else ""
 
     @override
     def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:
