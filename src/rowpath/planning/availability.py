@@ -38,15 +38,10 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
         return there.reason, there.remedy
     if isinstance(engine, ReachedByUrl) and (unreachable := engine.unreachable(path))[0]:
         return unreachable
-    if engine.is_floor and path.get("deployment") == "server":
-        echo = availability(_adapter(("c", "ping")), "bundled")
-        if not echo.ok:
-            return f"the ping server is a C program: {echo.reason}", echo.remedy
-    if path.get("link") != "none":
-        linked = availability(_adapter(("c", "ping")), "bundled")
-        if not linked.ok:
-            return f"the emulated link is a C program: {linked.reason}", linked.remedy
-    here = availability(adapter, path.get("version"), path)
+    for needed, program in ((path.is_null and path.served, "ping server"), (path.link_ns, "emulated link")):
+        if needed and not (there := availability(adapter_of("c", "ping"), "bundled")).ok:
+            return f"the {program} is a C program: {there.reason}", there.remedy
+    here = availability(adapter, path.version, path)
     if not here.ok:
         return here.reason, here.remedy
     if "backup" in path.as_dict():
@@ -61,7 +56,7 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
 
 def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase: Phase) -> str:
     """Why the path does not serve this phase; empty when it does. A space stands for: not worth a word."""
-    if ENGINES[path.get("engine")].is_floor != (phase.kind == "null"):
+    if path.is_null != (phase.kind == "null"):
         return " "
     if phase.kind == "null":
         return ""

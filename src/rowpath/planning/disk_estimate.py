@@ -61,7 +61,7 @@ def estimate(plan: Plan) -> DataEstimate:
     disk_bytes = 0.0
     keys: dict[Key, list[PlannedPath]] = {}
     for planned in plan.paths:
-        if planned.path.get("engine_version") != BY_URL and not ENGINES[planned.path.get("engine")].is_floor:
+        if planned.path.get("engine_version") != BY_URL and not planned.path.is_null:
             keys.setdefault(key_of(planned.path), []).append(planned)
     for (engine, deployment, *_), members in keys.items():
         names = {name for planned in members for name in planned.workloads}

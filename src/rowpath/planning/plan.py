@@ -6,7 +6,6 @@ import random
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.path import TOGETHER, AccessPath, Dropped
@@ -147,10 +146,10 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
     limit = set_limit(paths)
     if len(paths) <= limit:
         return ((tuple(paths),) if paths else ()), ()
-    null = next((p for p in paths if ENGINES[p.path.get("engine")].is_floor and p.path.get("language") == "c"), None)
+    null = next((p for p in paths if p.path.is_null and p.path.language == "c"), None)
     real = max(
-        (p for p in paths if not ENGINES[p.path.get("engine")].is_floor),
-        key=lambda p: (len(p.phases), p.path.get("language") == "c"),
+        (p for p in paths if not p.path.is_null),
+        key=lambda p: (len(p.phases), p.path.language == "c"),
         default=None,
     )
     anchors = tuple(p for p in (null, real) if p is not None)

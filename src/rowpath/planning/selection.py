@@ -84,8 +84,8 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
 
 def matches(path: AccessPath, filters: dict[str, tuple[str, ...]]) -> bool:
     """Whether the path has one of the named values in every named coordinate; floors stay that have no such thing."""
-    floor = ENGINES[path.get("engine")].is_floor and "engine" not in filters
+    null = path.is_null and "engine" not in filters
     return all(
-        "*" in values or path.get(key) in values or (floor and path.get(key) == "none")
+        "*" in values or path.get(key) in values or (null and path.get(key) == "none")
         for key, values in filters.items()
     )

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-DBAPI = ("psycopg", "psycopg2", "pymysql", "mysqlclient", "mariadb", "mysql-connector", "sqlite3")
-JDBC = ("pgjdbc", "connector-j", "mariadb-java-client", "sqlite-jdbc", "duckdb_jdbc", "h2", "derby")
-ADO = ("mono-data-sqlite", "ado-libsqliteodbc", "ado-psqlodbc", "ado-odbc-mariadb")
 SSLMODE = {"on": "require", "off": "disable"}
 IMPORTED = {
     "mysqlclient": "MySQLdb\nimport MySQLdb.cursors",
