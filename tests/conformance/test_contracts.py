@@ -14,7 +14,7 @@ from rowpath.checks.conformance.cases import case_named
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.paths import project_paths
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Place
+from rowpath.engines.base import Instance, Place
 from rowpath.engines.postgresql.server import PostgresqlServer
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
@@ -59,13 +59,24 @@ ASKING = [path for path in POSTGRESQL if "execute" in path.adapter.phases]
 TURNS = ("by-key", "in-transaction")
 
 
-@pytest.mark.parametrize(("planned", "case"), TURNS, indirect=["planned"], ids=lambda each: getattr(each, "name", each))
-def test_a_transaction_each_and_none_left_open(planned: PlannedPath, living: Worker, house: House, case: str) -> None:
-    instance = living.instance
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The paths that meet those cases in this session."""
+    if "case" in metafunc.fixturenames:
+        cases = selected_cases(metafunc.config.getoption("full"))
+        found = [(path, case.name) for path in ASKING for case in cases[path.path.id] if case.name in TURNS]
+        ids = [f"{path.name}-{case}" for path, case in found]
+        metafunc.parametrize(("planned", "case"), found, indirect=["planned"], ids=ids)
+
+
+def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: EngineFixture, case: str) -> None:
+    fixture.disconnect()  # drivers change their ways after some executions on a connection
+    worker = fixture.connected(planned)
+    instance = worker.instance
     assert isinstance(instance, PostgresqlServer)
-    work = house.work(case_named(case), planned)
-    living.prepare(work)
-    living.sample(work, "warm", operations=12)  # drivers change their ways after some executions
+    wait_for_the_end_of_other_backends(instance)
+    work = fixture.work(case_named(case), planned)
+    worker.prepare(work)
+    worker.sample(work, "warm", operations=12)
     # What asking costs by itself: pgjdbc describes each statement first when it is told to be binary. (A flush with
     # nothing but itself to report reports nothing, hence an operation before each.)
     earlier, before = (committed_after_one(worker, work, instance) for _ in range(2))
@@ -79,13 +90,22 @@ def test_a_transaction_each_and_none_left_open(planned: PlannedPath, living: Wor
     assert committed(worker, instance) - before == OPERATIONS * each + flush
 
 
-def committed_after_one(living: Worker, work: PreparedPhase, instance: PostgresqlServer) -> int:
+def wait_for_the_end_of_other_backends(instance: PostgresqlServer) -> None:
+    """Until the connection under test is the only one: a backend counts its last transactions as it ends."""
+    backends = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'rowpath' AND backend_type = 'client backend'"
+    deadline = time.monotonic() + BACKENDS_END_WITHIN_S
+    while instance._psql(backends, "postgres", "postgres").strip() != "1":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def committed_after_one(worker: Worker, work: PreparedPhase, instance: PostgresqlServer) -> int:
     """One more operation, then the counter."""
     worker.sample(work, "warm", operations=1)
     return committed(worker, instance)
 
 
-def committed(living: Worker, instance: PostgresqlServer) -> int:
+def committed(worker: Worker, instance: PostgresqlServer) -> int:
     """Transactions committed on the server, those of this connection included."""
     worker.run(list(instance.flush_statements))
     found = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'rowpath'"

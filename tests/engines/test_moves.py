@@ -90,7 +90,10 @@ def test_rows_that_are_others_at_the_target_or_at_the_source(
     answers: list[str] = []
     monkeypatch.setattr(directory_copies, "_read", lambda *_args, **_more: answers.pop(0))
     monkeypatch.setattr(JvmDirectory, "load", lambda _self, _tables: (_self._database).mkdir())
-    for found, reason in (([right, other], "other rows than the source has"), ([other], "other rows than were loaded")):
+    for found, reason in (
+        ([right, other], "its rows differ from the source's"),
+        ([other], "does not hold the rows that were loaded"),
+    ):
         answers += found
         (moved,) = carried_out(DirectoryCopyTable(HERE, HERE), tables, tmp_path / str(len(found)))
         assert (moved.ok, moved.digest, moved.expected) == (False, other, right)

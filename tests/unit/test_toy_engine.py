@@ -71,5 +71,5 @@ def test_its_name_is_taken_once(toy: Path) -> None:
 
 
 def test_it_is_gone_when_it_left(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'toy' is no kind of database"):
+    with pytest.raises(UsageError, match="unknown URL scheme 'toy'"):
         read_target(f"toy://{tmp_path}", {})

@@ -50,6 +50,10 @@ class EmbeddedDatabase(Instance):
             shutil.copyfile(self._database, copy)
         private_directories.sync(copy)
 
+    def share_copy(self, path: AccessPath) -> None:
+        """Let every path work on this one's copy: for paths that take turns and reset what they write into."""
+        self._only = self._copy(path)
+
     @override
     def settle(self, path: AccessPath) -> Settled:
         """Sync the path's copy (its runner checkpoints: `settle_statements`)."""

@@ -26,19 +26,19 @@ class Login:
 
 
 def private_text(file: Path, forbidden: int) -> tuple[str, tuple[str, ...]]:
-    """The text of a file that holds passwords, and a note when it is passed over; empty when there is none.
+    """The text of a file that holds passwords, and a note when it is ignored; empty when there is none.
 
     `forbidden`: bits of its mode that make it one that others may use.
     """
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
         if mode & forbidden:
-            return "", (f"{file} is passed over: others may use it too (mode {mode:o}); chmod 600 {file}",)
+            return "", (f"{file} is ignored: other users can access it (mode {mode:o}); chmod 600 {file}",)
         return file.read_text(encoding="utf-8", errors="surrogateescape"), ()
     except FileNotFoundError:
         return "", ()
     except OSError as error:
-        return "", (f"{file} is passed over: {error.strerror}",)
+        return "", (f"{file} is ignored: {error.strerror}",)
 
 
 def home(environment: Mapping[str, str]) -> Path:

@@ -13,7 +13,7 @@ from rowpath.engines.login import Login
 TLS_KEYS = ("sslmode", "ssl-mode", "tls")
 SOCKET_KEYS = ("socket", "unix_socket", "host")
 LOCK_TIMEOUT_S = 1
-UNKNOWN_SESSION = "what an unknown driver makes of a read-only session is its own affair: what protects is your role"
+UNKNOWN_SESSION = "an unknown driver may ignore a read-only session: only your role protects the data"
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class Access:
             pooled = sessions.pooler_query(self.target.engine, self._server_pid)
             if pooled and count_rows(runner, pooled):
                 raise UsageError(
-                    "a pooler stands between here and the server: a session's settings could reach others",
+                    "a connection pooler is in front of the server: session settings could affect other users",
                     "give the URL of the server itself",
                 )
             before = sessions.before(self.target, version, self.rules.statement_timeout_s)
@@ -147,7 +147,7 @@ class Access:
                 return adapter, version
             reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))
         what, remedy = reasons[0] if reasons else ("no driver is known", "rowpath list drivers")
-        raise EnvironmentMissing(f"no driver here can describe a query of {engine}: {what}", remedy)
+        raise EnvironmentMissing(f"no installed driver can describe a query of {engine}: {what}", remedy)
 
     def _coordinates(self, adapter: Adapter) -> dict[str, Any]:
         target = self.target
@@ -190,7 +190,7 @@ def open_access(
             raise UsageError("--in-place is for files", "remove --in-place: a server's data are never copied")
     elif target.deployment == "file":
         instance = ProbedFile(target, directory / "probed")
-        notes += (f"{target.path} is read where it is",)
+        notes += (f"{target.path} is read in place",)
     else:
         instance, copied = _database(target, rules, directory, ask)
         notes += copied
@@ -213,9 +213,11 @@ def _database(
     folder = directory / "probed"
     if rules.in_place:
         if reason := file_copies.why_not_in_place(files):
-            raise UsageError(f"{files.main} cannot be opened in place: {reason}", "leave --in-place out: it is copied")
+            raise UsageError(
+                f"cannot open {files.main} in place: {reason}", "remove --in-place: the file is then copied"
+            )
         return ProbedDatabase(target, files.main, folder, in_place=True), (f"{files.main} is opened read only",)
     file_copies.allow_size(files, rules.allow_large, ask)
     copied = file_copies.copy(files, folder / "copy")
-    note = f"{files.main} was copied ({size}); what is measured works on the copy"
+    note = f"{files.main} was copied ({size}); the measurement uses the copy"
     return ProbedDatabase(target, copied, folder, in_place=False), (note,)

@@ -16,7 +16,7 @@ def read_only(target: Target, in_place: bool) -> bool:
 def unsuited(adapter: Adapter, tls: str, must_read_only: bool) -> tuple[str, str]:
     """Why the adapter cannot serve such a target, and what would help; empty when it can."""
     if must_read_only and not adapter.opens_read_only and not adapter.floor:
-        return f"{adapter.driver} cannot open a file read only here", "leave --in-place out"
+        return f"{adapter.driver} cannot open a file read-only", "remove --in-place"
     if tls == "on" and "on" not in adapter.coordinates.get("tls", ()):
         return (
             f"the URL requires TLS, which {adapter.driver} does not support here",

@@ -44,7 +44,7 @@ def files_of(engine: str, main: Path) -> Files:
         main = main.resolve()
         if not (main / layout.directory_mark).is_file():
             raise UsageError(
-                f"{main} is no database of {engine}: it has no {layout.directory_mark}", f"{engine}:///DIRECTORY"
+                f"{main} is not a database of {engine}: it has no {layout.directory_mark}", f"{engine}:///DIRECTORY"
             )
         inside = (file for file in main.rglob("*") if file.is_file())
         return Files(engine, main, tuple(sorted(file for file in inside if file.suffix != layout.not_copied)))
@@ -139,7 +139,7 @@ def why_not_in_place(files: Files) -> str:
     if reason := _layout(files.engine).written_when_read(files.main):
         return reason
     others = [file.name for file in files.all if file != files.main and file.stat().st_size]
-    return f"what stands in {others[0]} is not in the main file yet" if others else ""
+    return f"data in {others[0]} is not in the main file yet" if others else ""
 
 
 def _layout(engine: str) -> FileLayout:

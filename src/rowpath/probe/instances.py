@@ -25,7 +25,7 @@ class ProbedInstance(Instance):
     version = BY_URL
 
     def __init__(self, target: Target) -> None:
-        super().__init__(target.deployment)
+        self.deployment = target.deployment
         self.target = target
 
     @override

@@ -9,7 +9,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import UsageError
 
-ADVICE = "docs/probe.md has the SQL of a read-only role, which protects where reading the statement cannot"
+ADVICE = "docs/probe.md has the SQL of a read-only role, the safest protection"
 QUOTES = '"`'  # of names
 BEGINNINGS = ("SELECT", "WITH", "VALUES", "TABLE")
 CHANGES = ("INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
@@ -50,7 +50,7 @@ def check_query(sql: str, engine: str) -> None:
     """Returns when the statement plainly reads and does nothing else. Errors: UsageError."""
     syntax = ENGINES[engine].probe.syntax
     if syntax is None:
-        raise UsageError("a file has no query language", "leave --query out: the whole file is read")
+        raise UsageError("a file has no query language", "remove --query: the whole file is read")
     tokens = list(_tokens(sql, syntax))
     while tokens and tokens[-1] == ";":
         tokens.pop()
@@ -60,7 +60,7 @@ def check_query(sql: str, engine: str) -> None:
         raise _refused("several statements")
     first = next((token for token in tokens if token != "("), "")
     if first.upper() not in (*BEGINNINGS, *syntax.first_words):
-        raise _refused(f"it begins with {first[:40]}, not with {', '.join(BEGINNINGS)}")
+        raise _refused(f"the query begins with {first[:40]}, not with {', '.join(BEGINNINGS)}")
     if first.upper() == "WITH" and (main := _main_word(tokens)) in CHANGES:
         raise _refused(f"its WITH ends in {main}")
     _check_words(tokens)
@@ -140,7 +140,7 @@ def _after_comment(sql: str, place: int, syntax: Syntax) -> int:
         if depth == 0:
             return mark.end()
         if depth > 1 and not syntax.nested_comments:
-            raise _refused("a comment inside a comment ends where it will")
+            raise _refused("servers disagree about the end of a nested comment")
     raise _refused("a comment is never closed")
 
 

@@ -29,7 +29,7 @@ def first_difference(
     low, high = 0, len(names)  # the first `low` columns agree, the first `high` do not
     try:
         if _agree(programs, pair, first_columns(work, high, engine)):
-            return "none: column by column they agree"
+            return "none: read column by column, the rows agree"
         while high - low > 1:
             middle = (low + high) // 2
             if _agree(programs, pair, first_columns(work, middle, engine)):

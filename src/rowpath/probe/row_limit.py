@@ -15,9 +15,7 @@ def limited(sql: str, engine: str, max_rows: int | None) -> str:
     if max_rows is None or facts.row_limit_statement:
         return sql
     if not facts.row_limit:
-        raise UsageError(
-            f"--max-rows {max_rows}: how {engine} limits a result is not known here", "put the limit into the query"
-        )
+        raise UsageError(f"--max-rows {max_rows}: not available for {engine}", "put the limit into the query")
     return f"SELECT * FROM (\n{sql}\n) AS limited {facts.row_limit.format(rows=max_rows)}"
 
 

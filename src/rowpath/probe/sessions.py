@@ -5,7 +5,7 @@ from __future__ import annotations
 from rowpath.engines import ENGINES
 from rowpath.probe.target import Target
 
-RECOMMENDED = "a role that may only read is safer: docs/probe.md has its SQL"
+RECOMMENDED = "a read-only role is safer: docs/probe.md has its SQL"
 
 
 def before(target: Target, version: str, timeout_s: float) -> tuple[str, ...]:
@@ -20,7 +20,7 @@ def privileged_query(engine: str) -> str:
 
 def privileged_note(target: Target) -> str:
     """The warning about such a login."""
-    return f"{target.user} may do everything on this server (a superuser); {RECOMMENDED}"
+    return f"{target.user} is a superuser of this server; {RECOMMENDED}"
 
 
 def pooler_query(engine: str, server_pid: int | None) -> str:

@@ -89,13 +89,13 @@ def read_target(
     if not colon or not known or not re.fullmatch(r"[a-z][a-z0-9+.-]{0,19}", scheme):
         raise UsageError("not a URL", FORM)
     if scheme not in schemes:
-        raise UsageError(f"'{scheme}' is no kind of database that can be probed", suggest(scheme, schemes))
+        raise UsageError(f"unknown URL scheme '{scheme}'", suggest(scheme, schemes))
     engine = engines.get(scheme, ENGINES[FILE])
     if engine.probe.driver_flag:
         driver_file = {"--jar": jar, "--odbc-driver": odbc_driver}[engine.probe.driver_flag]
         return _driver_target(driver_urls.READERS[scheme](text.strip()), engine, driver_file, environment)
     if not rest.startswith("//"):
-        raise UsageError(f"after {scheme}: comes // in a URL", FORM)
+        raise UsageError(f"invalid URL: expected // after {scheme}:", FORM)
     if not engine.probe.port or (rest.startswith("///") and engine.probe.layout is not None):
         return _file_target(scheme, engine, rest[2:])
     return _server_target(scheme, engine, rest[2:], environment)
@@ -143,7 +143,7 @@ def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
     """(user[:password], host and what follows), also where the password's own signs were not percent-encoded."""
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     ambiguous = UsageError(
-        f"where the host begins in this {scheme} URL is not clear", ENCODE + credentials.PASSWORD_VARIABLE
+        f"invalid {scheme} URL: the start of the host is ambiguous", ENCODE + credentials.PASSWORD_VARIABLE
     )
     if "@" in authority:
         end = authority.rindex("@")
@@ -194,11 +194,11 @@ def _check_tls(target: Target) -> None:
         value = target.options.get(key, "require").lower()
         if value.startswith("verify"):
             raise UsageError(
-                f"{key}={value}: certificates are not checked here",
-                f"{key}=require encrypts without the check; on a network that you do not trust, do not probe",
+                f"{key}={value}: certificate checks are not supported here",
+                f"{key}=require encrypts without the check; do not probe over an untrusted network",
             )
         if value not in TLS:
-            raise UsageError(f"{key}={value} is not known", suggest(value, tuple(TLS)))
+            raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(TLS)))
 
 
 def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
@@ -208,7 +208,7 @@ def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
         suffixes = {suffix: each for each in ENGINES.values() for suffix in each.probe.files}
         if named.suffix.lower() not in suffixes:
             raise UsageError(
-                f"{named}: the suffix '{named.suffix}' says nothing of its format",
+                f"{named}: unknown file suffix '{named.suffix}'",
                 f"one of {', '.join(suffixes)}; a database file: sqlite://{named} or duckdb://{named}",
             )
         engine = suffixes[named.suffix.lower()]
@@ -237,7 +237,7 @@ def _existing(scheme: str, suffix: str, rest: str) -> tuple[Path, dict[str, str]
             if file.is_absolute() and (found := _database_file(file, suffix)):
                 return found, dict(chosen)
     here = Path(urllib.parse.unquote(place).lstrip("/")).absolute()
-    hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATHwith an absolute path"
+    hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATH with an absolute path"
     raise UsageError(f"no file {urllib.parse.unquote(place)}", hint)
 
 

@@ -19,7 +19,7 @@ from rowpath.engines.load_through_runner import connected, make_tables, run
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.model.workload import Table
+from rowpath.model.workload import Column, Table
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
     Facts,

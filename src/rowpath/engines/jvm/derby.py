@@ -57,8 +57,7 @@ class Derby(JvmEngine):
             written_when_read=lambda _main: "Derby writes to a database as soon as it boots it",
         ),
         row_limit="FETCH FIRST {rows} ROWS ONLY",
-        session_note="Derby's sessions have no read-only mode and no timeouts that SQL could set: what protects is your"
-        " role",
+        session_note="Derby's sessions have no read-only mode and no timeouts in SQL: only your role protects the data",
     )
     user = "APP"  # whose default schema is that of the embedded database, which has no users
 

@@ -50,9 +50,8 @@ class H2(JvmEngine):
             f"SET QUERY_TIMEOUT {timeout_ms}",
             f"SET LOCK_TIMEOUT {LOCK_TIMEOUT_S * 1000}",
         ),
-        session_note="H2's sessions have no read-only mode that SQL could set: what protects is your role; H2 also"
-        " hands out the last result of a query again when no table has changed, so that what is measured is its"
-        " delivery",
+        session_note="H2's sessions have no read-only mode in SQL: only your role protects the data; H2 also returns"
+        " the last result of a query again while no table changes, so the figures show only its delivery",
     )
 
     def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
