@@ -15,7 +15,7 @@ from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.paths import project_paths
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.engines.postgresql.server import Server
+from rowpath.engines.postgresql.server import PostgresqlServer
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.machine import cpus
@@ -72,7 +72,7 @@ def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: En
     fixture.disconnect()  # drivers change their ways after some executions on a connection
     worker = fixture.connected(planned)
     instance = worker.instance
-    assert isinstance(instance, Server)
+    assert isinstance(instance, PostgresqlServer)
     wait_for_the_end_of_other_backends(instance)
     work = fixture.work(case_named(case), planned)
     worker.prepare(work)
@@ -90,7 +90,7 @@ def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: En
     assert committed(worker, instance) - before == OPERATIONS * each + flush
 
 
-def wait_for_the_end_of_other_backends(instance: Server) -> None:
+def wait_for_the_end_of_other_backends(instance: PostgresqlServer) -> None:
     """Until the connection under test is the only one: a backend counts its last transactions as it ends."""
     backends = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'rowpath' AND backend_type = 'client backend'"
     deadline = time.monotonic() + BACKENDS_END_WITHIN_S
@@ -99,13 +99,13 @@ def wait_for_the_end_of_other_backends(instance: Server) -> None:
         time.sleep(0.01)
 
 
-def committed_after_one(worker: Worker, work: PreparedPhase, instance: Server) -> int:
+def committed_after_one(worker: Worker, work: PreparedPhase, instance: PostgresqlServer) -> int:
     """One more operation, then the counter."""
     worker.sample(work, "warm", operations=1)
     return committed(worker, instance)
 
 
-def committed(worker: Worker, instance: Server) -> int:
+def committed(worker: Worker, instance: PostgresqlServer) -> int:
     """Transactions committed on the server, those of this connection included."""
     worker.run(list(instance.flush_statements))
     found = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'rowpath'"

@@ -15,6 +15,7 @@ from rowpath.execution.mixed_load.restore_check import counting
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import adapter_of
 from rowpath.runners.protocol import GroupSpec
 from rowpath.workloads import scale
 from rowpath.workloads.workload_file import load_workload
@@ -41,7 +42,7 @@ class Killing:
         self, folder: Path, language: str, driver: str, deployment: str, durability: str, **coordinates: str
     ) -> None:
         self.bench = Bench(folder)
-        engine = coordinates.get("engine") or Bench.adapter(language, driver).engines[0]
+        engine = coordinates.get("engine") or adapter_of(language, driver).engines[0]
         named = {"deployment": deployment, "durability": durability, "placement": "free", "statement": "prepared"}
         self.planned: PlannedPath = self.bench.path(language, driver, PHASE, **(named | coordinates))
         workload = scale.at_scale(load_workload("library"), SCALE)

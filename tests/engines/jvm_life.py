@@ -11,7 +11,7 @@ import pytest
 
 from rowpath.engines.jvm.embedded import connected
 from rowpath.engines.jvm.engine import JvmEngine
-from rowpath.engines.jvm.server import Server
+from rowpath.engines.jvm.server import JvmServer
 from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError
 from rowpath.machine.counters import syncs
@@ -60,7 +60,7 @@ def copies_are_identical_and_can_be_opened(engine: JvmEngine, folder: Path) -> N
 
 def server_life(engine: JvmEngine, folder: Path) -> None:
     instance = engine.instance("server", engine.durabilities[0], place(folder))
-    assert isinstance(instance, Server)
+    assert isinstance(instance, JvmServer)
     instance.start()
     try:
         tables = loaded(load_workload("keyed"))
@@ -103,7 +103,7 @@ def server_life(engine: JvmEngine, folder: Path) -> None:
     assert gone(pids)
 
 
-def answers_within(instance: Server, timeout_s: float) -> bool:
+def answers_within(instance: JvmServer, timeout_s: float) -> bool:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rowpath.engines.jvm.server.PING_TIMEOUT_S", timeout_s)
         return instance.check()

@@ -11,7 +11,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.engines.mariadb import Mariadb
 from rowpath.engines.mariadb.console import Console
-from rowpath.engines.mariadb.server import Server
+from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
@@ -39,17 +39,17 @@ def tables_of(engine: Mariadb, *names: str) -> dict[str, Table]:
     }
 
 
-def made(name: str, folder: Path, storage: str, durability: str = "", port: int = 0) -> Server:
+def made(name: str, folder: Path, storage: str, durability: str = "", port: int = 0) -> MariadbServer:
     engine = engine_of(name)
     here = place(folder, port)
     here.storage = storage
     server = engine.instance("server", durability or engine.durabilities_of(storage)[0], here)
-    assert isinstance(server, Server)
+    assert isinstance(server, MariadbServer)
     return server
 
 
 @contextlib.contextmanager
-def logged_in(server: Server, tcp: bool = False) -> Iterator[Console]:
+def logged_in(server: MariadbServer, tcp: bool = False) -> Iterator[Console]:
     """The runners' own login."""
     options = server.options(ANY_PATH)
     where = [f'socket="{options["socket"]}"', "protocol=socket"]

@@ -55,7 +55,7 @@ def mine(place: Place, durability: str = "none") -> Instance:
 def asked(theirs: Instance, *statements: str) -> int:
     """How many tables their database has, after some statements."""
     options: dict[str, Any] = {"engine": "mysql", "deployment": "server", "durability": "none", "statement": "bound"}
-    with connected("python", "pymysql", "1.2.4", options | {"transport": "tcp"} | theirs.options(TCP)) as runner:
+    with connected(options | {"transport": "tcp"} | theirs.options(TCP)) as runner:
         run(runner, list(statements))
         return count_rows(runner, TABLES)
 

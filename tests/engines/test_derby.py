@@ -12,7 +12,7 @@ import pytest
 
 from rowpath.engines.jvm.derby import ENGINE
 from rowpath.engines.jvm.embedded import connected
-from rowpath.engines.jvm.server import Server
+from rowpath.engines.jvm.server import JvmServer
 from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model.path import AccessPath
@@ -50,7 +50,7 @@ def test_embedded_copies_are_identical_and_can_be_opened(tmp_path: Path) -> None
 
 def test_server_life(tmp_path: Path) -> None:
     instance = ENGINE.instance("server", "full", place(tmp_path))
-    assert isinstance(instance, Server)
+    assert isinstance(instance, JvmServer)
     instance.start()
     try:
         tables = loaded(load_workload("keyed"))

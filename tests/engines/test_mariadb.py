@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.engines.mariadb import settings
-from rowpath.engines.mariadb.server import Server
+from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine.counters import syncs
 from rowpath.runners import sync_counting
@@ -32,7 +32,7 @@ LOADED = ("scan", "keyed", "tab1", "types")
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=" ".join)
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariadbServer]:
     instance = made(request.param[0], tmp_path_factory.mktemp("run é x'y"), request.param[1])
     instance.start()
     instance.load(tables_of(instance._engine, *LOADED))
@@ -40,7 +40,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     instance.stop()
 
 
-def test_loads_every_workload_and_loads_again(server: Server) -> None:
+def test_loads_every_workload_and_loads_again(server: MariadbServer) -> None:
     tables = tables_of(server._engine, *LOADED)
     for _ in range(2):
         with logged_in(server, tcp=True) as runner:
@@ -54,7 +54,7 @@ def test_loads_every_workload_and_loads_again(server: Server) -> None:
         assert runner.ask("SELECT max(c1) FROM tab1;") == [["10001"]]
 
 
-def test_keeps_awkward_values_exactly(server: Server) -> None:
+def test_keeps_awkward_values_exactly(server: MariadbServer) -> None:
     with logged_in(server) as runner:
         rows = runner.ask(
             "SELECT c_decimal, c_float32, c_float64, c_boolean, c_date, c_timestamp, c_uuid FROM types"
@@ -76,13 +76,13 @@ def test_keeps_awkward_values_exactly(server: Server) -> None:
     assert texts == [[*(each.encode().hex().upper() for each in row[:3]), row[3].hex().upper()] for row in wanted]
 
 
-def test_equality_is_exact(server: Server) -> None:
+def test_equality_is_exact(server: MariadbServer) -> None:
     with logged_in(server) as runner:
         assert runner.ask("SELECT count(*) FROM types WHERE c_varchar = 'VARCHAR';") == [["0"]]
         assert runner.ask("SELECT count(*) FROM hits WHERE REQTYPE = 'get';") == [["0"]]
 
 
-def test_is_private(server: Server) -> None:
+def test_is_private(server: MariadbServer) -> None:
     options = server.options(ANY_PATH)
     assert Path(options["socket"]).parent.stat().st_mode & 0o077 == 0
     assert server._files().stat().st_mode & 0o077 == 0
@@ -99,7 +99,7 @@ def test_is_private(server: Server) -> None:
     assert not any(secret in (server._files() / "server.log").read_text() for secret in server.secrets())
 
 
-def test_nobody_comes_in_without_a_password(server: Server) -> None:
+def test_nobody_comes_in_without_a_password(server: MariadbServer) -> None:
     options = server.options(ANY_PATH)
     ways = [[f"--socket={options['socket']}"], ["--host=127.0.0.1", "--protocol=tcp", f"--port={options['port']}"]]
     for way in ways:
@@ -110,20 +110,20 @@ def test_nobody_comes_in_without_a_password(server: Server) -> None:
             assert "Access denied" in done.stderr
 
 
-def test_nobody_else_has_a_login(server: Server) -> None:
+def test_nobody_else_has_a_login(server: MariadbServer) -> None:
     known = {(user, host) for user, host in server._ask("SELECT user, host FROM mysql.user;")}
     ours = {("root", "localhost"), ("rowpath", "localhost"), ("rowpath", "127.0.0.1")}
     assert ours <= known
     assert all(user.startswith(("mariadb.", "mysql.")) for user, _ in known - ours), "the server's own, locked"
 
 
-def test_runners_may_use_their_database_alone(server: Server) -> None:
+def test_runners_may_use_their_database_alone(server: MariadbServer) -> None:
     for statement in ("SELECT * FROM mysql.user", "SET GLOBAL max_connections = 5", "CREATE DATABASE other"):
         with logged_in(server) as runner, pytest.raises(RowpathError, match="denied"):
             runner.ask(f"{statement};")
 
 
-def test_settings_are_those_of_the_durability(server: Server) -> None:
+def test_settings_are_those_of_the_durability(server: MariadbServer) -> None:
     facts = server.facts()
     assert facts["innodb_flush_log_at_trx_commit"] == ("1" if server.durability == "full" else "0")
     assert facts["default_storage_engine"].lower() == server.storage
@@ -134,11 +134,11 @@ def test_settings_are_those_of_the_durability(server: Server) -> None:
     assert facts.get("query_cache_type", "OFF") == "OFF"
 
 
-def test_runs_on_its_cpus(server: Server) -> None:
+def test_runs_on_its_cpus(server: MariadbServer) -> None:
     assert os.sched_getaffinity(server.pids()[0]) == {max(os.sched_getaffinity(0))}
 
 
-def test_counts_statements_by_their_kind(server: Server) -> None:
+def test_counts_statements_by_their_kind(server: MariadbServer) -> None:
     with logged_in(server) as runner:
         runner.ask("DO 1;")
         before = server.statement_counts()
@@ -149,7 +149,7 @@ def test_counts_statements_by_their_kind(server: Server) -> None:
     assert (after["prepare"], after["execute"]) == (before["prepare"], before["execute"])
 
 
-def test_counts_commits_exactly(server: Server) -> None:
+def test_counts_commits_exactly(server: MariadbServer) -> None:
     if (server._engine.flavour, server.storage) != ("mariadb", "innodb"):
         assert server.flush_statements == ()
         assert server.commits() is None
@@ -175,12 +175,12 @@ def test_counts_commits_exactly(server: Server) -> None:
         runner.ask("DROP TABLE counted;")
 
 
-def _is_clean(server: Server) -> bool:
+def _is_clean(server: MariadbServer) -> bool:
     server.settle(ANY_PATH)
     return server._ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty';")[0][1] == "0"
 
 
-def test_settle_tells_time_and_bytes(server: Server) -> None:
+def test_settle_tells_time_and_bytes(server: MariadbServer) -> None:
     with logged_in(server) as runner:
         runner.ask("CREATE TABLE scrap (n integer, filling CHAR(200));")
         runner.ask("INSERT INTO scrap SELECT a.c1, 'x' FROM tab1 AS a, mydata2 AS b WHERE a.c1 <= 40;")
@@ -197,13 +197,13 @@ def test_settle_tells_time_and_bytes(server: Server) -> None:
     assert server.size_bytes() > 10_000_000
 
 
-def test_the_slow_query_is_slow_and_can_be_stopped(server: Server) -> None:
+def test_the_slow_query_is_slow_and_can_be_stopped(server: MariadbServer) -> None:
     limit = "max_statement_time = 1" if server._engine.flavour == "mariadb" else "max_execution_time = 1000"
     with logged_in(server) as runner, pytest.raises(RowpathError, match="interrupted"):
         runner.ask(f"SET {limit}; {server._engine.slow_query()};", 30.0)
 
 
-def test_starts_again_on_its_data_after_stop_and_after_kill(server: Server) -> None:
+def test_starts_again_on_its_data_after_stop_and_after_kill(server: MariadbServer) -> None:
     with logged_in(server) as runner:
         runner.ask("CREATE TABLE kept (n integer); INSERT INTO kept VALUES (42);")
     server.settle(ANY_PATH)

@@ -14,8 +14,8 @@ import pytest
 
 from rowpath.engines.base import Place
 from rowpath.engines.mariadb import template_directory
-from rowpath.engines.mariadb.embedded import Directory
-from rowpath.engines.mariadb.server import Server
+from rowpath.engines.mariadb.embedded import MariadbDirectory
+from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.errors import RowpathError
 from rowpath.model.path import AccessPath
 from tests.engines.mariadb_life import ANY_PATH, engine_of, logged_in, tables_of
@@ -30,7 +30,7 @@ time.sleep(60)
 """
 
 
-def pair(folder: Path, storage: str) -> tuple[Server, Directory]:
+def pair(folder: Path, storage: str) -> tuple[MariadbServer, MariadbDirectory]:
     """A server and a directory of the same run, not yet started."""
     engine = engine_of("mariadb")
     found = []
@@ -39,8 +39,8 @@ def pair(folder: Path, storage: str) -> tuple[Server, Directory]:
         durability = engine.durabilities_of(storage)[0]
         found.append(engine.instance(deployment, durability, Place(here, here, (), storage=storage)))
     server, directory = found
-    assert isinstance(server, Server)
-    assert isinstance(directory, Directory)
+    assert isinstance(server, MariadbServer)
+    assert isinstance(directory, MariadbDirectory)
     return server, directory
 
 
@@ -50,7 +50,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def at_the_start_of(server: Server) -> Iterator[list[dict[str, str]]]:
+def at_the_start_of(server: MariadbServer) -> Iterator[list[dict[str, str]]]:
     """What the server's directory held each time that it was started."""
     seen: list[dict[str, str]] = []
     start = server.start

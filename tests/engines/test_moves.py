@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from rowpath.engines.jvm import derby_legacy
 from rowpath.engines.jvm.derby import ENGINE
-from rowpath.engines.jvm.embedded import Directory, connected
+from rowpath.engines.jvm.embedded import JvmDirectory, connected
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.journal.mixed_load_records import DirectoryCopyRecord
@@ -89,7 +89,7 @@ def test_rows_that_are_others_at_the_target_or_at_the_source(
     other = right.replace("items=", "items=1")
     answers: list[str] = []
     monkeypatch.setattr(directory_copies, "_read", lambda *_args, **_more: answers.pop(0))
-    monkeypatch.setattr(Directory, "load", lambda _self, _tables: (_self._database).mkdir())
+    monkeypatch.setattr(JvmDirectory, "load", lambda _self, _tables: (_self._database).mkdir())
     for found, reason in (
         ([right, other], "its rows differ from the source's"),
         ([other], "does not hold the rows that were loaded"),

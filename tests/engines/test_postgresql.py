@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.engines.postgresql import ENGINE
-from rowpath.engines.postgresql.server import Server
+from rowpath.engines.postgresql.server import PostgresqlServer
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import postgresql_programs
 from rowpath.machine.counters import syncs
@@ -31,7 +31,7 @@ ANY_PATH = AccessPath.of({"engine": "postgresql"})
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresqlServer]:
     instance = ENGINE.instance("server", "full", place(tmp_path_factory.mktemp("run é x'y")))
     instance.start()
     yield instance
@@ -39,7 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def tls_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def tls_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresqlServer]:
     version = ENGINE.tls_version()
     here = ENGINE.availability_of(version, "on")
     if not here.ok:
@@ -50,7 +50,7 @@ def tls_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     instance.stop()
 
 
-def test_loads_every_workload(server: Server) -> None:
+def test_loads_every_workload(server: PostgresqlServer) -> None:
     for name in ("scan", "keyed", "tab1", "types"):
         tables = loaded(load_workload(name))
         server.load(tables)
@@ -62,11 +62,11 @@ def test_loads_every_workload(server: Server) -> None:
     assert int(server._psql("SELECT max(c1) FROM tab1;")) == 10001
 
 
-def test_is_private(server: Server) -> None:
+def test_is_private(server: PostgresqlServer) -> None:
     check_privacy(server)
 
 
-def check_privacy(server: Server) -> None:
+def check_privacy(server: PostgresqlServer) -> None:
     port = server.options(ANY_PATH)["port"]
     sockets = Path(server.options(ANY_PATH)["socket_dir"])
     assert sockets.stat().st_mode & 0o077 == 0
@@ -81,7 +81,7 @@ def check_privacy(server: Server) -> None:
     assert server._psql("SELECT rolsuper FROM pg_roles WHERE rolname = 'rowpath';").strip() == "f"
 
 
-def test_the_one_with_tls_is_private_as_well(tls_server: Server) -> None:
+def test_the_one_with_tls_is_private_as_well(tls_server: PostgresqlServer) -> None:
     check_privacy(tls_server)
     for name in ("server.key", "server.crt"):
         file = tls_server._files() / name
@@ -89,7 +89,7 @@ def test_the_one_with_tls_is_private_as_well(tls_server: Server) -> None:
         assert file.stat().st_uid == (tls_server._files() / "data").stat().st_uid
 
 
-def handshake(server: Server, most: ssl.TLSVersion) -> str:
+def handshake(server: PostgresqlServer, most: ssl.TLSVersion) -> str:
     """The protocol that a client gets which asks for TLS of at most that version; empty when the server has none."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     certificate = server._files() / "server.crt"
@@ -104,13 +104,13 @@ def handshake(server: Server, most: ssl.TLSVersion) -> str:
             return str(wrapped.version())
 
 
-def test_tls_is_1_3_with_a_certificate_for_this_machine(tls_server: Server) -> None:
+def test_tls_is_1_3_with_a_certificate_for_this_machine(tls_server: PostgresqlServer) -> None:
     assert handshake(tls_server, ssl.TLSVersion.TLSv1_3) == "TLSv1.3"
     with pytest.raises(ssl.SSLError):
         handshake(tls_server, ssl.TLSVersion.TLSv1_2)
 
 
-def test_the_wheels_server_has_no_tls_and_says_so(server: Server) -> None:
+def test_the_wheels_server_has_no_tls_and_says_so(server: PostgresqlServer) -> None:
     if postgresql_programs.named() is not None:
         pytest.skip("ROWPATH_POSTGRESQL names another one")
     assert handshake(server, ssl.TLSVersion.TLSv1_3) == ""
@@ -120,7 +120,7 @@ def test_the_wheels_server_has_no_tls_and_says_so(server: Server) -> None:
     assert refused.remedy == f"engine_version={ENGINE.tls_version()}"
 
 
-def test_the_one_with_tls_tells_how_it_was_built_and_set(tls_server: Server) -> None:
+def test_the_one_with_tls_tells_how_it_was_built_and_set(tls_server: PostgresqlServer) -> None:
     facts = tls_server.facts()
     assert tls_server.version == ENGINE.tls_version()
     assert (facts["ssl"], facts["ssl_min_protocol_version"], facts["ssl_library"]) == ("on", "TLSv1.3", "OpenSSL")
@@ -131,7 +131,7 @@ def test_the_one_with_tls_tells_how_it_was_built_and_set(tls_server: Server) -> 
         assert "-Os" in facts["build"].split()
 
 
-def test_the_one_with_tls_loads_counts_and_starts_again(tls_server: Server) -> None:
+def test_the_one_with_tls_loads_counts_and_starts_again(tls_server: PostgresqlServer) -> None:
     tables = loaded(load_workload("keyed"))
     tls_server.load(tables)
     pids = tls_server.pids()
@@ -143,19 +143,19 @@ def test_the_one_with_tls_loads_counts_and_starts_again(tls_server: Server) -> N
     assert handshake(tls_server, ssl.TLSVersion.TLSv1_3) == "TLSv1.3"
 
 
-def test_the_slow_query_is_slow(server: Server) -> None:
+def test_the_slow_query_is_slow(server: PostgresqlServer) -> None:
     with pytest.raises(RowpathError, match="statement timeout"):
         server._psql(f"SET statement_timeout = 1500; {ENGINE.slow_query()};")
 
 
-def test_settings_are_those_of_the_durability(server: Server) -> None:
+def test_settings_are_those_of_the_durability(server: PostgresqlServer) -> None:
     facts = server.facts()
     assert (facts["fsync"], facts["synchronous_commit"], facts["full_page_writes"]) == ("on", "on", "on")
     assert (facts["shared_buffers"], facts["jit"], facts["autovacuum"]) == ("256MB", "off", "off")
     assert "-O2" in facts["build"]
 
 
-def test_runs_on_its_cpus(server: Server) -> None:
+def test_runs_on_its_cpus(server: PostgresqlServer) -> None:
     wanted = {max(os.sched_getaffinity(0))}
     postmaster, *others = server.pids()
     assert os.sched_getaffinity(postmaster) == wanted
@@ -164,7 +164,7 @@ def test_runs_on_its_cpus(server: Server) -> None:
             assert os.sched_getaffinity(pid) == wanted
 
 
-def test_counts_commits_exactly(server: Server) -> None:
+def test_counts_commits_exactly(server: PostgresqlServer) -> None:
     before = server.commits()
     assert before is not None
     assert server.commits() == before, "asking must not count"
@@ -173,7 +173,7 @@ def test_counts_commits_exactly(server: Server) -> None:
     assert after == before + 51, "fifty statements, and the login's own transaction"
 
 
-def test_flush_statements_report_at_once(server: Server) -> None:
+def test_flush_statements_report_at_once(server: PostgresqlServer) -> None:
     options = server.options(ANY_PATH)
     client = subprocess.Popen(
         [
@@ -213,7 +213,7 @@ def test_flush_statements_report_at_once(server: Server) -> None:
     client.stdout.close()
 
 
-def test_settle_tells_time_and_bytes(server: Server) -> None:
+def test_settle_tells_time_and_bytes(server: PostgresqlServer) -> None:
     server._psql("CREATE TABLE scrap AS SELECT generate_series(1, 100000) AS n; DROP TABLE IF EXISTS nothing;")
     settled = server.settle(ANY_PATH)
     assert settled.ns > 0
@@ -222,7 +222,7 @@ def test_settle_tells_time_and_bytes(server: Server) -> None:
     assert server.size_bytes() > 30_000_000
 
 
-def test_starts_again_on_its_data_after_stop_and_after_kill(server: Server) -> None:
+def test_starts_again_on_its_data_after_stop_and_after_kill(server: PostgresqlServer) -> None:
     server._psql("CREATE TABLE kept AS SELECT 42 AS n;")
     pids = server.pids()
     server.stop()

@@ -22,7 +22,7 @@ from rowpath.model.workload import ColumnSpec
 from rowpath.probe import file_copies
 from rowpath.probe.access import Access, Rules, open_access
 from rowpath.probe.file_copies import files_of
-from rowpath.probe.instances import GivenServer
+from rowpath.probe.instances import ProbedServer
 from rowpath.probe.target import read_target
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import load_manifest, toolchain
@@ -282,7 +282,7 @@ def test_a_file_that_is_no_database_is_said_so(home: Path, tmp_path: Path) -> No
 
 def test_a_failure_of_the_runner_never_shows_the_password() -> None:
     target = read_target("postgresql://u:hunter2@h/db", {})
-    access = Access(target, Rules(), GivenServer(target), ())
+    access = Access(target, Rules(), ProbedServer(target), ())
     for kind in ("connect", "sql", "internal"):
         told = access._told(RunnerFailure(kind, "no postgresql://u:hunter2@h/db"))
         assert "hunter2" not in told.message

@@ -56,3 +56,11 @@ def write_experiment(directory: Path, faults: tuple[str, ...] = FAULTS, sets: in
         f"[measure]\nsets = {sets}\nmax_sets = {sets}\nrounds = 5\nwarm_cap_s = 0.3\n{paths}"
     )
     return file
+
+
+def write_toy_engine(directory: Path) -> Path:
+    """An adapters.toml that joins `toy_engine.py` and has an adapter for it: the fake runner, which is honest."""
+    text = write_manifest(directory, ("honest",)).read_text().replace('engines = ["sqlite"]', 'engines = ["toy"]')
+    file = directory / "adapters.toml"
+    file.write_text(f"engine_files = [{json.dumps(str(HERE / 'toy_engine.py'))}]\n{text}")
+    return file

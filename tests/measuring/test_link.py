@@ -20,7 +20,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
-from rowpath.engines.null import Nothing
+from rowpath.engines.null import NullInstance
 from rowpath.execution.emulated_link import Link, Links
 from rowpath.machine import processes
 from rowpath.model.path import AccessPath
@@ -244,7 +244,7 @@ def test_it_dies_with_its_parent() -> None:
 
 
 def test_a_server_of_another_machine_is_refused() -> None:
-    class Elsewhere(Nothing):
+    class Elsewhere(NullInstance):
         def options(self, path: AccessPath) -> dict[str, Any]:
             return {"host": "db.example", "port": 1}
 

@@ -15,9 +15,8 @@ import pytest
 
 from rowpath.cli import engine as engine_command
 from rowpath.cli.main import main
-from rowpath.engines import NAMES
+from rowpath.engines import ENGINES
 from rowpath.engines.base import Fetchable
-from rowpath.engines.by_hand import connect_lines
 from rowpath.engines.by_hand import state as engine_state
 from rowpath.errors import UsageError
 
@@ -55,7 +54,7 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_the_list_names_every_engine_and_what_comes_on_request(one: Fetched) -> None:
     lines = list(engine_command.engines())
-    assert [line.split()[0] for line in lines if line[:1].strip()][: len(NAMES)] == list(NAMES)
+    assert [line.split()[0] for line in lines if line[:1].strip()][: len(ENGINES)] == list(ENGINES)
     assert any("durabilities full, none" in line for line in lines)
     assert " ".join(lines[-1].split()) == "thing a licence of its own, 12 MB: rowpath engine fetch thing"
 
@@ -139,7 +138,7 @@ OPTIONS: dict[str, Any] = {
 
 @pytest.mark.parametrize("engine", ["postgresql", "mariadb", "mysql", "derby", "h2", "hsqldb"])
 def test_the_password_is_in_a_file_of_ours_alone(engine: str, tmp_path: Path) -> None:
-    lines = connect_lines.lines(engine, OPTIONS, tmp_path)
+    lines = ENGINES[engine].connect_lines(OPTIONS, tmp_path)
     assert any("4711" in line or "--protocol=tcp" in line for line in lines)
     assert not any("verysecret" in line for line in lines)
     (file,) = tmp_path.iterdir()

@@ -9,7 +9,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Fetchable, Place, Stored
 from rowpath.engines.mariadb import ENGINE, programs, settings
-from rowpath.engines.mariadb.server import Server
+from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.model.workload import Column, Table
 from rowpath.workloads.workload_file import load_workload
 
@@ -29,7 +29,7 @@ def test_a_table_of_ascii_takes_one_byte_a_character() -> None:
 def test_what_the_engine_numbers_is_a_key() -> None:
     number = Column("c1", "integer", bits=64)
     assert ENGINE.create("t", table(number, identity="c1")) == (
-        "CREATE TABLE t (c1 BIGINT NOT NULL AUTO_INCREMENT, PRIMARY KEY (c1))"
+        "CREATE TABLE t (c1 BIGINT AUTO_INCREMENT NOT NULL, PRIMARY KEY (c1))"
     )
 
 
@@ -126,5 +126,5 @@ def test_a_server_counts_statements(tmp_path: Path) -> None:
     if not ENGINE.availability().ok:
         pytest.skip(ENGINE.availability().reason)
     server = ENGINE.instance("server", "none", Place(tmp_path, tmp_path, ()))
-    assert isinstance(server, Server)
+    assert isinstance(server, MariadbServer)
     assert isinstance(server, CountsStatements)

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from rowpath.engines.base import Place
-from rowpath.engines.files.delimited import Folder
+from rowpath.engines.files.delimited import TextFolder
 from rowpath.errors import UsageError
 from rowpath.execution import prepared_phases
 from rowpath.execution.worker import book_as_one
@@ -91,7 +91,7 @@ def path_of(engine: str, clients: int, how: str = "bounds") -> AccessPath:
 
 def test_each_path_gets_parameters_of_its_own(tmp_path: Path) -> None:
     workload = sparse_workload()
-    folder = Folder("file", Place(tmp_path, tmp_path, ()))
+    folder = TextFolder("file", Place(tmp_path, tmp_path, ()))
     folder.start()
     folder.load(workload.tables)
     size = (tmp_path / "file" / "hits.tbl").stat().st_size

@@ -17,7 +17,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp, Engine, Fetchable, Stored, Versioned, versions
 from rowpath.engines.by_hand import state as engine_state
 from rowpath.engines.by_hand.supervisor import Answer, Request
-from rowpath.engines.external.base import GivenEngine
+from rowpath.engines.external.base import ExternalEngine
 from rowpath.engines.optional_downloads import fetchables
 from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
 from rowpath.machine import directories, processes
@@ -128,7 +128,7 @@ def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> Request:
 
 def _has_server(name: str) -> bool:
     engine = ENGINES[name]
-    return "server" in engine.deployments and name != "null" and not isinstance(engine, GivenEngine)
+    return "server" in engine.deployments and not engine.is_floor and not isinstance(engine, ExternalEngine)
 
 
 def _one(key: str, wanted: Filters, offered: tuple[str, ...]) -> str:

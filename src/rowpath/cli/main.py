@@ -38,8 +38,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = parse(arguments)
         if getattr(options, "adapters", None):
-            from rowpath.runners.manifest import add_external
+            from rowpath.engines import join_file
+            from rowpath.runners.manifest import add_external, engine_files
 
+            for file in engine_files(options.adapters):
+                join_file(file)
             add_external(options.adapters)
         return COMMANDS[options.command](options)
     except RowpathError as error:

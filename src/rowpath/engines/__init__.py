@@ -1,60 +1,80 @@
-"""The engines by name; each module is imported when it is first asked for."""
+"""The engines by name: those of this package, and those that a program joins to them."""
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.util
+import pkgutil
+import sys
 from collections.abc import Iterator, Mapping
-from types import ModuleType
+from pathlib import Path
+from typing import Any
 
 from typing_extensions import override
 
 from rowpath.engines.base import Engine
+from rowpath.errors import UsageError
 
-MODULES = {
-    "sqlite": "sqlite",
-    "derby": "jvm.derby",
-    "h2": "jvm.h2",
-    "hsqldb": "jvm.hsqldb",
-    "duckdb": "duckdb",
-    "postgresql": "postgresql",
-    "mariadb": "mariadb",
-    "mysql": "mysql",
-    "oracle": "external.oracle",
-    "ibmi": "external.ibmi",
-    "berkeleydb": "files.berkeleydb",
-    "lmdb": "files.lmdb",
-    "cobol": "files.cobol",
-    "parquet": "files.parquet",
-    "arrow": "files.arrow",
-    "spl": "files.spl",
-    "file": "files.delimited",
-    "jdbc": "external.jdbc",
-    "odbc": "external.odbc",
-    "null": "null",
-}
-NAMES = tuple(MODULES)
+_joined: dict[str, Engine] = {}
 
 
-def module_of(name: str) -> ModuleType:
-    """The module of an engine; KeyError for a name that is not in NAMES."""
-    return importlib.import_module(f"rowpath.engines.{MODULES[name]}")
+def join(engine: Engine) -> None:
+    """Take one more engine beside ours, for as long as this process lives. UsageError when its name is taken."""
+    if engine.name in ENGINES:
+        raise UsageError(f"the engine '{engine.name}' exists already", "give it another name")
+    _joined[engine.name] = engine
+
+
+def join_file(file: Path) -> None:
+    """Take the `ENGINE` of a Python file, which runs as the user. Errors: UsageError."""
+    if not file.is_file():
+        raise UsageError(f"there is no engine file {file}", "name it in engine_files, relative to the manifest")
+    spec = importlib.util.spec_from_file_location(f"rowpath_engine_{file.stem}", file)
+    assert spec is not None and spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    if not hasattr(module, "ENGINE"):
+        raise UsageError(f"{file} has no ENGINE", "ENGINE = MyEngine() at its end")
+    join(module.ENGINE)
+
+
+def leave(name: str) -> None:
+    """Take back a `join`."""
+    del _joined[name]
+
+
+@functools.cache
+def _ours() -> dict[str, Engine]:
+    """Of every module here that has an `ENGINE`, and of those in packages that have none."""
+    found: list[Engine] = []
+    packages = [__name__]
+    for package in packages:
+        for part in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+            module: Any = importlib.import_module(part.name)
+            if hasattr(module, "ENGINE"):
+                found.append(module.ENGINE)
+            elif part.ispkg:
+                packages.append(part.name)
+    return {engine.name: engine for engine in found}
 
 
 class _Engines(Mapping[str, Engine]):
-    """KeyError for a name that is not in NAMES."""
+    """In the order of `Engine.order`; KeyError for an unknown name."""
 
     @override
     def __getitem__(self, name: str) -> Engine:
-        engine: Engine = module_of(name).ENGINE
-        return engine
+        return _joined[name] if name in _joined else _ours()[name]
 
     @override
     def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
+        every = [*_ours().values(), *_joined.values()]
+        return (engine.name for engine in sorted(every, key=lambda engine: (engine.order, engine.name)))
 
     @override
     def __len__(self) -> int:
-        return len(NAMES)
+        return len(_ours()) + len(_joined)
 
 
 ENGINES: Mapping[str, Engine] = _Engines()

@@ -1,11 +1,19 @@
-"""What an engine must offer; one file per engine beside this one. An engine knows no driver and no runner."""
+"""What an engine must offer; each engine is one module or package beside this one, and holds it as `ENGINE`.
+
+An engine names no driver and no language. Where a database can only be made or filled through a driver,
+`load_through_runner.loader` finds the adapter whose entry in a manifest says `loads = [NAME]`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from typing_extensions import override
+
+from rowpath.engines.probe_facts import ProbeFacts
 from rowpath.model.availability import Availability
 from rowpath.model.dialect import Dialect
 from rowpath.model.path import AccessPath
@@ -23,7 +31,7 @@ class Settled:
 
 @dataclass
 class Place:
-    """What an instance is given: where it may write (`socket_directory` is short enough for a socket), which CPUs."""
+    """What an instance gets: where it may write (`socket_directory` is short enough for a socket), which CPUs."""
 
     directory: Path
     socket_directory: Path
@@ -37,79 +45,134 @@ class Place:
 
 
 class Instance(Protocol):
-    """One running engine of a run: private, loopback only, stopped by pid on every exit path."""
+    """One running engine of a run: private, loopback only, stopped by pid on every exit path.
+
+    The methods that have a body here suit an instance without processes, secrets or anything that it defers.
+    """
 
     deployment: str
-    version: str
-    flush_statements: tuple[str, ...]  # what a runner executes so that `commits` holds all that it did, itself too;
-    # empty where the engine counts no commits
+    version: str = "none"
+    flush_statements: tuple[str, ...] = ()  # what a runner executes so that `commits` holds all that it did, itself
+    # too; empty where the engine counts no commits
 
     def start(self) -> None:
         """Start it and wait until `check` holds; a clear EnvironmentMissing or RowpathError otherwise."""
+        return
 
     def check(self) -> bool:
         """Whether it answers."""
+        return True
 
     def stop(self) -> None:
         """Stop every process of it, by pid; harmless when stopped already."""
+        return
 
     def pids(self) -> list[int]:
         """Every server process now alive (empty when embedded)."""
+        return []
 
     def load(self, tables: dict[str, Table]) -> None:
         """Create and fill these tables from the controller's generators, then settle."""
+        return
 
     def options(self, path: AccessPath) -> dict[str, Any]:
         """What `open` gets beside the coordinates; for an embedded engine `path` is this path's own copy."""
+        return {}
 
     def own_copy(self, path: AccessPath) -> None:
         """Give an embedded path its own byte-identical copy of the loaded database (no-op for a server)."""
+        return
 
     def settle(self, path: AccessPath) -> Settled:
         """Checkpoint and sync; for embedded engines whose runner must do it, see `settle_statements`."""
+        return Settled(0, 0, "nothing to settle")
 
     def commits(self) -> int | None:
         """The server's own counter of committed transactions; None where it has none."""
+        return None
 
     def size_bytes(self) -> int:
         """Bytes on disk."""
+        return 0
 
     def facts(self) -> dict[str, str]:
         """Effective settings, build and version."""
+        return {}
 
     def secrets(self) -> list[str]:
         """Everything that must never reach a log, journal or report."""
+        return []
+
+
+@dataclass(frozen=True)
+class LoadingCost:
+    """What loading was seen to take: bytes on disk (whatever is loaded, and per byte of text), speed."""
+
+    fixed_bytes: float = 0.0
+    bytes_per_byte: float = 3.0
+    text_bytes_per_s: float = 3e6
 
 
 class Engine(Dialect, Protocol):
-    """The kind of engine: what it is called, where it runs, how it spells types."""
+    """The kind of engine: what it is called, where it runs, how it spells types.
+
+    The methods that have a body here suit an engine without SQL.
+    """
 
     deployments: tuple[str, ...]
-    durabilities: tuple[str, ...]  # the first is the default
-    server_warm_s: float  # so long at least a fresh server is warmed up through each of its paths (a JVM compiles)
+    durabilities: tuple[str, ...] = ("full", "none")  # the first is the default
+    order: int = 90  # its place in lists: by this number, then by name
+    is_floor: bool = False  # no engine at all: its paths cost what every path costs
+    server_warm_s: float = (
+        0.0  # so long at least a fresh server is warmed up through each of its paths (a JVM compiles)
+    )
+    loading: LoadingCost = LoadingCost()  # as seen at scales 0.1 and 1 on two slow cores
+    downloads: Mapping[str, Fetchable] = {}  # by name: what comes on request only, beside the engine itself
+    probe: ProbeFacts = ProbeFacts()
 
     def availability(self) -> Availability:
         """Whether it can run here; quick, without starting it."""
 
     def version(self) -> str:
         """The coordinate `engine_version`, known without starting anything; `none` where there is no such thing."""
+        return "none"
 
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A new instance, not yet started."""
 
+    @override
+    def create(self, name: str, table: Table) -> str:
+        """CREATE TABLE in its dialect; empty where there is no SQL."""
+        return ""
+
+    @override
+    def drop(self, name: str) -> str:
+        """DROP TABLE in its dialect (may fail when the table does not exist); empty where there is no SQL."""
+        return ""
+
     def supports(self, logical_type: str) -> str:
         """Empty when the engine has the logical type, else the reason why not (for the `types` workload)."""
+        return ""
 
     def settle_statements(self) -> list[str]:
         """SQL that the runner itself executes to settle an embedded database (checkpoint)."""
+        return []
 
     def slow_query(self) -> str:
         """A SELECT without any table of ours that would run for minutes; empty where nothing can be queried."""
+        return ""
+
+    def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:
+        """How a person connects to its server: commands to copy, or the URL and the file with its login.
+
+        `options`: what the instance hands to a runner. Passwords go into private files in `folder`, never into a line.
+        """
+        return ()
 
 
 @runtime_checkable
 class Versioned(Protocol):
-    """An engine of several versions, told apart by the coordinate `engine_version`."""
+    """An engine of several versions, distinguished by the coordinate `engine_version`."""
 
     def versions(self) -> tuple[str, ...]:
         """The versions, the default first, known without starting anything; `Place.version` takes one of them."""
@@ -123,7 +186,7 @@ class Versioned(Protocol):
 
 @runtime_checkable
 class Stored(Protocol):
-    """An engine that keeps its tables in one of several ways, told apart by the coordinate `storage`."""
+    """An engine that keeps its tables in one of several ways, distinguished by the coordinate `storage`."""
 
     storages: tuple[str, ...]  # the first is the default; `Place.storage` takes one of them
 
@@ -144,7 +207,7 @@ class Imports(Protocol):
 
 @runtime_checkable
 class CountsStatements(Protocol):
-    """An instance whose server counts what kinds of statements it was asked for."""
+    """An instance whose server counts the statements that it executes, by kind."""
 
     def statement_counts(self) -> dict[str, int]:
         """Since its start: `prepare`, `execute` (of prepared ones), `query` (statements that came as text)."""
@@ -152,10 +215,15 @@ class CountsStatements(Protocol):
 
 @runtime_checkable
 class Fetchable(Protocol):
-    """An engine whose programs come on request alone (`rowpath engine fetch NAME`): large, or not ours to hand on."""
+    """An engine whose programs come on request only (`rowpath engine fetch NAME`): large, or not ours to hand on."""
 
-    licence: str  # "GPL-2.0"
-    size_text: str  # of what travels: "134 MB"
+    @property
+    def licence(self) -> str:
+        """Such as "GPL-2.0"."""
+
+    @property
+    def size_text(self) -> str:
+        """Of what travels, such as "134 MB"."""
 
     def fetch(self) -> str:
         """Fetch its programs, pinned by checksum, whole or not at all; what was fetched and where it is.
@@ -199,7 +267,7 @@ class BackedUp(Protocol):
         """How the path's database is backed up into an existing folder. Errors: EnvironmentMissing."""
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A started instance of its own over what the backup kept, in an existing folder; the original is left alone.
+        """A started instance of its own over what the backup kept, in an existing folder; the original stays as it is.
 
         Embedded: `options` of any path lead to the restored copy. Errors: RowpathError (it cannot be restored).
         """

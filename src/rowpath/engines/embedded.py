@@ -8,42 +8,35 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rowpath.engines.base import Settled
+from typing_extensions import override
+
+from rowpath.engines.base import Engine, Instance, Place, Settled
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 
 
-class Copies:
+class EmbeddedDatabase(Instance):
     """A database, file or directory, loaded once, and the copies of it that paths work on, each called `copy_name`."""
 
-    flush_statements: tuple[str, ...] = ()
-
-    def __init__(
-        self, deployment: str, durability: str, version: str, folder: Path, loaded_name: str, copy_name: str
-    ) -> None:
-        self.deployment = deployment
+    def __init__(self, engine: Engine, durability: str, place: Place, loaded_name: str, copy_name: str) -> None:
+        self.deployment = "embedded"
         self.durability = durability
-        self.version = version
-        self._folder = folder
-        self._database = folder / loaded_name
+        self.version = engine.version()
+        self._folder = place.directory / engine.name
+        self._database = self._folder / loaded_name
         self._copy_name = copy_name
         self._only: Path | None = None
 
+    @override
     def start(self) -> None:
         """Make the private folder. Errors: EnvironmentMissing when it cannot be written."""
         private_directories.home(self._folder, None)
 
-    def stop(self) -> None:
-        """Nothing runs."""
-
-    def pids(self) -> list[int]:
-        """None: it lives in the client's process."""
-        return []
-
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The path's own copy."""
         return {"path": str(self._copy(path))}
 
+    @override
     def own_copy(self, path: AccessPath) -> None:
         """Give the path a fresh byte-identical copy; what it had before is gone. Nothing where all share `only`."""
         if self._only is not None:
@@ -61,25 +54,24 @@ class Copies:
         """Let every path work on this one's copy: for paths that take turns and reset what they write into."""
         self._only = self._copy(path)
 
+    @override
     def settle(self, path: AccessPath) -> Settled:
         """Sync the path's copy (its runner checkpoints: `settle_statements`)."""
         started_ns = time.monotonic_ns()
         private_directories.sync(self._copy(path))
         return Settled(time.monotonic_ns() - started_ns, None, "syncfs; the bytes are the runner's")
 
-    def commits(self) -> int | None:
-        """None: none of these engines counts its transactions."""
-        return None
-
+    @override
     def size_bytes(self) -> int:
         """Bytes of the loaded database, its log included."""
         return (
             private_directories.size_bytes(self._database) if self._database.is_dir() else self._database.stat().st_size
         )
 
-    def secrets(self) -> list[str]:
-        """None."""
-        return []
+    @override
+    def facts(self) -> dict[str, str]:
+        """The version; what a driver uses it with, its runner tells."""
+        return {"version": self.version}
 
     def home(self) -> Path | None:
         """The folder with everything of it."""

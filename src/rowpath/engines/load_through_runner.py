@@ -1,4 +1,4 @@
-"""An embedded engine's database made and filled through a runner of ours, so that its files fit the driver."""
+"""Databases made and filled through a driver: the one whose entry in a manifest says that it loads the engine."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import Any
 
 from rowpath.engines import indexes
 from rowpath.engines.base import Engine, Imports
-from rowpath.errors import RowpathError
+from rowpath.errors import RowpathError, UsageError
+from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.runners.manifest import adapter_of, build, command
+from rowpath.runners import manifest
+from rowpath.runners.manifest import Adapter, every_adapter
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import (
     Close,
@@ -40,18 +42,35 @@ TIMEOUT_S = 600.0
 SLICE_ROWS = 50_000  # brought at a time, so that memory does not grow with the table
 
 
-@contextlib.contextmanager
-def connected(language_name: str, driver: str, version: str, options: dict[str, Any]) -> Iterator[Runner]:
-    """A runner connected with these options (the path's coordinates among them), for work outside every measurement.
+def loader(engine: str) -> Adapter:
+    """The adapter that makes and fills the engine's databases, by `loads` of its entry. Errors: UsageError."""
+    found = next((adapter for adapter in every_adapter() if engine in adapter.loads), None)
+    if found is None:
+        raise UsageError(f"no adapter loads the engine '{engine}'", f"write loads = ['{engine}'] into an entry of one")
+    return found
 
-    Errors: RowpathError, in the body too.
+
+def availability(engine: str, what: str) -> Availability:
+    """Whether that adapter can be built and run here; `what` is what would run."""
+    adapter = loader(engine)
+    found = manifest.availability(adapter, adapter.versions[0])
+    return Availability(found.ok, what, found.reason, found.remedy)
+
+
+@contextlib.contextmanager
+def connected(options: dict[str, Any], version: str = "") -> Iterator[Runner]:
+    """A runner of the engine's loader, connected with these options, for work outside every measurement.
+
+    `options`: the path's coordinates, `engine` among them, and what its instance adds. `version`: of the driver; empty:
+    its first. Errors: RowpathError, in the body too.
     """
-    adapter = adapter_of(language_name, driver)
-    build([(adapter, version)])
-    path = AccessPath.of({key: options[key] for key in ("engine", "deployment", "durability")} | {"driver": driver})
-    runner = Runner.start(command(adapter, version, path), ())
+    adapter = loader(options["engine"])
+    version = version or adapter.versions[0]
+    manifest.build([(adapter, version)])
+    coordinates = {key: options[key] for key in ("engine", "deployment", "durability")} | {"driver": adapter.driver}
+    runner = Runner.start(manifest.command(adapter, version, AccessPath.of(coordinates)), ())
     try:
-        runner.hello(driver)
+        runner.hello(adapter.driver)
         runner.request(Open, TIMEOUT_S, options=options, expect=OpenReply)
         yield runner
         runner.request(Close, TIMEOUT_S, expect=CloseReply)
@@ -66,7 +85,7 @@ def connected(language_name: str, driver: str, version: str, options: dict[str, 
 def make_tables(
     runner: Runner, engine: Engine, tables: dict[str, Table], folder: Path, by_sample: bool = False
 ) -> None:
-    """Make these tables anew and fill them from the generators; `folder` takes the rows for the while.
+    """Remake these tables and fill them from the generators; `folder` takes the rows for the while.
 
     `by_sample`: through a runner without the request `load`, each row an operation of its own.
 
@@ -123,8 +142,8 @@ def _loaded(runner: Runner, phase: str, count: int) -> int:
 
 
 def _sampled(runner: Runner, phase: str, count: int) -> int:
-    asked = {"regime": "warm", "lead_in_ns": 0, "duration_ns": 0, "operations": count, "first": 0}
-    reply = runner.request(Sample, TIMEOUT_S, phase=phase, **asked, expect=SampleReply)
+    fields = {"regime": "warm", "lead_in_ns": 0, "duration_ns": 0, "operations": count, "first": 0}
+    reply = runner.request(Sample, TIMEOUT_S, phase=phase, **fields, expect=SampleReply)
     if reply.failure is not None:
         raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
     return reply.operations
@@ -132,5 +151,5 @@ def _sampled(runner: Runner, phase: str, count: int) -> int:
 
 def run(runner: Runner, statements: list[str], ignore_errors: bool = False) -> int:
     """Execute statements, each committed; ns of all."""
-    asked = {"statements": statements, "ignore_errors": ignore_errors}
-    return sum(runner.request(RunStatements, TIMEOUT_S, **asked, expect=RunReply).ns)
+    fields = {"statements": statements, "ignore_errors": ignore_errors}
+    return sum(runner.request(RunStatements, TIMEOUT_S, **fields, expect=RunReply).ns)

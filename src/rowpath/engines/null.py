@@ -6,120 +6,55 @@ import importlib
 import json
 import socket
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines.base import Place, Settled
+from rowpath.engines.base import Engine, Instance, Place
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import private_directories, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.model.workload import Table
 
 START_TIMEOUT_S = 10.0
 
 
-class Null:
+class Null(Engine):
     """The kind of engine: none; its paths are the floors."""
 
     name = "null"
+    order = 100
+    is_floor = True
     deployments = ("none", "server")
     durabilities = ("none",)
-    server_warm_s = 0.0
 
+    @override
     def availability(self) -> Availability:
         """Always; the ping server needs a C compiler, which its instance tells."""
         return Availability(True, "nothing (the loop alone), and a ping server")
 
-    def version(self) -> str:
-        """None."""
-        return "none"
+    @override
+    def instance(self, deployment: str, durability: str, place: Place) -> NullInstance:
+        return PingServer(deployment, place) if deployment == "server" else NullInstance(deployment)
 
-    def instance(self, deployment: str, durability: str, place: Place) -> Nothing:
-        """Nothing, or the ping server, not yet started."""
-        return Ping(deployment, place) if deployment == "server" else Nothing(deployment)
-
-    def create(self, name: str, table: Table) -> str:
-        """Nothing."""
-        return ""
-
-    def drop(self, name: str) -> str:
-        """Nothing."""
-        return ""
-
+    @override
     def supports(self, logical_type: str) -> str:
-        """It keeps no rows of any type."""
         return "the null engine keeps no rows"
 
-    def settle_statements(self) -> list[str]:
-        """None."""
-        return []
 
-
-class Nothing:
+class NullInstance(Instance):
     """What stands where an engine would."""
-
-    flush_statements: tuple[str, ...] = ()
-    version = "none"
 
     def __init__(self, deployment: str) -> None:
         self.deployment = deployment
 
-    def start(self) -> None:
-        """Nothing to start."""
 
-    def check(self) -> bool:
-        """Always."""
-        return True
-
-    def stop(self) -> None:
-        """Nothing to stop."""
-
-    def pids(self) -> list[int]:
-        """None."""
-        return []
-
-    def load(self, tables: dict[str, Table]) -> None:
-        """Nothing to load."""
-
-    def options(self, path: AccessPath) -> dict[str, Any]:
-        """None."""
-        return {}
-
-    def own_copy(self, path: AccessPath) -> None:
-        """Nothing to copy."""
-
-    def settle(self, path: AccessPath) -> Settled:
-        """At rest."""
-        return Settled(0, 0, "nothing to settle")
-
-    def commits(self) -> int | None:
-        """None: there are no transactions."""
-        return None
-
-    def size_bytes(self) -> int:
-        """0."""
-        return 0
-
-    def facts(self) -> dict[str, str]:
-        """None."""
-        return {}
-
-    def secrets(self) -> list[str]:
-        """None."""
-        return []
-
-
-class Ping(Nothing):
+class PingServer(NullInstance):
     """The ping server: one byte in, one byte out, on a unix socket and on a port of 127.0.0.1.
 
     `burn_ns`, `stall_ns`, `stall_every` make each answer cost a known amount (known-answer tests); set before `start`.
     """
-
-    version = "none"
 
     def __init__(self, deployment: str, place: Place) -> None:
         super().__init__(deployment)
@@ -192,12 +127,6 @@ class Ping(Nothing):
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens."""
         return {"host": "127.0.0.1", "port": self._port, "socket": str(self._sockets and self._sockets / "ping")}
-
-    @override
-    def settle(self, path: AccessPath) -> Settled:
-        """At rest when nobody asks."""
-        started_ns = time.monotonic_ns()
-        return Settled(time.monotonic_ns() - started_ns, 0, "nothing to settle")
 
 
 ENGINE = Null()

@@ -1,17 +1,16 @@
-"""What is fetched on request alone (`rowpath engine fetch NAME`), by name."""
+"""What is fetched on request only (`rowpath engine fetch NAME`), by name."""
 
 from __future__ import annotations
 
-from rowpath.engines import ENGINES, NAMES, module_of
+from rowpath.engines import ENGINES
 from rowpath.engines.base import Fetchable
 
 
 def fetchables() -> dict[str, Fetchable]:
-    """Engines that are themselves fetched, and what an engine's module names in `FETCHABLE`."""
+    """Engines that are themselves fetched, and the `downloads` of every engine."""
     found: dict[str, Fetchable] = {}
-    for name in NAMES:
-        engine = ENGINES[name]
+    for name, engine in ENGINES.items():
         if isinstance(engine, Fetchable):
             found[name] = engine
-        found |= getattr(module_of(name), "FETCHABLE", {})
+        found |= engine.downloads
     return found

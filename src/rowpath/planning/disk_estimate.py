@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath import text as fmt
+from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL
 from rowpath.machine import disk_space
 from rowpath.machine.directories import cache_dir
@@ -18,32 +19,6 @@ from rowpath.workloads import generators, tpch
 WORTH_SAYING_BYTES = 5e6  # of text in all tables together; less is loaded in a moment
 SAMPLED_ROWS = 100
 OWN_COPY_BYTES_PER_S = 200e6
-
-
-@dataclass(frozen=True)
-class Loading:
-    """What an engine's loader was seen to take: bytes on disk (whatever is loaded, and per byte of text), speed."""
-
-    fixed_bytes: float
-    bytes_per_byte: float
-    text_bytes_per_s: float
-
-
-# Seen at scales 0.1 and 1 on two slow cores.
-LOADINGS = {
-    "file": Loading(0, 1.0, 500e6),
-    "parquet": Loading(0, 0.5, 20e6),
-    "arrow": Loading(0, 1.1, 40e6),
-    "sqlite": Loading(0, 1.05, 13e6),
-    "duckdb": Loading(0, 0.6, 50e6),
-    "postgresql": Loading(50e6, 3.5, 40e6),
-    "mariadb": Loading(350e6, 4.5, 20e6),
-    "mysql": Loading(350e6, 4.5, 15e6),
-    "derby": Loading(10e6, 2.0, 8e6),
-    "h2": Loading(0, 2.4, 6e6),
-    "hsqldb": Loading(0, 2.0, 3e6),
-}
-UNKNOWN = Loading(0, 3.0, 3e6)
 
 
 @dataclass(frozen=True)
@@ -91,7 +66,7 @@ def estimate(plan: Plan) -> DataEstimate:
     for (engine, deployment, *_), members in keys.items():
         names = {name for planned in members for name in planned.workloads}
         text = sum(texts[table] for table in _tables(plan, names))
-        seen = LOADINGS.get(engine, UNKNOWN)
+        seen = ENGINES[engine].loading
         copies = len(members) if deployment == "embedded" else 0
         size = seen.fixed_bytes + text * seen.bytes_per_byte
         disk_bytes += size * (1 + copies)

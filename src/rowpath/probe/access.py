@@ -1,4 +1,4 @@
-"""Access to a target that changes nothing in it: what a connection is told first, what is copied, what is warned of."""
+"""Access to a target that changes nothing in it: what a connection executes first, what is copied, what is noted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.journal.writer import Scrubber
 from rowpath.model.path import AccessPath
 from rowpath.probe import eligibility, file_copies, sessions
-from rowpath.probe.instances import TABLE, DatabaseFiles, GivenServer, SingleFile
+from rowpath.probe.instances import TABLE, ProbedDatabase, ProbedFile, ProbedServer
 from rowpath.probe.row_limit import session_limit
 from rowpath.probe.target import Target
 from rowpath.runners import manifest
@@ -36,20 +36,6 @@ from rowpath.runners.protocol import (
 )
 
 CONNECT_TIMEOUT_S = 60.0
-REFERENCES = {
-    "postgresql": (("python", "psycopg"), ("c", "libpq")),
-    "mysql": (("python", "pymysql"), ("python", "mysqlclient"), ("python", "mariadb")),
-    "mariadb": (("python", "pymysql"), ("python", "mysqlclient"), ("python", "mariadb")),
-    "sqlite": (("python", "sqlite3"),),
-    "duckdb": (("python", "duckdb"),),
-    "derby": (("java", "derby"),),
-    "h2": (("java", "h2"),),
-    "file": (("python", "pyarrow"), ("python", "file")),
-    "parquet": (("python", "pyarrow"),),
-    "arrow": (("python", "pyarrow"),),
-    "jdbc": (("java", "jdbc"),),
-    "odbc": (("c", "odbc"),),
-}  # engine → who is asked about it, the first that is available
 
 
 @dataclass(frozen=True)
@@ -149,19 +135,19 @@ class Access:
                 runner.stop()
 
     def _reference(self) -> tuple[Adapter, str]:
+        engine = self.target.engine
+        describing = [adapter for adapter in manifest.every_adapter() if engine in adapter.describes]
         reasons = []
-        for language, driver in REFERENCES[self.target.engine]:
-            found = [each for each in manifest.load_manifest(language).adapter if each.driver == driver]
-            for adapter in found:
-                version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
-                here = manifest.availability(adapter, version)
-                must = eligibility.read_only(self.target, self.rules.in_place)
-                why, remedy = eligibility.unsuited(adapter, self.target.tls, must)
-                if here.ok and not why:
-                    return adapter, version
-                reasons.append((f"{driver} ({language}): {why or here.reason}", remedy or here.remedy))
+        for adapter in sorted(describing, key=lambda adapter: adapter.describes[engine]):
+            version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
+            here = manifest.availability(adapter, version)
+            must = eligibility.read_only(self.target, self.rules.in_place)
+            why, remedy = eligibility.unsuited(adapter, self.target.tls, must)
+            if here.ok and not why:
+                return adapter, version
+            reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))
         what, remedy = reasons[0] if reasons else ("no driver is known", "rowpath list drivers")
-        raise EnvironmentMissing(f"no installed driver can describe a query of {self.target.engine}: {what}", remedy)
+        raise EnvironmentMissing(f"no installed driver can describe a query of {engine}: {what}", remedy)
 
     def _coordinates(self, adapter: Adapter) -> dict[str, Any]:
         target = self.target
@@ -199,15 +185,15 @@ def open_access(
     notes = target.notes
     instance: Instance
     if target.deployment == "server":
-        instance = GivenServer(target)
+        instance = ProbedServer(target)
         if rules.in_place:
             raise UsageError("--in-place is for files", "remove --in-place: a server's data are never copied")
     elif target.deployment == "file":
-        instance = SingleFile(target, directory / "probed")
+        instance = ProbedFile(target, directory / "probed")
         notes += (f"{target.path} is read in place",)
     else:
-        instance, told = _database(target, rules, directory, ask)
-        notes += told
+        instance, copied = _database(target, rules, directory, ask)
+        notes += copied
     access = Access(target, rules, instance, notes)
     try:
         access.look()
@@ -219,7 +205,7 @@ def open_access(
 
 def _database(
     target: Target, rules: Rules, directory: Path, ask: Callable[[str], bool]
-) -> tuple[DatabaseFiles, tuple[str, ...]]:
+) -> tuple[ProbedDatabase, tuple[str, ...]]:
     assert target.path is not None
     files = file_copies.files_of(target.engine, target.path)
     file_copies.refuse_locked(files)
@@ -230,8 +216,8 @@ def _database(
             raise UsageError(
                 f"cannot open {files.main} in place: {reason}", "remove --in-place: the file is then copied"
             )
-        return DatabaseFiles(target, files.main, folder, in_place=True), (f"{files.main} is opened read only",)
+        return ProbedDatabase(target, files.main, folder, in_place=True), (f"{files.main} is opened read only",)
     file_copies.allow_size(files, rules.allow_large, ask)
     copied = file_copies.copy(files, folder / "copy")
-    told = f"{files.main} was copied ({size}); the measurement uses the copy"
-    return DatabaseFiles(target, copied, folder, in_place=False), (told,)
+    note = f"{files.main} was copied ({size}); the measurement uses the copy"
+    return ProbedDatabase(target, copied, folder, in_place=False), (note,)

@@ -68,7 +68,8 @@ def read_jdbc(text: str) -> DriverUrl:
 
 
 def read_odbc(text: str) -> DriverUrl:
-    """The parts of an ODBC connection string: what the driver gets beside DRIVER, UID and PWD."""
+    """The parts of an ODBC connection string after `odbc:`: what the driver gets beside DRIVER, UID and PWD."""
+    text = text.partition(":")[2]
     user = password = ""
     kept = []
     for found in _ODBC_PAIR.finditer(text):
@@ -95,3 +96,6 @@ def _masked(text: str, pair: re.Pattern[str]) -> str:
             kept += [text[end : found.start("value")], "***"]
             end = found.end("value")
     return "".join(kept) + text[end:]
+
+
+READERS = {"jdbc": read_jdbc, "odbc": read_odbc}  # scheme → its URLs read

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from rowpath.engines import ENGINES
 from rowpath.probe.target import Target
 from rowpath.runners.manifest import Adapter
 
 
 def read_only(target: Target, in_place: bool) -> bool:
     """Whether the target's file must be opened read only: it is the user's own, or several have to share it."""
-    return target.deployment == "embedded" and (in_place or target.engine == "duckdb")
+    layout = ENGINES[target.engine].probe.layout
+    return target.deployment == "embedded" and (in_place or (layout is not None and layout.shared_read_only))
 
 
 def unsuited(adapter: Adapter, tls: str, must_read_only: bool) -> tuple[str, str]:

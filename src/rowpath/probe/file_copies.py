@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import FileLayout, FileLock
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import disk_space
 
 ASKED_FROM_BYTES = 1_000_000_000
-SQLITE_LOCKS = 0x4000_0000  # from here on SQLite's own locks: pending, reserved, then those of readers
-SQLITE_WAL_LOCKS = 120  # in the -shm file: writer, checkpointer, recovery, readers
 _LOCK = struct.Struct("@hhqqi4x")  # struct flock of 64-bit Linux
 
 
@@ -33,67 +33,58 @@ class Files:
         return sum(file.stat().st_size for file in self.all)
 
     def state(self) -> tuple[tuple[str, int, int], ...]:
-        """Names, sizes and times of change: the same before and after when no one wrote meanwhile."""
+        """Names, sizes and times of change: the same before and after when no process wrote meanwhile."""
         return tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in self.all if not f.name.endswith("-shm"))
 
 
 def files_of(engine: str, main: Path) -> Files:
     """What belongs to the database called `main`: its log and journal beside it, or the whole directory."""
-    main = main.parent.resolve() / main.name if engine == "h2" else main.resolve()
-    if engine == "derby":
-        if not (main / "service.properties").is_file():
-            raise UsageError(f"{main} is not a Derby database: it has no service.properties", "derby:///DIRECTORY")
-        inside = sorted(file for file in main.rglob("*") if file.is_file() and file.suffix != ".lck")
-        return Files(engine, main, tuple(inside))
-    beside = {"sqlite": ("", "-wal", "-shm", "-journal"), "duckdb": ("", ".wal"), "h2": (".mv.db",)}[engine]
-    named = [main.with_name(main.name + suffix) for suffix in beside]
+    layout = _layout(engine)
+    if layout.directory_mark:
+        main = main.resolve()
+        if not (main / layout.directory_mark).is_file():
+            raise UsageError(
+                f"{main} is not a database of {engine}: it has no {layout.directory_mark}", f"{engine}:///DIRECTORY"
+            )
+        inside = (file for file in main.rglob("*") if file.is_file())
+        return Files(engine, main, tuple(sorted(file for file in inside if file.suffix != layout.not_copied)))
+    main = main.resolve() if layout.suffixes[0] == "" else main.parent.resolve() / main.name
+    named = [main.with_name(main.name + suffix) for suffix in layout.suffixes]
     return Files(engine, main, tuple(file for file in named if file.is_file()))
 
 
 def refuse_locked(files: Files) -> None:
-    """Errors: UsageError when another process has locked the database; the lock is left alone."""
+    """Errors: UsageError when another process has locked the database; the lock stays."""
     if found := lock_on(files):
         file, holder = found
         who = f"process {holder}" if holder > 0 else "another process"
         raise UsageError(
             f"{file} is locked by {who}, which may be writing to it", f"end that process, or wait for it: {who}"
         )
-    if files.engine == "h2" and (lock := files.main.with_name(f"{files.main.name}.lock.db")).exists():
+    mark = _layout(files.engine).open_mark
+    if mark and (lock := files.main.with_name(files.main.name + mark)).exists():
         raise UsageError(f"{lock} says that the database is open", "end the program that has it open")
 
 
 def lock_on(files: Files) -> tuple[Path, int] | None:
-    """A locked file and the process that holds the lock (below 1: unknown which); None when no one else does."""
-    for file, kind, begin, length in _locks(files):
-        holder = _lock_holder(file, kind, begin, length)
+    """A locked file and the process that holds the lock (below 1: unknown which); None when no other does."""
+    for lock in _layout(files.engine).locks(files.main, files.all):
+        holder = _lock_holder(lock)
         if holder is not None:
-            return file, holder
+            return lock.file, holder
     return None
 
 
-def _locks(files: Files) -> list[tuple[Path, int, int, int]]:
-    """(file, lock that must be possible, begin, length): where each engine shows that it writes."""
-    if files.engine == "sqlite":
-        shared = files.main.with_name(f"{files.main.name}-shm")
-        writing = [(files.main, fcntl.F_RDLCK, SQLITE_LOCKS, 1), (files.main, fcntl.F_RDLCK, SQLITE_LOCKS + 1, 1)]
-        return writing + [(shared, fcntl.F_RDLCK, SQLITE_WAL_LOCKS, 3)] * shared.is_file()
-    if files.engine == "derby":
-        lock = files.main / "dbex.lck"
-        return [(lock, fcntl.F_WRLCK, 0, 0)] if lock.is_file() else []
-    # DuckDB's readers share theirs; H2 has its own locked whoever it is.
-    return [(file, fcntl.F_RDLCK, 0, 0) for file in files.all]
-
-
-def _lock_holder(file: Path, kind: int, begin: int, length: int) -> int | None:
-    """The process whose lock is in the way of one like that, asked without taking it; None when it could be taken."""
-    with file.open("rb") as stream:
-        asked = _LOCK.pack(kind, os.SEEK_SET, begin, length, 0)
-        found, _, _, _, pid = _LOCK.unpack(fcntl.fcntl(stream, fcntl.F_GETLK, asked))
-    return None if found == fcntl.F_UNLCK else int(pid)
+def _lock_holder(lock: FileLock) -> int | None:
+    """The process whose lock is in the way of one like that, found without taking it; None when it could be taken."""
+    with lock.file.open("rb") as stream:
+        query = _LOCK.pack(lock.kind, os.SEEK_SET, lock.begin, lock.length, 0)
+        held, _, _, _, pid = _LOCK.unpack(fcntl.fcntl(stream, fcntl.F_GETLK, query))
+    return None if held == fcntl.F_UNLCK else int(pid)
 
 
 def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> None:
-    """Errors: UsageError when more than a gigabyte is to be copied and no one agreed."""
+    """Errors: UsageError when more than a gigabyte is to be copied without consent."""
     size = files.size_bytes
     if size <= ASKED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({spelt_size(size)})?"):
         return
@@ -145,14 +136,11 @@ def spelt_size(size_bytes: int) -> str:
 
 def why_not_in_place(files: Files) -> str:
     """Why the database cannot be opened where it is without a chance of changing anything; empty when it can."""
-    if files.engine == "derby":
-        return "Derby writes to a database as soon as it boots it"
-    if files.engine == "h2":
-        return "H2 may write to a database as soon as it opens it"
-    if files.engine == "sqlite":
-        with files.main.open("rb") as stream:
-            header = stream.read(20)
-        if header[18:20] == b"\x02\x02":
-            return "SQLite's write-ahead log has its readers write to the -shm file"
+    if reason := _layout(files.engine).written_when_read(files.main):
+        return reason
     others = [file.name for file in files.all if file != files.main and file.stat().st_size]
     return f"data in {others[0]} is not in the main file yet" if others else ""
+
+
+def _layout(engine: str) -> FileLayout:
+    return ENGINES[engine].probe.layout or FileLayout()

@@ -8,8 +8,8 @@ from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines.base import BY_URL, Settled
-from rowpath.engines.null import Nothing
+from rowpath.engines import ENGINES
+from rowpath.engines.base import BY_URL, Instance, Settled
 from rowpath.errors import InternalError
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
@@ -17,17 +17,15 @@ from rowpath.probe import eligibility, file_copies
 from rowpath.probe.target import Target
 
 TABLE = "data"  # what a single file is called as a table
-DELIMITERS = {".csv": ",", ".tbl": "|"}
-OWN_COPIES = ("derby", "h2")  # one process at a time can open these, for reading too
 
 
-class ExternalInstance(Nothing):
+class ProbedInstance(Instance):
     """What all have in common: nothing is started, loaded, settled or counted in what is not ours."""
 
     version = BY_URL
 
     def __init__(self, target: Target) -> None:
-        super().__init__(target.deployment)
+        self.deployment = target.deployment
         self.target = target
 
     @override
@@ -36,13 +34,7 @@ class ExternalInstance(Nothing):
         raise InternalError("a probed database was to be filled", "report this")
 
     @override
-    def options(self, path: AccessPath) -> dict[str, Any]:
-        """What `open` gets beside the coordinates."""
-        raise NotImplementedError
-
-    @override
     def settle(self, path: AccessPath) -> Settled:
-        """Nothing was written."""
         return Settled(0, None, "nothing: a probe only reads")
 
     @override
@@ -52,11 +44,10 @@ class ExternalInstance(Nothing):
 
     @override
     def secrets(self) -> list[str]:
-        """Everything that must never reach a log, journal or report."""
         return self.target.secrets()
 
 
-class GivenServer(ExternalInstance):
+class ProbedServer(ProbedInstance):
     """A server that others run."""
 
     given_by = "the command line"
@@ -82,7 +73,7 @@ class GivenServer(ExternalInstance):
         return options
 
 
-class DatabaseFiles(ExternalInstance):
+class ProbedDatabase(ProbedInstance):
     """A database in the client's own process: a copy that all paths share, several copies, or the files in place.
 
     `original` is where it is opened, or what further copies are made of.
@@ -94,6 +85,8 @@ class DatabaseFiles(ExternalInstance):
         self._folder = folder
         self._in_place = in_place
         self._read_only = eligibility.read_only(target, in_place)
+        layout = ENGINES[target.engine].probe.layout
+        self._exclusive = layout is not None and layout.exclusive
 
     @override
     def stop(self) -> None:
@@ -102,9 +95,9 @@ class DatabaseFiles(ExternalInstance):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The file or directory to open now: where one process alone may open one, a copy that no one has open."""
+        """The file or directory to open now: where only one process may open one, a copy that none has open."""
         target = self.target
-        place = self._free_copy() if target.engine in OWN_COPIES else self._original
+        place = self._free_copy() if self._exclusive else self._original
         options = {"path": str(place)} | ({"read_only": "yes"} if self._read_only else {})
         return options | ({"user": target.user, "password": target.password} if target.user else {})
 
@@ -129,7 +122,7 @@ class DatabaseFiles(ExternalInstance):
         return file_copies.copy(file_copies.files_of(engine, self._original), folder)
 
 
-class SingleFile(ExternalInstance):
+class ProbedFile(ProbedInstance):
     """A delimited, Parquet or Arrow file, only ever read; a link gives it the name of a table."""
 
     def __init__(self, target: Target, folder: Path) -> None:
@@ -137,9 +130,9 @@ class SingleFile(ExternalInstance):
         assert target.path is not None
         self._file = target.path
         self._folder = folder
-        suffix = {"file": "tbl"}.get(target.engine, target.engine)
+        self._facts = ENGINES[target.engine].probe
         folder.mkdir(mode=0o700, parents=True)
-        (folder / f"{TABLE}.{suffix}").symlink_to(self._file.absolute())
+        (folder / f"{TABLE}.{self._facts.table_suffix}").symlink_to(self._file.absolute())
 
     @override
     def stop(self) -> None:
@@ -149,7 +142,7 @@ class SingleFile(ExternalInstance):
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder with the link, and the delimiter."""
-        named = self.target.options.get("delimiter", DELIMITERS.get(self._file.suffix.lower(), ""))
+        named = self.target.options.get("delimiter", self._facts.files.get(self._file.suffix.lower(), ""))
         return {"path": str(self._folder)} | ({"delimiter": named} if named else {})
 
     @override

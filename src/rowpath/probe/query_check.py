@@ -1,18 +1,15 @@
-"""Whether a statement is plainly a query, by its words alone: advice, not protection, which only a role can be."""
+"""Whether a statement is plainly a query, by its words only: advice, not protection, which only a role can be."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import UsageError
 
 ADVICE = "docs/probe.md has the SQL of a read-only role, the safest protection"
-FILES = ("file", "parquet", "arrow")
-NESTED_COMMENTS = ("postgresql", "duckdb")
-DOLLARS = ("postgresql", "duckdb", "h2")
-BACKSLASHES = ("mysql", "mariadb")
-UNKNOWN = ("jdbc", "odbc")
 QUOTES = '"`'  # of names
 BEGINNINGS = ("SELECT", "WITH", "VALUES", "TABLE")
 CHANGES = ("INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
@@ -51,9 +48,10 @@ _TOKEN = re.compile(
 
 def check_query(sql: str, engine: str) -> None:
     """Returns when the statement plainly reads and does nothing else. Errors: UsageError."""
-    if engine in FILES:
+    syntax = ENGINES[engine].probe.syntax
+    if syntax is None:
         raise UsageError("a file has no query language", "remove --query: the whole file is read")
-    tokens = list(_tokens(sql, engine))
+    tokens = list(_tokens(sql, syntax))
     while tokens and tokens[-1] == ";":
         tokens.pop()
     if not tokens:
@@ -61,7 +59,7 @@ def check_query(sql: str, engine: str) -> None:
     if ";" in tokens:
         raise _refused("several statements")
     first = next((token for token in tokens if token != "("), "")
-    if first.upper() not in BEGINNINGS and not (engine == "duckdb" and first.upper() == "FROM"):
+    if first.upper() not in (*BEGINNINGS, *syntax.first_words):
         raise _refused(f"the query begins with {first[:40]}, not with {', '.join(BEGINNINGS)}")
     if first.upper() == "WITH" and (main := _main_word(tokens)) in CHANGES:
         raise _refused(f"its WITH ends in {main}")
@@ -97,32 +95,31 @@ def _main_word(tokens: list[str]) -> str:
     return ""
 
 
-def _tokens(sql: str, engine: str) -> Iterator[str]:
+def _tokens(sql: str, syntax: Syntax) -> Iterator[str]:
     """Words, signs and numbers; strings and names behind the sign that quotes them; comments not at all."""
     place = 0
     while place < len(sql):
         found = _TOKEN.match(sql, place)
         assert found is not None
         kind, text = found.lastgroup, found[0]
-        mysql = engine in BACKSLASHES
-        if kind == "line" and mysql and not re.match(r"--(\s|$)", text):
+        if kind == "line" and syntax.backslashes and not re.match(r"--(\s|$)", text):
             kind, text = "sign", "-"  # two minuses
-        if text == "#" and mysql:
+        if text == "#" and syntax.backslashes:
             end = sql.find("\n", place)
             place = len(sql) if end < 0 else end
         elif kind == "block":
-            place = _after_comment(sql, place, engine)
+            place = _after_comment(sql, place, syntax)
         elif kind == "string":
-            end = _after_string(sql, place, text, engine)
+            end = _after_string(sql, place, text, syntax)
             yield text[-1] + sql[place + len(text) : end - 1]
             place = end
-        elif kind == "dollar" and engine in DOLLARS:
+        elif kind == "dollar" and syntax.dollar_quotes:
             end = sql.find(text, found.end())
             if end < 0:
                 raise _refused(f"{text} is never closed")
             place = end + len(text)
             yield "'"
-        elif text == "[" and engine in ("sqlite", *UNKNOWN):
+        elif text == "[" and syntax.brackets:
             end = sql.find("]", place)
             place = len(sql) if end < 0 else end + 1
             yield "["
@@ -134,7 +131,7 @@ def _tokens(sql: str, engine: str) -> Iterator[str]:
                 yield text
 
 
-def _after_comment(sql: str, place: int, engine: str) -> int:
+def _after_comment(sql: str, place: int, syntax: Syntax) -> int:
     if sql[place + 2 : place + 3] == "!" or sql[place + 2 : place + 4] == "M!":
         raise _refused("some servers execute comments of the form /*! … */")
     depth = 0
@@ -142,21 +139,21 @@ def _after_comment(sql: str, place: int, engine: str) -> int:
         depth += 1 if mark[0] == "/*" else -1
         if depth == 0:
             return mark.end()
-        if depth > 1 and engine not in NESTED_COMMENTS:
+        if depth > 1 and not syntax.nested_comments:
             raise _refused("servers disagree about the end of a nested comment")
     raise _refused("a comment is never closed")
 
 
-def _after_string(sql: str, place: int, opening: str, engine: str) -> int:
+def _after_string(sql: str, place: int, opening: str, syntax: Syntax) -> int:
     """The place after a string or quoted name; a doubled quote is part of it."""
     quote = opening[-1]
-    escapes = engine in BACKSLASHES or (len(opening) > 1 and engine in ("postgresql", "duckdb"))
+    escapes = syntax.backslashes or (len(opening) > 1 and syntax.escape_strings)
     place += len(opening)
     while place < len(sql):
         sign = sql[place]
         if sign == "\\" and escapes:
             place += 2
-        elif sign == "\\" and engine in UNKNOWN and sql[place + 1 : place + 2] == quote:
+        elif sign == "\\" and syntax.unknown and sql[place + 1 : place + 2] == quote:
             raise _refused("a backslash before a quote ends a string at some servers and not at others")
         elif sign == quote and sql[place + 1 : place + 2] == quote:
             place += 2

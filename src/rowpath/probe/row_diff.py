@@ -6,21 +6,22 @@ from dataclasses import replace
 
 import msgspec
 
+from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import Syntax
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
 
-QUOTES = {"mysql": "`", "mariadb": "`"}
 UNKNOWN = "not known"
 
 
 def first_difference(
     programs: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase, engine: str
 ) -> str:
-    """The name of the first column in which the two paths' rows differ, by digests of the query's first columns alone.
+    """The name of the first column in which the two paths' rows differ, by digests of only the query's first columns.
 
-    A sentence where that cannot be told: duplicate names, files, or rows that agree once they are asked for so.
+    A sentence where that cannot be found: duplicate names, files, or rows that agree column by column.
     """
     names = [column.name for column in work.columns]
     if work.phase.scan or len(set(names)) < len(names) or not all(names):
@@ -42,7 +43,8 @@ def first_difference(
 
 def first_columns(work: PreparedPhase, count: int, engine: str) -> PreparedPhase:
     """The query narrowed to its first columns."""
-    quote = QUOTES.get(engine, '"')
+    syntax = ENGINES[engine].probe.syntax or Syntax()
+    quote = syntax.name_quote
     names = (quote + column.name.replace(quote, 2 * quote) + quote for column in work.columns[:count])
     sql = f"SELECT {', '.join(names)} FROM ({work.sql}) AS probed"
     phase = msgspec.structs.replace(work.phase, sql=sql, columns=work.columns[:count])

@@ -8,21 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Engine
+from rowpath.engines.login import Login
+from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout
 from rowpath.errors import UsageError
 from rowpath.probe import credentials, driver_urls
 from rowpath.toml_file import suggest
 
-SERVERS = {
-    "postgresql": "postgresql",
-    "postgres": "postgresql",
-    "mysql": "mysql",
-    "mariadb": "mariadb",
-    "derby": "derby",
-    "h2": "h2",
-}  # scheme → engine
-EMBEDDED = ("sqlite", "duckdb", "derby", "h2")
-SUFFIXES = {".tbl": "file", ".csv": "file", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
-SCHEMES = (*SERVERS, "sqlite", "duckdb", "file", "jdbc", "odbc")
+FILE = "file"  # the scheme of single files, whichever engine reads them
 TLS = {
     "disable": "off",
     "disabled": "off",
@@ -36,15 +30,7 @@ TLS = {
     "true": "on",
     "on": "on",
 }  # what URLs say of TLS → the coordinate `tls`
-TLS_KEYS = ("sslmode", "ssl-mode", "tls")
 LOGIN_KEYS = ("user", "password", "port", "dbname")
-SOCKET_KEYS = ("socket", "unix_socket", "host")
-USED_KEYS = {
-    "postgresql": (*TLS_KEYS, *SOCKET_KEYS),
-    "mysql": (*TLS_KEYS, *SOCKET_KEYS),
-    "mariadb": (*TLS_KEYS, *SOCKET_KEYS),
-    "file": ("delimiter",),
-}  # what of a URL's options has a meaning here
 FORM = "scheme://[user[:password]@]host[:port]/database, or scheme:///PATH for a file"
 ENCODE = "write the password's own @ : / ? # % as %40 %3A %2F %3F %23 %25, or leave it out and set "
 
@@ -55,13 +41,13 @@ class Target:
 
     engine: str  # a name in ENGINES
     deployment: str  # server | embedded | file
-    host: str = ""  # servers alone, like port, user, password, database
+    host: str = ""  # only of servers, like port, user, password, database
     port: int = 0
     database: str = ""
     user: str = ""
     password: str = field(default="", repr=False)
     path: Path | None = None  # of embedded engines and files
-    options: dict[str, str] = field(default_factory=dict, repr=False)  # what else the URL said; a driver's own URL
+    options: dict[str, str] = field(default_factory=dict, repr=False)  # what else is in the URL; a driver's own URL
     shown: str = ""  # the URL without any secret
     driver_file: Path | None = None  # the user's own: --jar, --odbc-driver
     notes: tuple[str, ...] = ()  # for the user: a file of passwords passed over, an option without a meaning here
@@ -69,8 +55,8 @@ class Target:
     @property
     def tls(self) -> str:
         """The coordinate `tls` that the URL asks for; `default` when it says nothing."""
-        said = next((self.options[key] for key in TLS_KEYS if key in self.options), "")
-        return TLS.get(said.lower(), "default")
+        value = next((self.options[key] for key in TLS_KEYS if key in self.options), "")
+        return TLS.get(value.lower(), "default")
 
     @property
     def socket(self) -> str:
@@ -79,9 +65,9 @@ class Target:
 
     def secrets(self) -> list[str]:
         """Everything of it that must never be seen."""
-        said = self.options.get("url", "") + self.options.get("connection", "")
+        urls = self.options.get("url", "") + self.options.get("connection", "")
         own = [value for key, value in self.options.items() if driver_urls.is_secret(key)]
-        return [secret for secret in (self.password, *own, *driver_urls.secrets_in(said)) if secret]
+        return [secret for secret in (self.password, *own, *driver_urls.secrets_in(urls)) if secret]
 
 
 def read_target(
@@ -97,32 +83,33 @@ def read_target(
     """
     scheme, colon, rest = text.strip().partition(":")
     scheme = scheme.lower()
-    known = scheme in SCHEMES or rest.startswith("//")
+    engines = {each: engine for engine in ENGINES.values() for each in engine.probe.schemes}
+    schemes = (*engines, FILE)
+    known = scheme in schemes or rest.startswith("//")
     if not colon or not known or not re.fullmatch(r"[a-z][a-z0-9+.-]{0,19}", scheme):
         raise UsageError("not a URL", FORM)
-    if scheme == "jdbc":
-        return _driver_target(driver_urls.read_jdbc(text.strip()), "jdbc", "--jar", jar, environment)
-    if scheme == "odbc":
-        return _driver_target(driver_urls.read_odbc(rest), "odbc", "--odbc-driver", odbc_driver, environment)
-    if scheme not in SCHEMES:
-        raise UsageError(f"unknown URL scheme '{scheme}'", suggest(scheme, SCHEMES))
+    if scheme not in schemes:
+        raise UsageError(f"unknown URL scheme '{scheme}'", suggest(scheme, schemes))
+    engine = engines.get(scheme, ENGINES[FILE])
+    if engine.probe.driver_flag:
+        driver_file = {"--jar": jar, "--odbc-driver": odbc_driver}[engine.probe.driver_flag]
+        return _driver_target(driver_urls.READERS[scheme](text.strip()), engine, driver_file, environment)
     if not rest.startswith("//"):
         raise UsageError(f"invalid URL: expected // after {scheme}:", FORM)
-    if scheme in ("sqlite", "duckdb", "file") or (rest.startswith("///") and scheme in EMBEDDED):
-        return _file_target(scheme, rest[2:])
-    return _server_target(scheme, rest[2:], environment)
+    if not engine.probe.port or (rest.startswith("///") and engine.probe.layout is not None):
+        return _file_target(scheme, engine, rest[2:])
+    return _server_target(scheme, engine, rest[2:], environment)
 
 
-def _server_target(scheme: str, rest: str, environment: Mapping[str, str]) -> Target:
-    engine = SERVERS[scheme]
+def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[str, str]) -> Target:
     userinfo, rest = _split_userinfo(scheme, rest)
     place, query = _split_options(rest)
     where, _, database = place.partition("/")
     host, port = _host_and_port(scheme, where)
     user, has_password, password = userinfo.partition(":")
-    options = {key: value for key, value in query.items() if value and key in USED_KEYS.get(engine, ())}
+    options = {key: value for key, value in query.items() if value and key in engine.probe.url_options}
     also = {key: value for key, value in query.items() if key in LOGIN_KEYS}  # libpq's URLs may say it so too
-    given = credentials.Login(
+    login = Login(
         host=urllib.parse.unquote(host),
         port=port or _host_and_port(scheme, f":{also.get('port', '')}".rstrip(":"))[1],
         user=urllib.parse.unquote(user) or also.get("user", ""),
@@ -130,14 +117,14 @@ def _server_target(scheme: str, rest: str, environment: Mapping[str, str]) -> Ta
         database=urllib.parse.unquote(database) or also.get("dbname", ""),
         socket=next((options[key] for key in SOCKET_KEYS if key in options), ""),
     )
-    if given.host.startswith("/"):  # libpq's way to name a socket
-        given = given.moved_to_socket()
-    login = credentials.complete(engine, given, environment)
+    if login.host.startswith("/"):  # libpq's way to name a socket
+        login = login.moved_to_socket()
+    login = credentials.complete(engine.name, login, environment)
     if not login.database:
         raise UsageError(f"the URL names no database: {_shown(scheme, login, options)}", FORM)
     options |= {"socket": login.socket} if login.socket else {}
     target = Target(
-        engine=engine,
+        engine=engine.name,
         deployment="server",
         host=login.host,
         port=login.port,
@@ -186,49 +173,52 @@ def _host_and_port(scheme: str, where: str) -> tuple[str, int]:
     return found[1].strip("[]"), port
 
 
-def _shown(scheme: str, login: credentials.Login, options: dict[str, str]) -> str:
+def _shown(scheme: str, login: Login, options: dict[str, str]) -> str:
     quote = urllib.parse.quote
     host = f"[{login.host}]" if ":" in login.host else quote(login.host)
     where = f"{host}:{login.port}" if login.host else ""
     user = f"{quote(login.user, safe='')}@" if login.user else ""
-    said = {key: "***" if driver_urls.is_secret(key) else value for key, value in options.items()}
-    query = "&".join(f"{quote(key)}={quote(value, safe='/*')}" for key, value in said.items())
+    masked = {key: "***" if driver_urls.is_secret(key) else value for key, value in options.items()}
+    query = "&".join(f"{quote(key)}={quote(value, safe='/*')}" for key, value in masked.items())
     return f"{scheme}://{user}{where}/{quote(login.database)}{'?' + query if query else ''}"
 
 
-def _unused(engine: str, query: dict[str, str]) -> tuple[str, ...]:
-    known = USED_KEYS.get(engine, ())
+def _unused(engine: Engine, query: dict[str, str]) -> tuple[str, ...]:
+    known = engine.probe.url_options
     left = [key for key in query if key not in (*known, *LOGIN_KEYS) and re.fullmatch(r"[\w.-]{1,40}", key)]
     return tuple(f"unknown URL option {key} is ignored" for key in left)
 
 
 def _check_tls(target: Target) -> None:
     for key in TLS_KEYS:
-        said = target.options.get(key, "require").lower()
-        if said.startswith("verify"):
+        value = target.options.get(key, "require").lower()
+        if value.startswith("verify"):
             raise UsageError(
-                f"{key}={said}: certificate checks are not supported here",
+                f"{key}={value}: certificate checks are not supported here",
                 f"{key}=require encrypts without the check; do not probe over an untrusted network",
             )
-        if said not in TLS:
-            raise UsageError(f"unknown {key} '{said}'", suggest(said, tuple(TLS)))
+        if value not in TLS:
+            raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(TLS)))
 
 
-def _file_target(scheme: str, rest: str) -> Target:
-    named, options = _existing(scheme, rest)
-    engine = SUFFIXES.get(named.suffix.lower(), "") if scheme == "file" else scheme
-    if not engine:
-        raise UsageError(
-            f"{named}: unknown file suffix '{named.suffix}'",
-            f"one of {', '.join(SUFFIXES)}; a database file: sqlite://{named} or duckdb://{named}",
-        )
-    wanted = "directory" if scheme == "derby" else "file"
-    if not (named.is_dir() if wanted == "directory" else named.is_file() or scheme == "h2"):
+def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
+    layout = engine.probe.layout or FileLayout()
+    named, options = _existing(scheme, layout.suffixes[0], rest)
+    if scheme == FILE:
+        suffixes = {suffix: each for each in ENGINES.values() for suffix in each.probe.files}
+        if named.suffix.lower() not in suffixes:
+            raise UsageError(
+                f"{named}: unknown file suffix '{named.suffix}'",
+                f"one of {', '.join(suffixes)}; a database file: sqlite://{named} or duckdb://{named}",
+            )
+        engine = suffixes[named.suffix.lower()]
+    wanted = "directory" if layout.directory_mark else "file"
+    if not (named.is_dir() if layout.directory_mark else named.is_file() or layout.suffixes[0]):
         raise UsageError(f"{named} is not a {wanted}", FORM)
     user, password = options.pop("user", ""), options.pop("password", "")
     return Target(
-        engine=engine,
-        deployment="file" if scheme == "file" else "embedded",
+        engine=engine.name,
+        deployment="file" if scheme == FILE else "embedded",
         user=user,
         password=password,
         path=named,
@@ -238,36 +228,35 @@ def _file_target(scheme: str, rest: str) -> Target:
     )
 
 
-def _existing(scheme: str, rest: str) -> tuple[Path, dict[str, str]]:
-    """The file that a URL names, percent-encoded or plain, and its options."""
+def _existing(scheme: str, suffix: str, rest: str) -> tuple[Path, dict[str, str]]:
+    """The file that a URL names, percent-encoded or plain, and its options; `suffix`: what the name may leave out."""
     place, options = _split_options(rest)
-    for given, said in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
+    for given, chosen in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
         for path in (given, urllib.parse.unquote(given)):
             file = Path(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
-            if file.is_absolute() and (found := _database_file(scheme, file)):
-                return found, dict(said)
+            if file.is_absolute() and (found := _database_file(file, suffix)):
+                return found, dict(chosen)
     here = Path(urllib.parse.unquote(place).lstrip("/")).absolute()
-    hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATHwith an absolute path"
+    hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATH with an absolute path"
     raise UsageError(f"no file {urllib.parse.unquote(place)}", hint)
 
 
-def _database_file(scheme: str, file: Path) -> Path | None:
-    """The file; of H2 the name that a URL of its own gives it: without `.mv.db`."""
-    if scheme == "h2":
-        name = Path(str(file).removesuffix(".mv.db"))
-        return name if name.with_name(f"{name.name}.mv.db").is_file() else None
-    return file if file.exists() else None
+def _database_file(file: Path, suffix: str) -> Path | None:
+    """The database's name without the suffix of its file; None when there is no such file."""
+    name = file.with_name(file.name.removesuffix(suffix))
+    return name if name.with_name(name.name + suffix).exists() else None
 
 
 def _driver_target(
-    read: driver_urls.DriverUrl, engine: str, flag: str, file: Path | None, environment: Mapping[str, str]
+    read: driver_urls.DriverUrl, engine: Engine, file: Path | None, environment: Mapping[str, str]
 ) -> Target:
+    flag = engine.probe.driver_flag
     if file is None:
-        raise UsageError(f"an {engine} URL needs the driver that understands it", f"{flag} FILE")
+        raise UsageError(f"an {engine.name} URL needs the driver that understands it", f"{flag} FILE")
     if not file.is_file():
         raise UsageError(f"no driver file {file}", f"{flag} FILE")
     return Target(
-        engine=engine,
+        engine=engine.name,
         deployment="server",
         user=read.user,
         password=read.password or environment.get(credentials.PASSWORD_VARIABLE, ""),

@@ -38,6 +38,8 @@ class Adapter(Frozen, frozen=True):
     versions: tuple[str, ...]
     phases: tuple[str, ...]
     coordinates: dict[str, tuple[str, ...]]
+    loads: tuple[str, ...] = ()  # engines whose databases are made and filled through it
+    describes: dict[str, int] = {}  # engine → its turn when a probe asks what columns a query has
     confounded: str = ""
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}
@@ -55,6 +57,7 @@ class Manifest(Frozen, frozen=True):
     schema_version: int
     language: Language | str  # as a table it adds a language, as a name its adapters belong to one that is there
     adapter: tuple[Adapter, ...]
+    engine_files: tuple[str, ...] = ()  # Python files with an engine each, beside the manifest: `engines.join_file`
 
     @property
     def language_name(self) -> str:
@@ -137,6 +140,11 @@ def add_external(file: Path) -> None:
         else:
             _check_source(file, adapter)
         add(adapter)
+
+
+def engine_files(file: Path) -> list[Path]:
+    """The engines that a manifest brings along."""
+    return [file.absolute().parent / name for name in read_manifest(file).engine_files]
 
 
 def add(adapter: Adapter) -> None:

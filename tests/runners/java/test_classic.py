@@ -12,7 +12,7 @@ import pytest
 
 from rowpath.engines.base import Place
 from rowpath.engines.jvm import derby_legacy
-from rowpath.engines.jvm.derby import ENGINE, FETCHABLE, Derby
+from rowpath.engines.jvm.derby import ENGINE, Derby
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus
 from rowpath.runners.process import RunnerFailure
@@ -61,7 +61,7 @@ def test_no_server_is_a_clear_connect_error(driver: str, host: str, words: str) 
 
 def test_nothing_on_request_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
-    assert not any(found.fetched() for found in FETCHABLE.values())
+    assert not any(found.fetched() for found in ENGINE.downloads.values())
     assert ENGINE.availability_of(ENGINE.version(), "off").ok
     old = ENGINE.availability_of(derby_legacy.VERSION, "off")
     assert (old.ok, old.remedy) == (False, "rowpath engine fetch derby-10.8")
@@ -78,7 +78,7 @@ def test_nothing_on_request_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.skipif(
-    not all(found.fetched() for found in FETCHABLE.values()), reason="rowpath engine fetch derby-10.8, then jcc"
+    not all(found.fetched() for found in ENGINE.downloads.values()), reason="rowpath engine fetch derby-10.8, then jcc"
 )
 @pytest.mark.parametrize(("driver", "version"), [("jcc", "12.1.2.0"), ("derby", "10.16.1.1"), ("derby", "10.8.2.2")])
 @pytest.mark.parametrize("statement", ["prepared", "text"])

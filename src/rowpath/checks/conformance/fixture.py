@@ -10,7 +10,7 @@ from pathlib import Path
 from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of, workloads
 from rowpath.checks.conformance.paths import reason_against
 from rowpath.engines.base import Instance
-from rowpath.engines.embedded import Copies
+from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
@@ -63,7 +63,7 @@ class EngineFixture:
         sharing = [path for path in self._paths if key_of(path.path) == key and not reason_against(path)]
         phases = dict.fromkeys(phase for path in (*sharing, planned) for phase in path.phases)
         instance = self.engine_instances.bring_up((replace(planned, phases=tuple(phases)),), workloads(), key)
-        if isinstance(instance, Copies):
+        if isinstance(instance, EmbeddedDatabase):
             instance.share_copy(planned.path)
 
     def restart(self, planned: PlannedPath) -> None:

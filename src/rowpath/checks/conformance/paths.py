@@ -9,7 +9,7 @@ from typing import Literal
 
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
 from rowpath.engines import ENGINES
-from rowpath.engines.external.base import GivenEngine
+from rowpath.engines.external.base import ExternalEngine
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import ineligible_reason, pruned, unavailable
 from rowpath.planning.instance_key import key_of
@@ -55,7 +55,7 @@ def project_paths() -> tuple[PlannedPath, ...]:
     every = []
     for adapter in manifest.every_adapter():
         for engine in adapter.engines:
-            if not isinstance(ENGINES[engine], GivenEngine) or ENGINES[engine].availability().ok:
+            if not isinstance(ENGINES[engine], ExternalEngine) or ENGINES[engine].availability().ok:
                 reach: Reach = "pairs" if engine == adapter.engines[0] else "values"
                 every += planned(adapter, reach, {"engine": (engine,)})
     order = list(dict.fromkeys(key_of(each.path) for each in every))

@@ -43,7 +43,7 @@ def folder(engine: str) -> Path:
 
 
 def private(engine: str) -> Path:
-    """Ours alone: the state, what clients log in with, what the supervisor said."""
+    """Private: the state, what clients log in with, the supervisor's output."""
     return folder(engine) / "private"
 
 
@@ -54,7 +54,7 @@ def known() -> list[str]:
 
 @contextlib.contextmanager
 def claimed(engine: str) -> Iterator[None]:
-    """The engine's lock, for as long as the body runs, with its folder made anew; the folder is removed at the end.
+    """The engine's lock, for as long as the body runs, with a new folder; the folder is removed at the end.
 
     Errors: UsageError when another supervisor holds it, EnvironmentMissing when the cache cannot be written.
     """
@@ -80,7 +80,7 @@ def claimed(engine: str) -> Iterator[None]:
 
 
 def write(state: State) -> None:
-    """Keep it, readable by us alone."""
+    """Keep it, readable only by us."""
     private_directories.write_private(private(state.engine) / "state.json", msgspec.json.encode(state).decode())
 
 

@@ -19,7 +19,6 @@ import msgspec
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.engines.by_hand import connect_lines
 from rowpath.engines.by_hand import state as engine_state
 from rowpath.errors import RowpathError
 from rowpath.machine import cpus, processes
@@ -82,7 +81,7 @@ def _start(request: Request, cleanup: ExitStack) -> tuple[engine_state.State, In
     instance.start()
     instance.load(_tables(request))
     options = instance.options(AccessPath.of({"engine": request.engine, "deployment": "server"}))
-    connect = connect_lines.lines(request.engine, options, engine_state.private(request.engine))
+    connect = engine.connect_lines(options, engine_state.private(request.engine))
     state = engine_state.State(
         engine=request.engine,
         version=instance.version,
@@ -100,7 +99,7 @@ def _start(request: Request, cleanup: ExitStack) -> tuple[engine_state.State, In
 
 
 def _tables(request: Request) -> dict[str, Table]:
-    """The filled tables of the workloads asked for; a later workload's definition of a name counts."""
+    """The filled tables of the requested workloads; a later workload's definition of a name counts."""
     tables: dict[str, Table] = {}
     for name in request.load:
         narrowed, _ = for_engine(at_scale(load_workload(name), 0.0), ENGINES[request.engine].supports)

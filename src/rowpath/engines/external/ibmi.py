@@ -1,35 +1,34 @@
-"""Db2 for i (IBM i), by URL alone: it runs on IBM's Power machines, on no Linux."""
+"""Db2 for i (IBM i), by URL only: it runs on IBM's Power machines, on no Linux."""
 
 from __future__ import annotations
 
 from typing_extensions import override
 
-from rowpath.engines.external.base import GivenEngine
-from rowpath.engines.external.server import Kind
+from rowpath.engines.external.base import ExternalEngine
+from rowpath.engines.external.server import ServerKind
 
 _OURS = "QSYS2.SYSTABLES WHERE TABLE_SCHEMA = CURRENT SCHEMA AND TABLE_TYPE IN ('T', 'P')"
 
 
-class Ibmi(GivenEngine):
+class Ibmi(ExternalEngine):
     """The kind of engine: Db2 for i. The URL's database is a library of its own."""
 
     name = "ibmi"
-    kind = Kind(
-        title="Db2 for i",
+    title = "Db2 for i"
+    order = 31
+    kind = ServerKind(
+        engine=name,
+        title=title,
         variable="ROWPATH_IBMI",
-        scheme="ibmi",
         port=8471,
         example="ibmi://user@host/LIBRARY",
-        why_none="Db2 for i runs on IBM i alone, so Rowpath can start none on Linux",
-        language="java",
-        driver="jt400",
+        why_none="Db2 for i runs only on IBM i, so Rowpath can start none on Linux",
         tables=f"SELECT TABLE_NAME FROM {_OURS}",
         clear=(
             f"BEGIN FOR made AS SELECT TABLE_NAME AS name FROM {_OURS} DO "
             "EXECUTE IMMEDIATE 'DROP TABLE \"' CONCAT made.name CONCAT '\"'; END FOR; END",
         ),
     )
-    integers = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
     types = {
         "decimal": "DECIMAL({precision},{scale})",
         "float32": "REAL",
@@ -50,7 +49,7 @@ class Ibmi(GivenEngine):
         "json": "Db2 for i keeps JSON as text, without a type of its own",
         "interval": "durations are no type of a column",
         "uuid": "Db2 for i has no type for UUIDs",
-        "array": "arrays are for procedures alone",
+        "array": "arrays are only for procedures",
     }
 
     @override

@@ -1,4 +1,4 @@
-"""Any database with a JDBC driver of the user's own: reached by `rowpath probe` alone, for its dialect is unknown."""
+"""Any database with a JDBC driver of the user's own: reached by `rowpath probe` only, for its dialect is unknown."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ from typing import NoReturn
 
 from typing_extensions import override
 
-from rowpath.engines.base import BY_URL, Place
-from rowpath.engines.external.base import GivenEngine
+from rowpath.engines.base import Place
+from rowpath.engines.external.base import ExternalEngine
+from rowpath.engines.probe_facts import UNKNOWN_SESSION, ProbeFacts, Syntax
 from rowpath.errors import UsageError
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
 
 
-class OwnDriver(GivenEngine):
+class OwnDriver(ExternalEngine):
     """The kind of engine: whatever a driver that the user names leads to; `example` is how a probe names it."""
 
-    def __init__(self, name: str, example: str) -> None:
+    def __init__(self, name: str, order: int, driver_flag: str, example: str) -> None:
         self.name = name
+        self.order = order
+        self.probe = ProbeFacts(
+            schemes=(name,),
+            driver_flag=driver_flag,
+            syntax=Syntax(brackets=True, unknown=True),
+            session_note=UNKNOWN_SESSION,
+        )
         self._example = example
 
     @override
@@ -27,11 +35,6 @@ class OwnDriver(GivenEngine):
         return Availability(False, f"any database through {self.name}", reason, self._example)
 
     @override
-    def version(self) -> str:
-        """Known to the server alone."""
-        return BY_URL
-
-    @override
     def instance(self, deployment: str, durability: str, place: Place) -> NoReturn:
         """Errors: UsageError, always."""
         raise UsageError(f"nothing of ours runs behind {self.name}", self._example)
@@ -39,17 +42,11 @@ class OwnDriver(GivenEngine):
     @override
     def create(self, name: str, table: Table) -> NoReturn:
         """Errors: UsageError, always."""
-        raise UsageError(f"no table is made through {self.name}: its dialect is unknown", self._example)
+        raise UsageError(self.supports(""), self._example)
 
     @override
     def supports(self, logical_type: str) -> str:
-        """The reason why no table of ours can be there."""
         return f"no table is made through {self.name}: its dialect is unknown"
 
-    @override
-    def slow_query(self) -> str:
-        """None: its dialect is unknown."""
-        return ""
 
-
-ENGINE = OwnDriver("jdbc", "rowpath probe jdbc:… --jar FILE --query 'SELECT …'")
+ENGINE = OwnDriver("jdbc", 80, "--jar", "rowpath probe jdbc:… --jar FILE --query 'SELECT …'")

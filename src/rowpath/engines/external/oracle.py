@@ -1,26 +1,26 @@
-"""Oracle Database, by URL alone: its server comes from no registry that Rowpath could fetch it from."""
+"""Oracle Database, by URL only: its server comes from no registry that Rowpath could fetch it from."""
 
 from __future__ import annotations
 
 from typing_extensions import override
 
-from rowpath.engines.external.base import GivenEngine
-from rowpath.engines.external.server import MARKER, Kind
+from rowpath.engines.external.base import ExternalEngine
+from rowpath.engines.external.server import MARKER, ServerKind
 
 
-class Oracle(GivenEngine):
+class Oracle(ExternalEngine):
     """The kind of engine: Oracle. To it an empty string is NULL."""
 
     name = "oracle"
-    kind = Kind(
-        title="Oracle",
+    title = "Oracle"
+    order = 30
+    kind = ServerKind(
+        engine=name,
+        title=title,
         variable="ROWPATH_ORACLE",
-        scheme="oracle",
         port=1521,
         example="oracle://user@host:1521/SERVICE",
         why_none="Oracle's server is in no package or registry for Linux, so Rowpath can start none",
-        language="python",
-        driver="oracledb",
         tables="SELECT table_name FROM user_tables",
         clear=(
             "BEGIN FOR made IN (SELECT table_name FROM user_tables) LOOP "
@@ -28,6 +28,7 @@ class Oracle(GivenEngine):
         ),
         make_marker=f"CREATE TABLE {MARKER} (a NUMBER(10))",
     )
+    drop_words = "DROP TABLE {name} PURGE"  # past the recycle bin
     integers = {16: "NUMBER(5)", 32: "NUMBER(10)", 64: "NUMBER(19)"}
     types = {
         "decimal": "NUMBER({precision},{scale})",
@@ -51,11 +52,6 @@ class Oracle(GivenEngine):
         "uuid": "Oracle has no type for UUIDs",
         "array": "an array is a type of its own, made by a statement of its own",
     }
-
-    @override
-    def drop(self, name: str) -> str:
-        """DROP TABLE in its dialect, past the recycle bin; fails when there is no such table."""
-        return f"DROP TABLE {name} PURGE"
 
     @override
     def slow_query(self) -> str:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rowpath.engines.base import BY_URL, Engine, Place, Settled
+from typing_extensions import override
+
+from rowpath.engines.base import BY_URL, Engine, Instance, Place, Settled
 from rowpath.engines.load_through_runner import connected, make_tables, run
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
-from rowpath.runners.manifest import adapter_of
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
     Facts,
@@ -40,17 +41,15 @@ log = logging.getLogger("rowpath")
 
 
 @dataclass(frozen=True)
-class Kind:
+class ServerKind:
     """How servers of one kind are named and used. `tables` gives one row per table, `clear` drops them all."""
 
+    engine: str  # which is the scheme of its URLs too
     title: str
     variable: str  # without _URL
-    scheme: str
     port: int
     example: str
     why_none: str  # why Rowpath has no such server of its own
-    language: str
-    driver: str  # through which tables are made and filled
     tables: str
     clear: tuple[str, ...]
     make_marker: str = f"CREATE TABLE {MARKER} (a INTEGER)"
@@ -77,7 +76,7 @@ class Kind:
         return read_url(self, text)
 
     def availability(self) -> Availability:
-        """Whether a URL says where a server is and that Rowpath may use its database; asks nobody."""
+        """Whether a URL says where a server is and that Rowpath may use its database; connects to none."""
         try:
             url = self.url()
         except RowpathError as error:
@@ -104,7 +103,7 @@ class Url:
         return f"{self.scheme}://{self.user}@{self.host}:{self.port}/{self.database}"
 
 
-def read_url(kind: Kind, text: str) -> Url:
+def read_url(kind: ServerKind, text: str) -> Url:
     """The parts of a URL of that kind. Errors: UsageError, which never shows the password."""
 
     def refuse(what: str) -> UsageError:
@@ -115,14 +114,14 @@ def read_url(kind: Kind, text: str) -> Url:
         port = parts.port or kind.port
     except ValueError as error:
         raise refuse("is no URL, or has a port that is none") from error
-    if parts.scheme != kind.scheme:
-        raise refuse(f"begins with {parts.scheme or 'nothing'}://, not with {kind.scheme}://")
+    if parts.scheme != kind.engine:
+        raise refuse(f"begins with {parts.scheme or 'nothing'}://, not with {kind.engine}://")
     database = urllib.parse.unquote(parts.path.removeprefix("/"))
     for what, found in (("host", parts.hostname), ("user", parts.username), ("database", database)):
         if not found:
             raise refuse(f"names no {what}")
-    said = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
-    if said.get(CONSENT) != "yes":
+    query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
+    if query.get(CONSENT) != "yes":
         raise refuse(
             f"does not say {CONSENT}=yes: Rowpath makes, fills and drops tables, so it takes an empty database that "
             "it is given for this"
@@ -131,16 +130,16 @@ def read_url(kind: Kind, text: str) -> Url:
     return Url(
         scheme=parts.scheme,
         user=urllib.parse.unquote(str(parts.username)),
-        password=_password(kind, parts.password, said.get("password_file", "")),
+        password=_password(kind, parts.password, query.get("password_file", "")),
         host="127.0.0.1" if host in LOOPBACK else host,
         port=port,
         database=database,
-        socket=said.get("socket", ""),
-        options={key: value for key, value in said.items() if key not in OWN_KEYS},
+        socket=query.get("socket", ""),
+        options={key: value for key, value in query.items() if key not in OWN_KEYS},
     )
 
 
-def _password(kind: Kind, inside: str | None, file: str) -> str:
+def _password(kind: ServerKind, inside: str | None, file: str) -> str:
     """Of the URL, of the variable for it, or of a file that nobody else may read."""
     if inside is not None:
         return urllib.parse.unquote(inside)
@@ -157,20 +156,19 @@ def _password(kind: Kind, inside: str | None, file: str) -> str:
         ) from error
 
 
-class Server:
-    """An instance as `engines.base.Instance` promises, of a server that is never started, stopped or changed.
+class ExternalServer(Instance):
+    """A server that is never started, stopped or changed.
 
     It takes an empty database, marks it as in use, and leaves it empty. `check_settings` refuses, with the effective
     settings, what would not be what the path says.
     """
 
     deployment = "server"
-    flush_statements: tuple[str, ...] = ()
 
     def __init__(
         self,
         engine: Engine,
-        kind: Kind,
+        kind: ServerKind,
         durability: str,
         place: Place,
         check_settings: Callable[[dict[str, str]], None] = lambda _settings: None,
@@ -186,6 +184,7 @@ class Server:
         self._facts: dict[str, str] = {}
         self._ours = False
 
+    @override
     def start(self) -> None:
         """Look whether its database is empty and mark it. Errors: RowpathError, EnvironmentMissing."""
         if self._ours:
@@ -205,6 +204,7 @@ class Server:
             run(runner, [self._kind.make_marker])
             self._ours = True
 
+    @override
     def check(self) -> bool:
         """Whether something listens there."""
         try:
@@ -213,6 +213,7 @@ class Server:
         except OSError:
             return False
 
+    @override
     def stop(self) -> None:
         """Leave the database empty, or say that it could not be; harmless when it was left already."""
         if not self._ours:
@@ -227,15 +228,13 @@ class Server:
         except RowpathError as error:
             log.warning("%s; tables of Rowpath remain %s", error.message, where)
 
-    def pids(self) -> list[int]:
-        """None: its processes are not ours to look at, wherever they run."""
-        return []
-
+    @override
     def load(self, tables: dict[str, Table]) -> None:
         """Make and fill these tables through a driver."""
         with self._connected() as runner:
             make_tables(runner, self._engine, tables, self._place.directory)
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it is and who logs in, as the URL says."""
         url = self._url
@@ -244,25 +243,17 @@ class Server:
         options["url_options"] = "\n".join(f"{key}={value}" for key, value in url.options.items())
         return options | ({"socket": url.socket} if url.socket else {})
 
-    def own_copy(self, path: AccessPath) -> None:
-        """Nothing: all paths share the server."""
-
+    @override
     def settle(self, path: AccessPath) -> Settled:
         """Nothing: the server is not ours to tell when to write."""
         return Settled(0, None, "nothing was done: the server is another's")
 
-    def commits(self) -> int | None:
-        """None: others may work there too."""
-        return None
-
-    def size_bytes(self) -> int:
-        """0: its disk is not ours to look at."""
-        return 0
-
+    @override
     def facts(self) -> dict[str, str]:
-        """What it said of itself, and where it is."""
+        """What it reported of itself, and where it is."""
         return self._facts | {"given by": self.given_by, "url": self._url.shown}
 
+    @override
     def secrets(self) -> list[str]:
         """The password, plain and percent-encoded."""
         password = self._url.password
@@ -277,10 +268,7 @@ class Server:
             "transport": "unix" if self._url.socket else "tcp",
         }
         options = usual | self.options(AccessPath.of({}))
-        return connected(self._kind.language, self._kind.driver, self._version(), options)
-
-    def _version(self) -> str:
-        return adapter_of(self._kind.language, self._kind.driver).versions[0]
+        return connected(options)
 
 
 def count_rows(runner: Runner, query: str) -> int:

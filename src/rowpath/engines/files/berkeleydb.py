@@ -9,8 +9,8 @@ class BerkeleyDb(RecordEngine):
     """The kind of engine. Durability full: a transactional environment, synced at each commit; none: plain files."""
 
     name = "berkeleydb"
+    order = 40
     title = "Berkeley DB"
-    driver = "berkeleydb"
     library = ("libdb-5.3.so", "db_version")
 
 

@@ -12,8 +12,8 @@ class Cobol(RecordEngine):
     """The kind of engine: GnuCOBOL's files. It has no durability: a WRITE stays with the runtime until CLOSE."""
 
     name = "cobol"
+    order = 42
     title = "files of GnuCOBOL"
-    driver = "gnucobol"
     library = ("libcob.so.4", "set_libcob_version")
     durabilities: tuple[str, ...] = ("none",)
 
@@ -24,7 +24,7 @@ class Cobol(RecordEngine):
 
     @override
     def fillings(self, tables: dict[str, Table]) -> list[tuple[dict[str, str], dict[str, Table]]]:
-        """All tables INDEXED; those that nobody reads by key SEQUENTIAL too."""
+        """All tables INDEXED; those without a key SEQUENTIAL too."""
         scanned = {name: table for name, table in tables.items() if not table.primary_key}
         return [({"organization": "indexed"}, tables), ({"organization": "sequential"}, scanned)]
 

@@ -4,7 +4,6 @@ environment, for the controller has no columnar library.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import tempfile
@@ -14,14 +13,15 @@ from typing import Any
 import msgspec
 from typing_extensions import override
 
+from rowpath.engines import load_through_runner
 from rowpath.engines.base import Place
-from rowpath.engines.files.delimited import File, Folder
+from rowpath.engines.files.delimited import FileEngine, TextFolder
 from rowpath.errors import RowpathError
 from rowpath.machine import processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.runners.manifest import Adapter, adapter_of
+from rowpath.runners import manifest
 from rowpath.workloads import load_progress
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.generators import kept_file, rows
@@ -30,8 +30,8 @@ BATCH_ROWS = 65_536  # of a row group or record batch
 WRITING_TIMEOUT_S = 600.0
 
 
-class ColumnarFile(File):
-    """The kind of engine: a folder of TABLE.SUFFIX, exactly typed; `format` and `compression` are pyarrow's words."""
+class ColumnarFiles(FileEngine):
+    """The kind of engine: a folder of TABLE.SUFFIX, exactly typed; `format`, `compression`: the writer's words."""
 
     format: str
     compression: str
@@ -39,29 +39,23 @@ class ColumnarFile(File):
 
     @override
     def availability(self) -> Availability:
-        """What the Python side says of pyarrow, which writes the files."""
-        writer = _writer()
-        python: Any = importlib.import_module("rowpath.runners.toolchains.python")
-        found: Availability = python.availability(writer, writer.versions[0])
-        return Availability(found.ok, self.title, found.reason, found.remedy)
+        return load_through_runner.availability(self.name, self.title)
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> ColumnarFolder:
-        """A folder of files, not yet made."""
         return ColumnarFolder(self, deployment, place)
 
     @override
     def supports(self, logical_type: str) -> str:
-        """Empty when the logical type can be written and every reader knows it, else the reason."""
         if logical_type == "interval":
             return f"{self.title} have no interval that every reader knows"
         return ""
 
 
-class ColumnarFolder(Folder):
+class ColumnarFolder(TextFolder):
     """One folder of columnar files."""
 
-    def __init__(self, engine: ColumnarFile, deployment: str, place: Place) -> None:
+    def __init__(self, engine: ColumnarFiles, deployment: str, place: Place) -> None:
         super().__init__(deployment, place)
         self._engine = engine
 
@@ -83,23 +77,22 @@ class ColumnarFolder(Folder):
     @override
     def facts(self) -> dict[str, str]:
         """Format, compression, size of a row group or record batch, and who wrote it."""
-        engine = self._engine
+        engine, writer = self._engine, load_through_runner.loader(self._engine.name)
         return {
             "format": engine.title,
             "compression": engine.compression,
             "batch_rows": str(BATCH_ROWS),
-            "written by": f"pyarrow {_writer().versions[0]}",
+            "written by": f"{writer.driver} {writer.versions[0]}",
         }
 
     def _write(self, file: Path, table: Table) -> None:
-        writer = _writer()
-        python: Any = importlib.import_module("rowpath.runners.toolchains.python")
-        python.build([(writer, writer.versions[0])])
-        runner = python.command(writer, writer.versions[0], AccessPath.of({}))
+        writer = load_through_runner.loader(self._engine.name)
+        manifest.build([(writer, writer.versions[0])])
+        runner = manifest.command(writer, writer.versions[0], AccessPath.of({}))
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._folder) as folder:
             kept = kept_file(table)
             source = kept or Path(folder) / "rows"
-            asked = {
+            request = {
                 "format": self._engine.format,
                 "delimited": kept is not None,
                 "rows": str(source),
@@ -111,14 +104,10 @@ class ColumnarFolder(Folder):
             }
             done = processes.run(
                 [runner.arguments[0], "-m", "tools.write_columns"],
-                text=json.dumps(asked),
+                text=json.dumps(request),
                 timeout_s=WRITING_TIMEOUT_S,
                 environment=runner.environment,
             )
         if done.returncode:
             last = " ".join(done.stderr.strip().splitlines()[-1:])
             raise RowpathError(f"{file.name} could not be written: {last}", "rowpath doctor")
-
-
-def _writer() -> Adapter:
-    return adapter_of("python", "pyarrow")

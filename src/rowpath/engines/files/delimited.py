@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
-from rowpath.engines.base import Place, Settled
+from typing_extensions import override
+
+from rowpath.engines.base import Engine, Instance, LoadingCost, Place, Settled
+from rowpath.engines.probe_facts import ProbeFacts
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -19,68 +21,50 @@ from rowpath.workloads.generators import kept_file, write_delimited
 DELIMITER = "|"
 
 
-class File:
+class FileEngine(Engine):
+    """The kind of engine: a folder of files, one per table."""
+
+    deployments = ("file",)
+    durabilities = ("none",)
+
+
+class DelimitedText(FileEngine):
     """The kind of engine: a folder of delimited text files."""
 
     name = "file"
-    deployments = ("file",)
-    durabilities = ("none",)
-    server_warm_s = 0.0
+    order = 70
+    loading = LoadingCost(0, 1.0, 500e6)
+    probe = ProbeFacts(
+        url_options=("delimiter",), files={".tbl": DELIMITER, ".csv": ","}, table_suffix="tbl", syntax=None
+    )
 
+    @override
     def availability(self) -> Availability:
-        """Always."""
         return Availability(True, "delimited text files")
 
-    def version(self) -> str:
-        """None."""
-        return "none"
-
-    def instance(self, deployment: str, durability: str, place: Place) -> Folder:
-        """A folder of files, not yet made."""
-        return Folder(deployment, place)
-
-    def create(self, name: str, table: Table) -> str:
-        """Nothing: a file has no SQL."""
-        return ""
-
-    def drop(self, name: str) -> str:
-        """Nothing: a file has no SQL."""
-        return ""
-
-    def supports(self, logical_type: str) -> str:
-        """Empty: every logical type can be written."""
-        return ""
-
-    def settle_statements(self) -> list[str]:
-        """None."""
-        return []
+    @override
+    def instance(self, deployment: str, durability: str, place: Place) -> TextFolder:
+        return TextFolder(deployment, place)
 
 
-class Folder:
+class TextFolder(Instance):
     """One folder of delimited text files."""
-
-    flush_statements: tuple[str, ...] = ()
-    version = "none"
 
     def __init__(self, deployment: str, place: Place) -> None:
         self.deployment = deployment
         self._folder = place.directory / "file"
 
+    @override
     def start(self) -> None:
         """Make the private folder. Errors: EnvironmentMissing when it cannot be written."""
         private_directories.home(self._folder, None)
 
+    @override
     def check(self) -> bool:
         """Whether the folder is there."""
         return self._folder.is_dir()
 
-    def stop(self) -> None:
-        """Nothing runs."""
-
-    def pids(self) -> list[int]:
-        """None."""
-        return []
-
+    @override
     def load(self, tables: dict[str, Table]) -> None:
         """Write TABLE.tbl of each table, synced; one that is kept in the cache is linked, or copied."""
         for name, table in tables.items():
@@ -94,33 +78,24 @@ class Folder:
             with file.open("rb") as handle:
                 os.fsync(handle.fileno())
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder and the delimiter."""
         return {"path": str(self._folder), "delimiter": DELIMITER}
 
-    def own_copy(self, path: AccessPath) -> None:
-        """Nothing: paths only read, and may share."""
-
+    @override
     def settle(self, path: AccessPath) -> Settled:
-        """Nothing is ever left behind."""
-        started_ns = time.monotonic_ns()
-        return Settled(time.monotonic_ns() - started_ns, 0, "read only")
+        return Settled(0, 0, "read only")
 
-    def commits(self) -> int | None:
-        """None: there are no transactions."""
-        return None
-
+    @override
     def size_bytes(self) -> int:
         """Bytes of all files."""
         return private_directories.size_bytes(self._folder)
 
+    @override
     def facts(self) -> dict[str, str]:
         """The format."""
         return {"format": "delimited text", "delimiter": DELIMITER, "encoding": "UTF-8"}
-
-    def secrets(self) -> list[str]:
-        """None."""
-        return []
 
 
 def _link(kept: Path, file: Path) -> None:
@@ -130,4 +105,4 @@ def _link(kept: Path, file: Path) -> None:
         shutil.copyfile(kept, file)
 
 
-ENGINE = File()
+ENGINE = DelimitedText()

@@ -9,8 +9,8 @@ class Lmdb(RecordEngine):
     """The kind of engine. Durability full: each commit is synced; none: the environment is opened with MDB_NOSYNC."""
 
     name = "lmdb"
+    order = 41
     title = "LMDB"
-    driver = "lmdb"
     library = ("liblmdb.so.0", "mdb_version")
 
 

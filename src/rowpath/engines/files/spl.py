@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from typing_extensions import override
 
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Place
-from rowpath.engines.files.delimited import File, Folder
-from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION, Artefacts
+from rowpath.engines.files.delimited import FileEngine, TextFolder
+from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
-from rowpath.runners.manifest import Adapter, adapter_of
 
-FETCHABLE: Mapping[str, Artefacts] = {ESPROC.name: ESPROC}
 # As SPL calls the types of a text file's columns. Its own datetime keeps milliseconds: the whole text is kept.
 TYPES = {
     "integer": "int",
@@ -38,12 +35,14 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-class Spl(File):
+class Spl(FileEngine):
     """The kind of engine: it runs in the client's process, and reads files that all paths share."""
 
     name = "spl"
+    order = 60
     deployments = ("embedded",)
     storages = ("text", "composite")
+    downloads = {ESPROC.name: ESPROC}
 
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
         """None: it only reads."""
@@ -71,7 +70,7 @@ class Spl(File):
         return "" if logical_type in TYPES else f"SPL has no exact {logical_type} in a text file"
 
 
-class SplFolder(Folder):
+class SplFolder(TextFolder):
     """One folder of TABLE.tbl, or of TABLE.ctx made from it."""
 
     version = ESPROC_VERSION
@@ -92,8 +91,8 @@ class SplFolder(Folder):
         super().load(tables)
         if self._storage == "text" or not tables:
             return
-        asked = {"engine": "spl", "durability": "none", **self.options(AccessPath.of({}))}
-        with load_through_runner.connected("java", _adapter().driver, ESPROC_VERSION, asked) as runner:
+        options = {"engine": "spl", "durability": "none", **self.options(AccessPath.of({}))}
+        with load_through_runner.connected(options) as runner:
             for name, table in tables.items():
                 file = self._folder / f"{name}.ctx"
                 source = self._folder / f"{name}.tbl"
@@ -134,10 +133,6 @@ def _quoted(file: str) -> str:
 
 def _type(column: Column) -> str:
     return "long" if column.type == "integer" and column.bits > 32 else TYPES[column.type]
-
-
-def _adapter() -> Adapter:
-    return adapter_of("java", "esproc")
 
 
 ENGINE = Spl()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 from pathlib import Path
 
 from typing_extensions import override
 
 from rowpath.engines import backup
-from rowpath.engines.base import Instance, Place
+from rowpath.engines.base import Instance, LoadingCost, Place
 from rowpath.engines.jvm import derby_backup, derby_legacy
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand
 from rowpath.engines.jvm.engine import JvmEngine
+from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
@@ -19,10 +21,16 @@ JARS = ("derbynet", "derby", "derbytools", "derbyshared")
 CONTROL = "org.apache.derby.drda.NetworkServerControl"
 
 
+def _locks(main: Path, _every: tuple[Path, ...]) -> list[FileLock]:
+    lock = main / "dbex.lck"
+    return [FileLock(lock, fcntl.F_WRLCK)] if lock.is_file() else []
+
+
 class Derby(JvmEngine):
     """The kind of engine: Derby. Durability none: `derby.system.durability=test` in the JVM with the database."""
 
     name = "derby"
+    order = 11
     title = "Derby"
     types = {
         **{kind: SQL_TYPES[kind] for kind in ("decimal", "float32", "float64", "boolean", "char", "varchar", "date")},
@@ -34,6 +42,23 @@ class Derby(JvmEngine):
     made_file = "service.properties"
     lock_file = "db.lck"
     backup_way = "procedure"
+    drop_words = "DROP TABLE {name}"
+    server_url = "jdbc:derby://{host}:{port}/{database}"
+    downloads = derby_legacy.DOWNLOADS
+    loading = LoadingCost(10e6, 2.0, 8e6)
+    probe = ProbeFacts(
+        schemes=("derby",),
+        port=1527,
+        layout=FileLayout(
+            directory_mark="service.properties",
+            not_copied=".lck",
+            exclusive=True,
+            locks=_locks,
+            written_when_read=lambda _main: "Derby writes to a database as soon as it boots it",
+        ),
+        row_limit="FETCH FIRST {rows} ROWS ONLY",
+        session_note="Derby's sessions have no read-only mode and no timeouts in SQL: only your role protects the data",
+    )
     user = "APP"  # whose default schema is that of the embedded database, which has no users
 
     def __init__(self, version: str = "") -> None:
@@ -45,7 +70,7 @@ class Derby(JvmEngine):
         return self._version or super().version()
 
     def versions(self) -> tuple[str, ...]:
-        """The pinned one; the old one, a server alone, which IBM's driver needs."""
+        """The pinned one; the old one, only a server, which IBM's driver needs."""
         return super().version(), derby_legacy.VERSION
 
     def movable_versions(self) -> tuple[str, ...]:
@@ -77,18 +102,14 @@ class Derby(JvmEngine):
             return f"the greatest values of REAL and DOUBLE are out of range in Derby {derby_legacy.VERSION}"
         return super().supports(logical_type)
 
-    @override
-    def drop(self, name: str) -> str:
-        """DROP TABLE in its dialect; fails when there is no such table."""
-        return f"DROP TABLE {name}"
-
     def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
         """Its own import, of a copy with every value in quotes: blanks at the ends of others would be lost."""
         copy = folder / f"{name}.quoted"
         with file.open("rb") as lines, copy.open("wb") as target:
             target.writelines(b'"' + line[:-1].replace(b"|", b'"|"') + b'"\n' for line in lines)
-        quoted = str(copy).replace("'", "''")
-        return [f"CALL SYSCS_UTIL.SYSCS_IMPORT_TABLE(NULL, '{name.upper()}', '{quoted}', '|', '\"', 'UTF-8', 0)"]
+        return [
+            f"CALL SYSCS_UTIL.SYSCS_IMPORT_TABLE(NULL, '{name.upper()}', {backup.literal(copy)}, '|', '\"', 'UTF-8', 0)"
+        ]
 
     @override
     def settle_statements(self) -> list[str]:
@@ -105,12 +126,12 @@ class Derby(JvmEngine):
 
     @override
     def once(self, durability: str) -> list[str]:
-        """Index statistics are made when a table is filled and then left alone: the daemon would work beside us."""
+        """Index statistics are made when a table is filled and never renewed: the daemon would work beside us."""
         return ["CALL SYSCS_UTIL.SYSCS_SET_DATABASE_PROPERTY('derby.storage.indexStats.auto', 'false')"]
 
     @override
     def filled(self, name: str, table: Table) -> list[str]:
-        """Where its numbering goes on, and statistics, which the oldest cannot be asked for."""
+        """Where its numbering goes on, and statistics, which the oldest cannot make."""
         if self.version() == derby_legacy.OLDEST:
             return super().filled(name, table)
         return [*super().filled(name, table), f"CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{name.upper()}', NULL)"]
@@ -167,10 +188,9 @@ class Derby(JvmEngine):
         return derby_legacy.JARS if self.version() == derby_legacy.VERSION else JARS
 
     @override
-    def _kept_as(self, column: Column) -> str:
+    def _type(self, column: Column) -> str:
         # A CHAR beyond the longest is kept without its blanks, which the digest drops anyway.
-        return "varchar" if column.type == "char" and column.length > LONGEST_CHAR else column.type
+        return self._spelt("varchar" if column.type == "char" and column.length > LONGEST_CHAR else column.type, column)
 
 
 ENGINE = Derby()
-FETCHABLE = derby_legacy.FETCHABLE

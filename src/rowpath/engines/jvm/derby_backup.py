@@ -26,7 +26,7 @@ def restore(jars: tuple[str, ...], kept: Path, database: Path) -> None:
     """
     script = f"connect 'jdbc:derby:{database};restoreFrom={kept}';{CHECK}connect 'jdbc:derby:{database};shutdown=true';"
     command = jvm_command(jars, "-XX:TieredStopAtLevel=1", *PROPERTIES)
-    said = processes.run([*command, "org.apache.derby.tools.ij"], text=script, timeout_s=TIMEOUT_S).stdout
-    errors = [line[line.index(WRONG) :] for line in said.splitlines() if WRONG in line]
+    output = processes.run([*command, "org.apache.derby.tools.ij"], text=script, timeout_s=TIMEOUT_S).stdout
+    errors = [line[line.index(WRONG) :] for line in output.splitlines() if WRONG in line]
     if not errors or not errors[0].startswith(SHUT_DOWN):
-        raise RowpathError(errors[0] if errors else f"ij ended early: {said.strip()[-500:]}")
+        raise RowpathError(errors[0] if errors else f"ij ended early: {output.strip()[-500:]}")

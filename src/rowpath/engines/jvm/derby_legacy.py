@@ -27,5 +27,5 @@ DERBY_OLDEST = Artefacts(
     size_text="2 MB",
     coordinates=(f"org.apache.derby:derby:{OLDEST}",),
 )
-FETCHABLE: Mapping[str, Artefacts] = {found.name: found for found in (DERBY, DERBY_OLDEST, JCC)}
+DOWNLOADS: Mapping[str, Artefacts] = {found.name: found for found in (DERBY, DERBY_OLDEST, JCC)}
 BY_VERSION: Mapping[str, Artefacts] = {VERSION: DERBY, OLDEST: DERBY_OLDEST}

@@ -14,7 +14,7 @@ from typing_extensions import override
 from rowpath.engines import backup as backups
 from rowpath.engines import indexes
 from rowpath.engines.base import Backup, Instance, Place
-from rowpath.engines.embedded import Copies
+from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.jvm.base import DATABASE, JvmDialect
 from rowpath.engines.load_through_runner import connected as connected_to
 from rowpath.engines.load_through_runner import fill, run
@@ -26,21 +26,22 @@ from rowpath.runners.process import Runner
 _loaded: dict[str, Path] = {}  # what a database holds → where it is, untouched
 
 
-class Directory(Copies):
+class JvmDirectory(EmbeddedDatabase):
     """One loaded database directory and the copies of it that embedded paths work on."""
 
-    def __init__(self, engine: JvmDialect, deployment: str, durability: str, place: Place) -> None:
-        folder = place.directory / engine.name
-        super().__init__(deployment, durability, engine.version(), folder, "loaded", DATABASE)
+    def __init__(self, engine: JvmDialect, durability: str, place: Place) -> None:
+        super().__init__(engine, durability, place, "loaded", DATABASE)
         self._engine = engine
 
+    @override
     def check(self) -> bool:
-        """Whether the database was made and nobody left it open."""
+        """Whether the database was made and closed."""
         lock = self._engine.lock_file
         return (self._database / self._engine.made_file).is_file() and not (lock and (self._database / lock).exists())
 
+    @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them; the database ends checkpointed, closed and synced."""
+        """Remake these tables and fill them; the database ends checkpointed, closed and synced."""
         load_database(self._engine, self._database, tables, self.durability, pristine=True)
 
     def adopt(self, database: Path) -> None:
@@ -58,7 +59,7 @@ class Directory(Copies):
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
         """A directory made from it, which every path works on. Errors: RowpathError."""
-        instance = Directory(self._engine, self.deployment, self.durability, Place(folder, folder, ()))
+        instance = JvmDirectory(self._engine, self.durability, Place(folder, folder, ()))
         with backups.restoring(backup, instance):
             database = instance.restored_copy()
             self._engine.restore(backup.kept, database)
@@ -66,9 +67,10 @@ class Directory(Copies):
                 pass
         return backups.passing(instance)
 
+    @override
     def facts(self) -> dict[str, str]:
-        """The version and what the database was told; what a driver uses it with, its runner tells."""
-        return {"version": self.version, "told": "; ".join(self._engine.once(self.durability)) or "nothing"}
+        """The version and what the database was set to; what a driver uses it with, its runner tells."""
+        return super().facts() | {"set once": "; ".join(self._engine.once(self.durability)) or "nothing"}
 
 
 def load_database(
@@ -79,11 +81,11 @@ def load_database(
     login: dict[str, Any] | None = None,
     pristine: bool = False,
 ) -> None:
-    """Make these tables anew in a database directory (made when it is not there) and fill them, through the runner.
+    """Remake these tables in a database directory (made when it is not there) and fill them, through the runner.
 
     The directory must not be open elsewhere. It is closed, checkpointed and synced afterwards. A database that this
     process has loaded with the same tables before is copied: that is how one moves between instances. `login`: what
-    an existing database asks for. `pristine`: nobody works on this one itself, so it may be the source of such
+    an existing database asks for. `pristine`: no path works on this one itself, so it may be the source of such
     copies. Errors: RowpathError.
     """
     content = repr((engine.name, engine.version(), engine.once(durability), sorted(tables.items())))
@@ -119,10 +121,10 @@ def embedded(
 
 @contextlib.contextmanager
 def connected(engine: JvmDialect, options: dict[str, Any]) -> Iterator[Runner]:
-    """A Java runner of our own, connected to a database of the engine, for work outside every measurement.
+    """A runner of our own, connected to a database of the engine, for work outside every measurement.
 
     Errors: RowpathError, in the body too.
     """
     usual = {"engine": engine.name, "durability": "none", "statement": "prepared"}
-    with connected_to("java", engine.name, engine.version(), usual | options) as runner:
+    with connected_to(usual | options, engine.version()) as runner:
         yield runner

@@ -6,8 +6,8 @@ from typing_extensions import override
 
 from rowpath.engines.base import Instance, Place
 from rowpath.engines.jvm.base import JvmDialect
-from rowpath.engines.jvm.embedded import Directory
-from rowpath.engines.jvm.server import Server
+from rowpath.engines.jvm.embedded import JvmDirectory
+from rowpath.engines.jvm.server import JvmServer
 
 
 class JvmEngine(JvmDialect):
@@ -15,5 +15,4 @@ class JvmEngine(JvmDialect):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
-        """A database directory, or a server over one, not yet made."""
-        return (Server if deployment == "server" else Directory)(self, deployment, durability, place)
+        return (JvmServer if deployment == "server" else JvmDirectory)(self, durability, place)

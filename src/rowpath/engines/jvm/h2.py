@@ -8,19 +8,22 @@ from pathlib import Path
 from typing_extensions import override
 
 from rowpath.engines import backup
+from rowpath.engines.base import LoadingCost
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand
 from rowpath.engines.jvm.engine import JvmEngine
+from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, FileLayout, ProbeFacts, Syntax
 from rowpath.errors import RowpathError
 from rowpath.model.workload import Table
 
 
 class H2(JvmEngine):
-    """The kind of engine: H2. Its store never syncs at a commit, whatever it is told: there is no durability full."""
+    """The kind of engine: H2. Its store never syncs at a commit, whatever its settings: there is no durability full."""
 
     name = "h2"
+    order = 12
     title = "H2"
     durabilities = ("none",)
-    types = {**SQL_TYPES, "text": "VARCHAR", "array": "INTEGER ARRAY"}
+    types = {**SQL_TYPES, "text": "VARCHAR", "array": "{integer} ARRAY"}
     lacks = {
         "json": "H2 keeps JSON in a form of its own, without the blanks of the text that was stored",
         "interval": "H2 has intervals of months and intervals of seconds, none of both",
@@ -30,13 +33,32 @@ class H2(JvmEngine):
     user = "SA"
     backup_way = "backup-to"
     greeting = bytes(8)  # an impossible version of its protocol
+    server_url = "jdbc:h2:tcp://{host}:{port}/./{database}"
+    loading = LoadingCost(0, 2.4, 6e6)
+    probe = ProbeFacts(
+        schemes=("h2",),
+        port=9092,
+        layout=FileLayout(
+            (".mv.db",),
+            open_mark=".lock.db",
+            exclusive=True,
+            written_when_read=lambda _main: "H2 may write to a database as soon as it opens it",
+        ),
+        syntax=Syntax(dollar_quotes=True),
+        row_limit="LIMIT {rows}",
+        session_statements=lambda _version, timeout_ms: (
+            f"SET QUERY_TIMEOUT {timeout_ms}",
+            f"SET LOCK_TIMEOUT {LOCK_TIMEOUT_S * 1000}",
+        ),
+        session_note="H2's sessions have no read-only mode in SQL: only your role protects the data; H2 also returns"
+        " the last result of a query again while no table changes, so the figures show only its delivery",
+    )
 
     def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
         """A query over the file, which nothing in it is quoted for; blanks at a value's ends are its own."""
-        quoted = str(file).replace("'", "''")
         columns = "|".join(column.name for column in table.columns)
-        told = "charset=UTF-8 fieldSeparator=| fieldDelimiter= escape= preserveWhitespace=true"
-        return [f"INSERT INTO {name} SELECT * FROM CSVREAD('{quoted}', '{columns}', '{told}')"]
+        form = "charset=UTF-8 fieldSeparator=| fieldDelimiter= escape= preserveWhitespace=true"
+        return [f"INSERT INTO {name} SELECT * FROM CSVREAD({backup.literal(file)}, '{columns}', '{form}')"]
 
     @override
     def settle_statements(self) -> list[str]:

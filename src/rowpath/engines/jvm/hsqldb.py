@@ -9,6 +9,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from rowpath.engines import backup
+from rowpath.engines.base import LoadingCost
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand
 from rowpath.engines.jvm.engine import JvmEngine
 from rowpath.errors import RowpathError
@@ -23,8 +24,9 @@ class Hsqldb(JvmEngine):
     """
 
     name = "hsqldb"
+    order = 13
     title = "HSQLDB"
-    types = {**SQL_TYPES, "text": "LONGVARCHAR", "array": "INTEGER ARRAY"}
+    types = {**SQL_TYPES, "text": "LONGVARCHAR", "array": "{integer} ARRAY"}
     lacks = {"interval": "HSQLDB has intervals of months and intervals of seconds, none of both"}
     create_words = "CREATE CACHED TABLE"
     inside = DATABASE
@@ -32,12 +34,14 @@ class Hsqldb(JvmEngine):
     lock_file = f"{DATABASE}.lck"
     user = "SA"
     backup_way = "backup"
+    server_url = "jdbc:hsqldb:hsql://{host}:{port}/{database}"
+    loading = LoadingCost(0, 2.0, 3e6)
     greeting = b"GET "  # not its protocol: it hangs up
 
     @override
     def slow_query(self) -> str:
         """A query that runs for minutes and needs no table of ours."""
-        # HSQLDB looks whether it shall stop only while it reads a stored table: of system tables BLOCKS alone is one.
+        # HSQLDB looks whether it shall stop only while it reads a stored table: of system tables only BLOCKS is one.
         tables = ", ".join(f"INFORMATION_SCHEMA.SYSTEM_COLUMNS {name}" for name in "abcd")
         return f"SELECT COUNT(*) FROM {tables}, SYSTEM_LOBS.BLOCKS e"
 

@@ -10,58 +10,44 @@ import time
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, Place, Settled
 from rowpath.engines.jvm.base import DATABASE, JvmDialect, jvm_command
 from rowpath.engines.jvm.embedded import connected, embedded, load_database
 from rowpath.engines.load_through_runner import run
-from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut, UsageError
-from rowpath.machine import private_directories, processes
-from rowpath.machine.counters import disk
+from rowpath.engines.server import PrivateServer
+from rowpath.errors import EnvironmentMissing, TimedOut
+from rowpath.machine import ports, private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 
 START_TIMEOUT_S = 60.0
 PING_TIMEOUT_S = 20.0
 HANG_UP_S = 0.2
-PORT_TRIES = 5
-STOP_STEPS: processes.Steps = ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
 
 
-class Server:
-    """An instance of such a server as `engines.base.Instance` promises."""
+class JvmServer(PrivateServer):
+    """The server of an engine written in Java."""
 
-    flush_statements: tuple[str, ...] = ()
+    stop_steps: processes.Steps = ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
 
-    def __init__(self, engine: JvmDialect, deployment: str, durability: str, place: Place) -> None:
-        self.deployment = deployment
-        self.durability = durability
+    def __init__(self, engine: JvmDialect, durability: str, place: Place) -> None:
+        super().__init__(f"{engine.title}'s server", durability, place)
         self.version = engine.version()
         self._engine = engine
-        self._place = place
-        self._user = private_directories.server_user()
         self._login = {"user": engine.user, "password": secrets.token_urlsafe(24)}
-        self._home: Path | None = None
-        self._port = 0
-        self._process: processes.Process | None = None
 
+    @override
     def start(self) -> None:
         """Start it and wait until it answers. Errors: EnvironmentMissing, UsageError (the port asked for)."""
         self.stop()
         if self._home is None:
             self._make()
-        for _ in range(PORT_TRIES):
-            self._port = self._place.port or self._port or private_directories.free_port()
-            if self._started():
-                return
-            if self._place.port:
-                raise UsageError(
-                    f"port {self._port} of 127.0.0.1 is taken",
-                    f"free it (ss -ltnp 'sport = :{self._port}') or name none",
-                )
-            self._port = 0
-        raise EnvironmentMissing(f"{self._engine.title}'s server found no free port in {PORT_TRIES} tries", "ss -ltn")
+        self._port = ports.start_on_one(self._title, self._place.port, self._port, self._started)
 
+    @override
     def check(self) -> bool:
         """Whether it answers."""
         if not self.pids():
@@ -69,18 +55,9 @@ class Server:
         ping = self._engine.ping(self._port)
         return self._pinged(ping) if ping else self._greeted()
 
-    def stop(self) -> None:
-        """Stop it by pid; harmless when stopped already. Its data stays for another start."""
-        if self._process is not None:
-            processes.stop(self._process, STOP_STEPS)
-            self._process = None
-
-    def pids(self) -> list[int]:
-        """The JVM while it is alive."""
-        return [self._process.pid] if self._process is not None and self._process.poll() is None else []
-
+    @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them, embedded: the server steps aside when it has the database open."""
+        """Remake these tables and fill them, embedded: the server steps aside when it has the database open."""
         database = self._files() / DATABASE
         opened = bool(self.pids()) and (database / self._engine.lock_file).exists()
         if opened:
@@ -101,47 +78,44 @@ class Server:
         private_directories.copy(database, self._files() / DATABASE, self._user)
         self.start()
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens and its only login."""
         return {"host": "127.0.0.1", "port": self._port, "database": DATABASE} | self._login
 
-    def own_copy(self, path: AccessPath) -> None:
-        """Nothing: all paths share the server."""
-
+    @override
     def settle(self, path: AccessPath) -> Settled:
         """A checkpoint through a connection of our own, and sync; bytes that the server wrote meanwhile."""
-        before = disk.written_bytes(self.pids())
         statements = self._engine.settle_statements()
-        with connected(self._engine, {"deployment": "server", **self.options(path)}) as runner:
-            ns = run(runner, statements)
-        started_ns = time.monotonic_ns()
-        private_directories.sync(self._files())
-        ns += time.monotonic_ns() - started_ns
-        after = disk.written_bytes(self.pids())
-        written = None if before is None or after is None else after - before
-        return Settled(ns, written, f"{'; '.join(statements)} and syncfs; /proc/PID/io of the server")
 
-    def commits(self) -> int | None:
-        """None: none of these engines counts its transactions."""
-        return None
+        def checkpoint() -> int:
+            with connected(self._engine, {"deployment": "server", **self.options(path)}) as runner:
+                ns = run(runner, statements)
+            started_ns = time.monotonic_ns()
+            private_directories.sync(self._files())
+            return ns + time.monotonic_ns() - started_ns
 
+        return self._settled(checkpoint, f"{'; '.join(statements)} and syncfs")
+
+    @override
     def size_bytes(self) -> int:
         """Bytes of the database, its log included."""
         return private_directories.size_bytes(self._files() / DATABASE)
 
+    @override
     def facts(self) -> dict[str, str]:
         """The version and what the JVM was started with."""
         return {
             "version": self.version,
             "jvm": " ".join([*_java().JVM_OPTIONS, *self._command().properties]),
-            "told": "; ".join(self._engine.once(self.durability)) or "nothing",
+            "set once": "; ".join(self._engine.once(self.durability)) or "nothing",
             **self._engine.server_settings(self.durability),
             "user": self._user or "ourselves",
             "data_directory": str(self._files()),
         }
 
+    @override
     def secrets(self) -> list[str]:
-        """The password."""
         return [self._login["password"]]
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
@@ -151,7 +125,7 @@ class Server:
     def restored(self, backup: Backup, folder: Path) -> Instance:
         """A server of its own over it, with the same login: some databases hold theirs. Errors: RowpathError."""
         place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
-        server = Server(self._engine, self.deployment, self.durability, place)
+        server = JvmServer(self._engine, self.durability, place)
         server._login = self._login
         with backups.restoring(backup, server):
             server._home = server._make_home()
@@ -162,10 +136,6 @@ class Server:
             with connected(self._engine, {"deployment": "server", **server.options(AccessPath.of({}))}):
                 pass
         return backups.passing(server)
-
-    def home(self) -> Path | None:
-        """The folder with everything of it, None before its first start."""
-        return self._home
 
     def _make(self) -> None:
         home = self._make_home()
@@ -186,15 +156,14 @@ class Server:
     def _command(self) -> Any:
         return self._engine.server_command(self._files(), self._port, self.durability)
 
-    def _started(self) -> bool:
+    def _started(self, port: int) -> bool:
         """Start the JVM; False when its port is taken."""
-        if private_directories.port_taken(self._port):
-            return False
+        self._port = port
         command, java = self._command(), _java()
         home = self._files()
         log = home / "server.log"
-        with log.open("ab") as said:
-            begin = said.tell()
+        with log.open("ab") as output:
+            begin = output.tell()
             self._process = processes.start(
                 [
                     *jvm_command(command.jars, *java.JVM_OPTIONS, f"-Djava.io.tmpdir={home}", *command.properties),
@@ -204,10 +173,9 @@ class Server:
                 cpus=self._place.server_cpus,
                 user=self._user,
                 directory=home,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
             )
-        title = f"{self._engine.title}'s server"
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
             if command.ready in log.read_bytes()[begin:] and self.check():
@@ -216,9 +184,9 @@ class Server:
                 text = log.read_bytes()[begin:].decode(errors="replace").strip()
                 if private_directories.port_taken(self._port):
                     return False
-                raise EnvironmentMissing(f"{title} did not start: {text[-500:]}", f"read {log}")
+                raise EnvironmentMissing(f"{self._title} did not start: {text[-500:]}", f"read {log}")
         self.stop()
-        raise EnvironmentMissing(f"{title} did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
+        raise EnvironmentMissing(f"{self._title} did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
 
     def _pinged(self, ping: list[str]) -> bool:
         command = jvm_command(self._command().jars, "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
@@ -231,18 +199,13 @@ class Server:
         try:
             with socket.create_connection(("127.0.0.1", self._port), PING_TIMEOUT_S) as connection:
                 connection.sendall(self._engine.greeting)
-                said = connection.recv(1)
+                greeting = connection.recv(1)
         except (ConnectionRefusedError, TimeoutError):
             return False
         except ConnectionResetError:
-            said = b""
+            greeting = b""
         # One that hangs up answers too, unless it does so because it is dying.
-        return bool(said) or (self._process is not None and not processes.wait(self._process, HANG_UP_S))
-
-    def _files(self) -> Path:
-        if self._home is None:
-            raise RowpathError(f"{self._engine.title}'s server has not been started", "call start first")
-        return self._home
+        return bool(greeting) or (self._process is not None and not processes.wait(self._process, HANG_UP_S))
 
 
 def _java() -> Any:

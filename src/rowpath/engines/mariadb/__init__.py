@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
-from rowpath.engines.base import Instance, Place
-from rowpath.engines.mariadb import backup
+from typing_extensions import override
+
+from rowpath.engines.base import Instance, LoadingCost, Place
+from rowpath.engines.mariadb import backup, client_login
 from rowpath.engines.mariadb import programs as mariadb_binaries
+from rowpath.engines.mariadb.embedded import MariadbDirectory
+from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.engines.mariadb.settings import Flavour
+from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, SOCKET_KEYS, TLS_KEYS, ProbeFacts, Syntax
+from rowpath.engines.sql_dialect import SqlDialect
+from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
@@ -28,32 +38,69 @@ TYPES = {
     "timestamp": "DATETIME(6)",
     "uuid": "UUID",
 }
-INTEGERS = {16: "SMALLINT", 32: "INT", 64: "BIGINT"}
 LONGEST_CHAR = 255
 LONGEST_BINARY_BYTES = 8_000  # a row of InnoDB, MyISAM and Aria alike must hold it beside others
-UNSUPPORTED = {
-    "timestamptz": "TIMESTAMP holds 1970 to 2038 only, DATETIME knows no time zone",
-    "interval": "INTERVAL is a word of its expressions, no type of a column",
-    "array": "there are no arrays",
-}
+_GRANTEE = "CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')"
+# How a value of TABLE.tbl becomes the column's, where its text alone would not.
+READ = {"boolean": "{0} = 't'", "binary": "UNHEX(SUBSTRING({0}, 3))"}
 
 
-class Mariadb:
+def _session_statements(version: str, timeout_ms: int) -> tuple[str, ...]:
+    """A URL of either scheme may name a server of either kind."""
+    mariadb = "mariadb" in version.lower()
+    limit = f"max_statement_time = {timeout_ms / 1000}" if mariadb else f"max_execution_time = {timeout_ms}"
+    return (
+        "SET SESSION TRANSACTION READ ONLY",
+        f"SET SESSION {limit}",
+        f"SET SESSION lock_wait_timeout = {LOCK_TIMEOUT_S}",
+        f"SET SESSION innodb_lock_wait_timeout = {LOCK_TIMEOUT_S}",
+    )
+
+
+def probe_facts(scheme: str, *option_groups: str) -> ProbeFacts:
+    """What a probe must know of a server of the family; `option_groups`: what its clients read of .my.cnf."""
+    return ProbeFacts(
+        schemes=(scheme,),
+        port=client_login.PORT,
+        url_options=(*TLS_KEYS, *SOCKET_KEYS),
+        protocol="mysql",
+        complete_login=functools.partial(client_login.complete, option_groups),
+        syntax=Syntax(name_quote="`", backslashes=True),
+        row_limit_statement="SET SESSION sql_select_limit = {rows}",
+        session_statements=_session_statements,
+        privileged_query="SELECT privilege_type FROM information_schema.user_privileges"
+        f" WHERE grantee = {_GRANTEE} AND privilege_type = 'SUPER'",
+    )
+
+
+class Mariadb(SqlDialect):
     """The kind of engine: MariaDB. What durability promises depends on the storage: `durabilities_of`."""
 
     name = "mariadb"
+    order = 21
     flavour: Flavour = "mariadb"
     title = "MariaDB"
     deployments: tuple[str, ...] = ("server", "embedded")
-    durabilities: tuple[str, ...] = ("full", "none")
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
-    server_warm_s = 0.0
     types = TYPES
+    integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT"}
+    lacks = {
+        "timestamptz": "TIMESTAMP holds 1970 to 2038 only, DATETIME knows no time zone",
+        "interval": "INTERVAL is a word of its expressions, no type of a column",
+        "array": "there are no arrays",
+    }
+    identity_words = "AUTO_INCREMENT"
+    identity_is_key = True
+    nullable_word = "NULL"  # some types would otherwise be NOT NULL
+    loading = LoadingCost(350e6, 4.5, 20e6)
+    probe = probe_facts("mariadb", "client", "client-mariadb")
 
+    @override
     def availability(self) -> Availability:
         """Whether it can run here; starts nothing."""
         return mariadb_binaries.availability()
 
+    @override
     def version(self) -> str:
         """The server's."""
         return mariadb_binaries.version_here()
@@ -70,25 +117,32 @@ class Mariadb:
         """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
         mariadb_binaries.make_data(data, arguments, user)
 
+    @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A server or a directory for the library, not yet started. Errors: EnvironmentMissing."""
-        from rowpath.engines.mariadb.embedded import Directory
-        from rowpath.engines.mariadb.server import Server
+        kind = MariadbServer if deployment == "server" else MariadbDirectory
+        return kind(self, durability, place)
 
-        kind = Server if deployment == "server" else Directory
-        return kind(self, deployment, durability, place)
-
+    @override
     def create(self, name: str, table: Table) -> str:
         """CREATE TABLE in its dialect; the instance's default storage engine keeps it."""
-        lines = [self._column(column, table) for column in table.columns]
-        key = table.primary_key or ((table.identity,) if table.identity else ())  # what it numbers must be a key
-        if key:
-            lines.append(f"PRIMARY KEY ({', '.join(key)})")
-        return f"CREATE TABLE {name} ({', '.join(lines)}){' CHARACTER SET latin1 COLLATE latin1_bin' * table.ascii}"
+        return super().create(name, table) + " CHARACTER SET latin1 COLLATE latin1_bin" * table.ascii
 
-    def drop(self, name: str) -> str:
-        """DROP TABLE in its dialect."""
-        return f"DROP TABLE IF EXISTS {name}"
+    @override
+    def supports(self, logical_type: str) -> str:
+        reason = super().supports(logical_type)
+        return f"{self.title}: {reason}" if reason else ""
+
+    @override
+    def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:
+        file = folder / "client.cnf"
+        lines = [f'{key}="{options[key]}"\n' for key in ("user", "password", "host", "port", "socket")]
+        private_directories.write_private(file, "".join(["[client]\n", *lines]))
+        program = shutil.which("mariadb") or shutil.which("mysql") or "mariadb"
+        return tuple(
+            shlex.join([program, f"--defaults-extra-file={file}", f"--protocol={protocol}", options["database"]])
+            for protocol in ("tcp", "socket")
+        )
 
     def fill(self, name: str, table: Table, file: Path) -> str:
         """The statement that loads a file of `generators.write_delimited` from the client's side."""
@@ -105,12 +159,7 @@ class Mariadb:
             f" ({', '.join(targets)}){' SET ' * bool(settings)}{', '.join(settings)}"
         )
 
-    def supports(self, logical_type: str) -> str:
-        """Empty when the logical type can be kept exactly, else the reason."""
-        if logical_type == "integer" or logical_type in self.types:
-            return ""
-        return f"{self.title}: {UNSUPPORTED.get(logical_type, f'no type for {logical_type}')}"
-
+    @override
     def settle_statements(self) -> list[str]:
         """Close MyISAM's and Aria's tables and let InnoDB write its changed pages: what an embedded path's runner does.
 
@@ -127,25 +176,19 @@ class Mariadb:
         """Whether the program for it is here."""
         return backup.availability(way)
 
+    @override
     def slow_query(self) -> str:
         """Minutes of counting combinations of something that every server and the library have."""
         names = ", ".join(f"information_schema.collations AS c{number}" for number in range(1, 7))
         return f"SELECT count(*) FROM {names}"
 
-    def _column(self, column: Column, table: Table) -> str:
-        values: dict[str, Any] = {"length": column.length, "precision": column.precision, "scale": column.scale}
-        spelt = INTEGERS[column.bits] if column.type == "integer" else self.types[column.type].format(**values)
+    @override
+    def _type(self, column: Column) -> str:
         if column.type == "char" and column.length > LONGEST_CHAR:
-            spelt = f"VARCHAR({column.length})"
+            return f"VARCHAR({column.length})"
         if column.type == "binary" and not 0 < column.length <= LONGEST_BINARY_BYTES:
-            spelt = "LONGBLOB"
-        # NULL is said too: some types would otherwise be NOT NULL.
-        return f"{column.name} {spelt}{' NULL' if column.nullable else ' NOT NULL'}" + (
-            " AUTO_INCREMENT" if column.name == table.identity else ""
-        )
+            return "LONGBLOB"
+        return super()._type(column)
 
-
-# How a value of TABLE.tbl becomes the column's, where its text alone would not.
-READ = {"boolean": "{0} = 't'", "binary": "UNHEX(SUBSTRING({0}, 3))"}
 
 ENGINE = Mariadb()

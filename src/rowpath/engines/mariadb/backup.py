@@ -32,15 +32,15 @@ def availability(way: str) -> Availability:
 
 def backup(way: str, storage: str, login: Path, data: Path, folder: Path) -> Backup:
     """How a server is backed up into an existing folder; `login` is an option file of its superuser."""
-    told = (str(programs.find(way)), f"--defaults-file={login}")
+    command_line = (str(programs.find(way)), f"--defaults-file={login}")
     place = backups.place_in(folder)
     if way == PHYSICAL:
         kept = place / "data"
-        return Backup(way, kept, command=(*told, "--backup", f"--datadir={data}", f"--target-dir={kept}"))
+        return Backup(way, kept, command=(*command_line, "--backup", f"--datadir={data}", f"--target-dir={kept}"))
     kept = place / f"{DATABASE}.sql"
     # Without transactions only a lock on all tables holds them still.
     still = "--single-transaction" if storage == "innodb" else "--lock-tables"
-    return Backup(way, kept, command=(*told, still, f"--result-file={kept}", DATABASE))
+    return Backup(way, kept, command=(*command_line, still, f"--result-file={kept}", DATABASE))
 
 
 def prepare(kept: Path, data: Path, user: str | None) -> None:

@@ -29,7 +29,7 @@ class Console:
     def ask(self, statements: str, timeout_s: float = 60.0) -> list[list[str]]:
         """Execute statements, each ended by `;`; the rows of all their results, values as text.
 
-        Errors: RowpathError with what the server said, TimedOut. The next one begins with a fresh connection then.
+        Errors: RowpathError with the server's message, TimedOut. The next one begins with a fresh connection then.
         """
         if self._process is None or self._process.poll() is not None:
             self._open()
@@ -74,15 +74,15 @@ class Console:
             process.stdin.write(text)
             process.stdin.flush()
         except BrokenPipeError:
-            pass  # what it said before it ended is read below
-        said, end = b"", f"{mark}\n".encode()
-        while not said.endswith(end):
+            pass  # its last output is read below
+        output, end = b"", f"{mark}\n".encode()
+        while not output.endswith(end):
             readable, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
             if not readable:
                 raise TimedOut(f"the server did not answer within {timeout_s:g} s", "try again on a quieter machine")
             piece = os.read(process.stdout.fileno(), 1 << 16)
             if not piece:
-                words = said.decode(errors="replace").strip()
+                words = output.decode(errors="replace").strip()
                 raise RowpathError(f"the server refused: {words[-500:]}", "read the server's log")
-            said += piece
-        return said[: -len(end)].decode(errors="replace").split("\n")[:-1]
+            output += piece
+        return output[: -len(end)].decode(errors="replace").split("\n")[:-1]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from rowpath.engines.base import Place
-from rowpath.engines.embedded import Copies
+from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.mariadb import programs, settings, template_directory
 from rowpath.engines.mariadb.console import script
 from rowpath.engines.mariadb.logins import DATABASE
-from rowpath.engines.mariadb.server import Server
+from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
@@ -21,23 +21,25 @@ if TYPE_CHECKING:
     from rowpath.engines.mariadb import Mariadb
 
 
-class Directory(Copies):
-    """One loaded data directory, the seed that servers of the run begin with too, and the copies that paths work on."""
+class MariadbDirectory(EmbeddedDatabase):
+    """One loaded data directory, the template of the run's servers too, and the copies of it that paths work on."""
 
-    def __init__(self, engine: Mariadb, deployment: str, durability: str, place: Place) -> None:
-        super().__init__(deployment, durability, engine.version(), place.directory / engine.name, "loaded", "data")
+    def __init__(self, engine: Mariadb, durability: str, place: Place) -> None:
+        super().__init__(engine, durability, place, "loaded", "data")
         self.storage = place.storage or engine.storages[0]
         self._engine = engine
         self._place = place
         self._tables: dict[str, Table] = {}
         self._first = self._folder / "first.sql"
 
+    @override
     def check(self) -> bool:
-        """Whether a directory was loaded and nobody has it open."""
+        """Whether a directory was loaded and no process has it open."""
         return self._database.is_dir() and template_directory.holder(self._database) is None
 
+    @override
     def load(self, tables: dict[str, Table]) -> None:
-        """See to it that a seed holds these tables beside those loaded before; a private server makes it if need be."""
+        """Let a template hold these tables beside those loaded before; where none does, a private server makes it."""
         self._tables |= tables
         run = self._place.directory.parent
         wanted = template_directory.content(self._engine, self.storage, self.durability, self._tables, run)
@@ -46,7 +48,7 @@ class Directory(Copies):
             # Beside our folder, so that what it loads is known as the run's.
             folder = self._place.directory.with_name(f"{self._place.directory.name}-loading")
             place = Place(folder, folder, (), storage=self.storage)
-            server = Server(self._engine, "server", self.durability, place)
+            server = MariadbServer(self._engine, self.durability, place)
             try:
                 server.start()
                 server.load(self._tables)
@@ -79,11 +81,12 @@ class Directory(Copies):
             "server_arguments": "\n".join(arguments),
         }
 
+    @override
     def facts(self) -> dict[str, str]:
-        """The version of the server that loaded it and what the library is told; its runner tells its own version."""
-        told = settings.settings(self._engine.flavour, self.storage, self.durability)
+        """The version of the server that loaded it and what the library is set to; its runner tells its own version."""
+        options = settings.settings(self._engine.flavour, self.storage, self.durability)
         return {
             "version": self.version,
-            **{name.replace("-", "_"): value for name, value in told.items()},
+            **{name.replace("-", "_"): value for name, value in options.items()},
             "durability": settings.meaning(self.storage, self.durability),
         }

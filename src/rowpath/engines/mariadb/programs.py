@@ -70,10 +70,10 @@ def version_here() -> str:
 def version(server: Path) -> str:
     """The version of a server of the family, as its own program tells it; `unknown` when it does not run."""
     try:
-        said = subprocess.run([server, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
+        output = subprocess.run([server, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-    return said.partition("Ver ")[2].split()[0].partition("-")[0]
+    return output.partition("Ver ")[2].split()[0].partition("-")[0]
 
 
 @functools.cache
@@ -127,5 +127,5 @@ def make_data(data: Path, arguments: list[str], user: str | None) -> None:
         directory=data.parent,
     )
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip())[-500:]
-        raise EnvironmentMissing(f"mariadb-install-db failed: {said}", "rowpath doctor")
+        output = (done.stderr.strip() or done.stdout.strip())[-500:]
+        raise EnvironmentMissing(f"mariadb-install-db failed: {output}", "rowpath doctor")

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from rowpath.engines import backup as backups
 from rowpath.engines import indexes
 from rowpath.engines.base import Backup, Instance, Place, Settled
@@ -19,9 +21,9 @@ from rowpath.engines.mariadb import logins as mariadb_logins
 from rowpath.engines.mariadb import settings, template_directory
 from rowpath.engines.mariadb.console import Console, script
 from rowpath.engines.mariadb.logins import DATABASE, ROLE, SUPERUSER
+from rowpath.engines.server import PrivateServer
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
 from rowpath.machine import ports, private_directories, processes
-from rowpath.machine.counters import disk
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
@@ -30,7 +32,6 @@ from rowpath.workloads.generators import delimited_file
 if TYPE_CHECKING:
     from rowpath.engines.mariadb import Mariadb
 
-STOP_STEPS: processes.Steps = ((signal.SIGTERM, 30.0), (signal.SIGKILL, 5.0))
 START_TIMEOUT_S = 90.0
 LOAD_TIMEOUT_S = 3600.0
 SETTLE_TIMEOUT_S = 600.0
@@ -47,30 +48,26 @@ USUAL_PAGES = (
 TAKEN = ("Bind on TCP/IP port", "Do you already have another mysqld server running on port")
 
 
-class Server:
-    """An instance of the family as `engines.base.Instance` promises; `engine` says whose programs it runs."""
+class MariadbServer(PrivateServer):
+    """A server of the MySQL family; `engine` says whose programs it runs."""
 
-    def __init__(self, engine: Mariadb, deployment: str, durability: str, place: Place) -> None:
-        self.deployment = deployment
-        self.durability = durability
+    stop_steps: processes.Steps = ((signal.SIGTERM, 30.0), (signal.SIGKILL, 5.0))
+
+    def __init__(self, engine: Mariadb, durability: str, place: Place) -> None:
+        super().__init__(f"{engine.title}'s server", durability, place)
         self.version = place.version or engine.version()
         self.storage = place.storage or engine.storages[0]
         # MySQL's InnoDB counts transactions of the server's own dictionary among the others.
         self._counts = self.storage == "innodb" and engine.flavour == "mariadb"
         # Its counters are always up to date: this only is what tells that it counts (itself too).
-        self.flush_statements: tuple[str, ...] = (mariadb_logins.COUNTED,) if self._counts else ()
+        self.flush_statements = (mariadb_logins.COUNTED,) if self._counts else ()
         self._engine = engine
-        self._place = place
         self._programs = engine.programs()
         self._fresh = True  # nothing was loaded yet
         self._passwords = {user: secrets.token_urlsafe(24) for user in (SUPERUSER, ROLE)}
         self._console: Console | None = None
-        self._process: processes.Process | None = None
-        self._port = 0
-        self._user = private_directories.server_user()
-        self._home: Path | None = None
-        self._sockets: Path | None = None
 
+    @override
     def start(self) -> None:
         """Start it (making its files first) and wait until it answers. Errors: EnvironmentMissing, UsageError."""
         self.stop()
@@ -81,8 +78,9 @@ class Server:
         template_directory.refuse_two(self._data())
         if self._sockets is None:
             self._sockets = private_directories.socket_home(self._place.socket_directory, self._user)
-        self._port = ports.start_on_one(self._engine.title, self._place.port, self._port, self._started)
+        self._port = ports.start_on_one(self._title, self._place.port, self._port, self._started)
 
+    @override
     def check(self) -> bool:
         """Whether it answers."""
         if not self.pids():
@@ -92,28 +90,21 @@ class Server:
         except RowpathError:
             return False
 
+    @override
     def stop(self) -> None:
         """Stop it by pid; harmless when stopped already. Its data stays for another start."""
         if self._console is not None:
             self._console.close()
             self._console = None
-        if self._process is not None:
-            processes.stop(self._process, STOP_STEPS)
-            self._process = None
-        if self._sockets is not None and self._sockets != self._place.socket_directory:
-            shutil.rmtree(self._sockets, ignore_errors=True)
-        self._sockets = None
+        super().stop()
 
     def forget_data(self) -> None:
         """Remove the data of a stopped server; what others are copied from stays."""
         shutil.rmtree(self._data(), ignore_errors=True)
 
-    def pids(self) -> list[int]:
-        """The server while it is alive: its connections are threads."""
-        return [self._process.pid] if self._process is not None and self._process.poll() is None else []
-
+    @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them from the generators, then settle.
+        """Remake these tables and fill them from the generators, then settle.
 
         The first time, the server goes on with a copy of what it loaded (or another instance of the run did): the
         embedded library can begin with the same bytes.
@@ -129,14 +120,15 @@ class Server:
                 self._ask("SET GLOBAL innodb_fast_shutdown = 0;")  # nothing is left to tidy up after a start
             self.stop()
             if known is None:
-                seed = self._files() / "seed"
-                private_directories.copy(self._data(), seed, None)
-                template_directory.keep(wanted, seed)
+                template = self._files() / "template"
+                private_directories.copy(self._data(), template, None)
+                template_directory.keep(wanted, template)
             else:
                 private_directories.copy(known, self._data(), self._user)
             self.start()
         self._fresh = False
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens, the runners' own login, and what their tables are kept as."""
         return {
@@ -149,19 +141,12 @@ class Server:
             "storage": self.storage,
         }
 
-    def own_copy(self, path: AccessPath) -> None:
-        """Nothing: all paths share the server."""
-
+    @override
     def settle(self, path: AccessPath) -> Settled:
         """Close all tables, write InnoDB's changed pages, sync the file system; bytes written meanwhile."""
-        before = disk.written_bytes(self.pids())
-        started_ns = time.monotonic_ns()
-        self._settle()
-        ns = time.monotonic_ns() - started_ns
-        after = disk.written_bytes(self.pids())
-        written = None if before is None or after is None else after - before
-        return Settled(ns, written, "closing of tables, InnoDB's changed pages, syncfs; /proc/PID/io of the server")
+        return self._settled(self._settle, "closing of tables, InnoDB's changed pages, syncfs")
 
+    @override
     def commits(self) -> int | None:
         """InnoDB's own counters of committed transactions, reading ones too; None where they would not be exact."""
         if not self._counts:
@@ -171,7 +156,7 @@ class Server:
         return sum(int(count) for (count,) in counts)
 
     def statement_counts(self) -> dict[str, int]:
-        """What others than the console asked since the start: `prepare`, `execute`, `query` (text).
+        """What others than the console executed since the start: `prepare`, `execute`, `query` (text).
 
         The end of a connection counts as one `query`; SQL's own PREPARE and EXECUTE count with the protocol's.
         """
@@ -182,18 +167,20 @@ class Server:
             f"SHOW GLOBAL STATUS WHERE Variable_name IN ({wanted});"
         )
         ourselves, everybody = dict(rows[: len(names)]), dict(rows[len(names) :])
-        executed, fetched, prepared, asked = (int(everybody[name]) - int(ourselves[name]) for name in names)
+        executed, fetched, prepared, questions = (int(everybody[name]) - int(ourselves[name]) for name in names)
         # The one that asks for everybody is the console's as well.
-        return {"prepare": prepared, "execute": executed, "query": asked - executed - fetched - 1}
+        return {"prepare": prepared, "execute": executed, "query": questions - executed - fetched - 1}
 
+    @override
     def size_bytes(self) -> int:
         """Bytes of the data directory, its logs included."""
         return private_directories.size_bytes(self._data())
 
+    @override
     def facts(self) -> dict[str, str]:
         """Effective settings, build and version, read from the live server."""
-        told = settings.settings(self._engine.flavour, self.storage, self.durability)
-        names = [name.replace("-", "_") for name in told]
+        options = settings.settings(self._engine.flavour, self.storage, self.durability)
+        names = [name.replace("-", "_") for name in options]
         wanted = ", ".join(f"'{name}'" for name in (*names, *settings.SHOWN))
         return dict(self._ask(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted});")) | {
             "text": "compared by its code points; utf8mb4_bin, and latin1_bin for tables of ASCII",
@@ -203,6 +190,7 @@ class Server:
             "data_directory": str(self._data()),
         }
 
+    @override
     def secrets(self) -> list[str]:
         """Both passwords."""
         return list(self._passwords.values())
@@ -215,7 +203,7 @@ class Server:
     def restored(self, backup: Backup, folder: Path) -> Instance:
         """A server of its own over the files, or one that the dump was read into. Errors: RowpathError."""
         place = Place(folder, folder, self._place.server_cpus, version=self._place.version, storage=self._place.storage)
-        server = Server(self._engine, self.deployment, self.durability, place)
+        server = MariadbServer(self._engine, self.durability, place)
         server._passwords = self._passwords
         with backups.restoring(backup, server):
             if backup.way == mariadb_backup.PHYSICAL:
@@ -228,10 +216,6 @@ class Server:
                 mariadb_backup.read_dump(self._programs.client, server._login(), backup.kept)
         return backups.passing(server)
 
-    def home(self) -> Path | None:
-        """The folder with everything of it but its socket, None before its first start."""
-        return self._home
-
     def _started(self, port: int) -> bool:
         """Start the server; False when its port is taken."""
         home = self._files()
@@ -243,15 +227,15 @@ class Server:
         private_directories.write_private(login, mariadb_logins.option_file(self._passwords[SUPERUSER], self._socket()))
         begin = log.stat().st_size if log.exists() else 0
         try:
-            with log.open("ab") as said:
+            with log.open("ab") as output:
                 self._process = processes.start(
                     self._command(port, logins),
                     environment={"LC_ALL": "C", "TZ": "UTC", "TMPDIR": str(home), **self._place.environment},
                     cpus=self._place.server_cpus,
                     user=self._user,
                     directory=self._data(),
-                    stdout=said,
-                    stderr=said,
+                    stdout=output,
+                    stderr=output,
                 )
             if not self._answered(self._process):
                 text = log.read_bytes()[begin:].decode(errors="replace")
@@ -326,12 +310,12 @@ class Server:
     def _ask(self, statements: str, timeout_s: float = 60.0) -> list[list[str]]:
         """What only a superuser may ask."""
         if self._console is None:
-            raise RowpathError(f"{self._engine.title}'s server does not run", "call start first")
+            raise RowpathError(f"{self._title} does not run", "call start first")
         return self._console.ask(statements, timeout_s)
 
     def _socket(self) -> Path:
         if self._sockets is None:
-            raise RowpathError(f"{self._engine.title}'s server does not run", "call start first")
+            raise RowpathError(f"{self._title} does not run", "call start first")
         return self._sockets / "mysql.sock"
 
     def _login(self) -> Path:
@@ -339,8 +323,3 @@ class Server:
 
     def _data(self) -> Path:
         return self._files() / "data"
-
-    def _files(self) -> Path:
-        if self._home is None:
-            raise RowpathError(f"{self._engine.title}'s server has not been started", "call start first")
-        return self._home

@@ -1,4 +1,4 @@
-"""Data directories of the MySQL family: an empty one made once, a loaded one kept as the seed of all instances."""
+"""Data directories of the MySQL family: an empty one made once, a loaded one kept as the template of all instances."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 LOCKED = ("aria_log_control", "ibdata1")
 FLOCK = "hhqqi4x"  # struct flock of a 64-bit Linux: l_type, l_whence, l_start, l_len, l_pid
 
-_seeds: dict[str, Path] = {}  # what a directory holds → where it is, untouched
+_templates: dict[str, Path] = {}  # what a directory holds → where it is, untouched
 
 
 def content(engine: Mariadb, storage: str, durability: str, tables: dict[str, Table], run: Path) -> str:
-    """What two data directories of a run have in common that may be copies of the same seed."""
+    """What two data directories of a run have in common that may be copies of the same template."""
     return repr((engine.name, engine.version(), storage, durability, sorted(tables.items()), str(run)))
 
 
 def find(wanted: str) -> Path | None:
     """The loaded directory that holds this; None when there is none."""
-    seed = _seeds.get(wanted)
-    return seed if seed is not None and seed.is_dir() else None
+    template = _templates.get(wanted)
+    return template if template is not None and template.is_dir() else None
 
 
-def keep(wanted: str, seed: Path) -> None:
-    """From now on `seed` is what others are copied from; nobody works on it."""
-    _seeds[wanted] = seed
+def keep(wanted: str, template: Path) -> None:
+    """From now on `template` is what others are copied from; no server works on it."""
+    _templates[wanted] = template
 
 
 def make_empty(engine: Mariadb, version: str, data: Path, user: str | None) -> None:
@@ -67,11 +67,11 @@ def make_empty(engine: Mariadb, version: str, data: Path, user: str | None) -> N
 
 
 def holder(data: Path) -> int | None:
-    """The process that has this data directory open, None when nobody has; asks only, waits for nothing."""
+    """The process that has this data directory open, None when there is none; does not wait."""
     for name in LOCKED:
         with contextlib.suppress(FileNotFoundError), (data / name).open("rb") as file:
-            asked = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-            kind, _, _, _, pid = struct.unpack(FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))
+            query = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            kind, _, _, _, pid = struct.unpack(FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, query))
             if kind != fcntl.F_UNLCK:
                 return int(pid)
     return None

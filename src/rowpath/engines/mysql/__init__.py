@@ -7,7 +7,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from rowpath.engines import mariadb
-from rowpath.engines.base import BY_URL, Instance, Place
+from rowpath.engines.base import BY_URL, Instance, LoadingCost, Place
 from rowpath.engines.mariadb.programs import Programs
 from rowpath.engines.mariadb.settings import Flavour
 from rowpath.engines.mysql import external
@@ -20,11 +20,14 @@ class Mysql(mariadb.Mariadb):
     """The kind of engine: MySQL 8, always a server, its TLS switched off."""
 
     name = "mysql"
+    order = 22
     flavour: Flavour = "mysql"
     title = "MySQL"
     deployments: tuple[str, ...] = ("server",)
     storages: tuple[str, ...] = ("innodb", "myisam")
     types = mariadb.TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
+    loading = LoadingCost(350e6, 4.5, 15e6)
+    probe = mariadb.probe_facts("mysql", "client")
     licence = mysql_binaries.LICENCE
     size_text = mysql_binaries.SIZE
 
@@ -43,13 +46,12 @@ class Mysql(mariadb.Mariadb):
         return ((BY_URL,) if external.KIND.given() else ()) + (mysql_binaries.VERSION,)
 
     def tls_version(self) -> str:
-        """None: drivers are told to do without."""
+        """None: its TLS is switched off."""
         return ""
 
     def availability_of(self, version: str, tls: str) -> Availability:
         """Whether that version can run here, or is where the URL says."""
-        given = version == BY_URL
-        return external.KIND.availability() if given else mysql_binaries.availability()
+        return external.KIND.availability() if version == BY_URL else mysql_binaries.availability()
 
     def unreachable(self, path: AccessPath) -> tuple[str, str]:
         """A unix socket that the URL does not name."""
@@ -74,7 +76,7 @@ class Mysql(mariadb.Mariadb):
 
     @override
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """None: the artefact has the server alone."""
+        """None: the artefact has only the server."""
         return ()
 
     @override

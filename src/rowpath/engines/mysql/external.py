@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowpath.engines.base import BY_URL, Place
-from rowpath.engines.external.server import Kind, Server
+from rowpath.engines.external.server import ExternalServer, ServerKind
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath
 
@@ -13,15 +13,13 @@ if TYPE_CHECKING:
     from rowpath.engines.mysql import Mysql
 
 _OURS = "information_schema.tables WHERE table_schema = DATABASE()"
-KIND = Kind(
+KIND = ServerKind(
+    engine="mysql",
     title="MySQL",
     variable="ROWPATH_MYSQL",
-    scheme="mysql",
     port=3306,
     example="mysql://user@host:3306/database",
     why_none="Rowpath's own is fetched on request",
-    language="python",
-    driver="pymysql",
     tables=f"SELECT table_name FROM {_OURS}",
     clear=(
         "SET SESSION group_concat_max_len = 1000000",
@@ -41,7 +39,7 @@ def unreachable(path: AccessPath) -> tuple[str, str]:
     return f"{KIND.url_variable} names no unix socket", "transport=tcp, or …&socket=/path/of/the/socket in the URL"
 
 
-def server(engine: Mysql, durability: str, place: Place) -> Server:
+def server(engine: Mysql, durability: str, place: Place) -> ExternalServer:
     """The server that the URL names. Errors: EnvironmentMissing, UsageError."""
     storage = place.storage or engine.storages[0]
 
@@ -61,10 +59,10 @@ def server(engine: Mysql, durability: str, place: Place) -> Server:
                 "CREATE DATABASE … CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
             )
 
-    return Server(engine, KIND, durability, place, check)
+    return ExternalServer(engine, KIND, durability, place, check)
 
 
-def _other(what: str, asked: str, instead: str) -> UsageError:
+def _other(what: str, wanted: str, instead: str) -> UsageError:
     return UsageError(
-        f"{asked} is asked for, but {what} at the server of {KIND.url_variable}, which is not ours to change", instead
+        f"{wanted} is asked for, but {what} at the server of {KIND.url_variable}, which is not ours to change", instead
     )

@@ -28,8 +28,8 @@ Crcs = NDArray[np.uint32]
 def verify(folder: Path) -> None:
     """Errors: RowpathError for the first file that is missing or not as the manifest says, the manifest included."""
     text = (folder / MANIFEST).read_bytes()
-    body, mark, told = text.rpartition(b'"Manifest-Checksum": "')
-    if not mark or hashlib.sha256(body).hexdigest() != told[:64].decode(errors="replace"):
+    body, mark, checksum = text.rpartition(b'"Manifest-Checksum": "')
+    if not mark or hashlib.sha256(body).hexdigest() != checksum[:64].decode(errors="replace"):
         raise RowpathError(f"{MANIFEST} is not whole")
     listed: dict[Path, dict[str, Any]] = {}
     for entry in json.loads(text)["Files"]:

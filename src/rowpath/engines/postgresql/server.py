@@ -11,28 +11,26 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines import indexes
 from rowpath.engines.base import Backup, Instance, Place, Settled
 from rowpath.engines.postgresql import backup as postgresql_backup
 from rowpath.engines.postgresql import backup_manifest
-from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.machine import certificates, postgresql_programs, private_directories, processes
-from rowpath.machine.counters import disk
+from rowpath.engines.server import PrivateServer
+from rowpath.engines.sql_dialect import SqlDialect
+from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.machine import certificates, ports, postgresql_programs, private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
 
-if TYPE_CHECKING:
-    from rowpath.engines.postgresql import Postgresql
-
 SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
-STOP_STEPS: processes.Steps = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
 START_TIMEOUT_S = 60.0
-PORT_TRIES = 5
 LOAD_TIMEOUT_S = 3600.0
 SETTINGS = {
     "shared_buffers": "256MB",
@@ -58,31 +56,26 @@ TLS = {"ssl": "on", "ssl_min_protocol_version": "TLSv1.3"}
 SHOWN = ("data_checksums", "wal_level", "server_encoding", "huge_pages", "ssl_library", "ssl_groups")
 
 
-class Server:
-    """An instance of PostgreSQL as `engines.base.Instance` promises.
+class PostgresqlServer(PrivateServer):
+    """A PostgreSQL server of ours.
 
     `flush_statements`: what a runner executes on its own connection so that `commits` holds all that it did (the
     statement itself is counted too); without it a backend keeps its counts for up to ten seconds or until it ends.
     """
 
+    stop_steps: processes.Steps = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
     flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush()",)
 
-    def __init__(self, engine: Postgresql, deployment: str, durability: str, place: Place, prefix: Path) -> None:
-        self.deployment = deployment
-        self.durability = durability
+    def __init__(self, dialect: SqlDialect, durability: str, place: Place, prefix: Path) -> None:
+        super().__init__("PostgreSQL", durability, place)
         self.version = place.version or postgresql_programs.version(prefix)
-        self._engine = engine
-        self._place = place
+        self._dialect = dialect
         self._prefix = prefix
         self._tls = postgresql_programs.has_tls(prefix) and not certificates.problem()
-        self._user = private_directories.server_user()
         self._passwords = {SUPERUSER: secrets.token_urlsafe(24), ROLE: secrets.token_urlsafe(24)}
-        self._home: Path | None = None
-        self._sockets: Path | None = None
-        self._port = 0
-        self._process: processes.Process | None = None
         self._seen: dict[int, str] = {}  # pid → when it started: what may have to be killed one by one
 
+    @override
     def start(self) -> None:
         """Start it (making its files first) and wait until it answers. Errors: EnvironmentMissing, UsageError."""
         self.stop()
@@ -90,21 +83,10 @@ class Server:
             self._make()
         if self._sockets is None:
             self._sockets = private_directories.socket_home(self._place.socket_directory, self._user)
-        for _ in range(PORT_TRIES):
-            self._port = self._place.port or self._port or private_directories.free_port()
-            self._configure()
-            if self._started():
-                break
-            if self._place.port:
-                raise UsageError(
-                    f"port {self._port} of 127.0.0.1 is taken",
-                    f"free it (ss -ltnp 'sport = :{self._port}') or name none",
-                )
-            self._port = 0
-        else:
-            raise EnvironmentMissing(f"PostgreSQL found no free port in {PORT_TRIES} tries", "ss -ltn")
+        self._port = ports.start_on_one(self._title, self._place.port, self._port, self._started)
         self._make_role()
 
+    @override
     def check(self) -> bool:
         """Whether it accepts connections."""
         if self._process is None or self._process.poll() is not None or self._sockets is None:
@@ -112,31 +94,27 @@ class Server:
         where = ["-q", "-t", "3", "-h", str(self._sockets), "-p", str(self._port)]
         return processes.run([self._client("pg_isready"), *where], timeout_s=10).returncode == 0
 
+    @override
     def stop(self) -> None:
         """Stop every process of it, by pid; harmless when stopped already. Its data stays for another start."""
-        if self._process is not None:
-            self.pids()
-            processes.stop(self._process, STOP_STEPS)
-            self._process = None
+        self.pids()
+        super().stop()
         for pid, born in self._seen.items():
             if _born(pid) == born:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
         self._seen.clear()
-        if self._sockets is not None and self._sockets != self._place.socket_directory:
-            shutil.rmtree(self._sockets, ignore_errors=True)
-        self._sockets = None
 
+    @override
     def pids(self) -> list[int]:
         """Every process of the server now alive, the postmaster first."""
-        if self._process is None or self._process.poll() is not None:
-            return []
-        found = [self._process.pid, *processes.descendants(self._process.pid)]
+        found = [each for pid in super().pids() for each in (pid, *processes.descendants(pid))]
         self._seen |= {pid: _born(pid) for pid in found if pid not in self._seen}
         return found
 
+    @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew, fill them from the generators, then vacuum, analyze and settle."""
+        """Remake these tables, fill them from the generators, then vacuum, analyze and settle."""
         with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
             for name, table in tables.items():
                 with (
@@ -147,16 +125,16 @@ class Server:
         self._checkpoint()
 
     def _filling(self, name: str, table: Table, file: Path) -> list[str]:
-        script = [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
+        script = [f"{self._dialect.drop(name)};", f"{self._dialect.create(name, table)};"]
         if table.rows:
-            quoted = str(file).replace("'", "''")
-            script.append(rf"\copy {name} FROM '{quoted}' WITH (FORMAT text, DELIMITER '|', NULL '\N')")
+            script.append(rf"\copy {name} FROM {backups.literal(file)} WITH (FORMAT text, DELIMITER '|', NULL '\N')")
             if table.identity:
                 place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
                 script.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}));")
         script += [f"{statement};" for statement in indexes.statements(name, table)]
         return [*script, f"VACUUM ANALYZE {name};"]
 
+    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens and the runners' own login."""
         return {
@@ -168,21 +146,12 @@ class Server:
             "database": DATABASE,
         }
 
-    def own_copy(self, path: AccessPath) -> None:
-        """Nothing: all paths share the server."""
-
+    @override
     def settle(self, path: AccessPath) -> Settled:
         """CHECKPOINT and sync of its file system; bytes written by all its processes meanwhile."""
-        pids = self.pids()
-        before = disk.written_bytes(pids)
-        started_ns = time.monotonic_ns()
-        self._checkpoint()
-        ns = time.monotonic_ns() - started_ns
-        after = disk.written_bytes(pids)
-        if before is None or after is None:
-            return Settled(ns, None, "CHECKPOINT and syncfs; /proc/PID/io cannot be read")
-        return Settled(ns, after - before, "CHECKPOINT and syncfs; /proc/PID/io of the server")
+        return self._settled(self._checkpoint, "CHECKPOINT and syncfs")
 
+    @override
     def commits(self) -> int | None:
         """Transactions committed in the runners' database so far, as far as backends have reported: `flush_statements`.
 
@@ -202,10 +171,12 @@ class Server:
             time.sleep(0.05)
         return int(previous[1])
 
+    @override
     def size_bytes(self) -> int:
         """Bytes on disk, its log of changes (pg_wal) included."""
         return private_directories.size_bytes(self._files() / "data")
 
+    @override
     def facts(self) -> dict[str, str]:
         """Effective settings, build and version, read from the live server."""
         wanted = ", ".join(f"'{name}'" for name in (*SETTINGS, *DURABILITY["full"], *TLS, *SHOWN))
@@ -218,8 +189,8 @@ class Server:
         found |= {"certificate": certificates.WHAT} if self._tls else {}
         return settings | found | {"user": self._user or "ourselves", "data_directory": str(self._files() / "data")}
 
+    @override
     def secrets(self) -> list[str]:
-        """Both passwords."""
         return list(self._passwords.values())
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
@@ -227,9 +198,9 @@ class Server:
         backups.require(postgresql_backup.availability(way))
         kept = backups.place_in(folder) / ("data" if way == "basebackup" else f"{DATABASE}.dump")
         where, environment = self._way_in()
-        told = postgresql_backup.arguments(way, str(kept), SUPERUSER, ROLE, DATABASE)
+        options = postgresql_backup.arguments(way, str(kept), SUPERUSER, ROLE, DATABASE)
         program = str(self._client(postgresql_backup.PROGRAMS[way][0]))
-        return Backup(way, kept, command=(program, *where, *told), environment=environment)
+        return Backup(way, kept, command=(program, *where, *options), environment=environment)
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
         """A server of its own: over the files, verified and recovered, or one that the dump was read into.
@@ -237,7 +208,7 @@ class Server:
         It has the same logins. Errors: RowpathError.
         """
         place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
-        server = Server(self._engine, self.deployment, self.durability, place, self._prefix)
+        server = PostgresqlServer(self._dialect, self.durability, place, self._prefix)
         server._passwords = self._passwords
         with backups.restoring(backup, server):
             if backup.way == "basebackup":
@@ -248,13 +219,9 @@ class Server:
             else:
                 server.start()
                 where, environment = server._way_in()
-                told = ["-U", ROLE, "-d", DATABASE, "--exit-on-error", "--single-transaction", str(backup.kept)]
-                backups.run([self._client("pg_restore"), *where, *told], environment)
+                options = ["-U", ROLE, "-d", DATABASE, "--exit-on-error", "--single-transaction", str(backup.kept)]
+                backups.run([self._client("pg_restore"), *where, *options], environment)
         return backups.passing(server)
-
-    def home(self) -> Path | None:
-        """The folder with everything of it but its socket, None before its first start."""
-        return self._home
 
     def _make_home(self) -> Path:
         home = private_directories.home(self._place.directory / "postgresql", self._user)
@@ -292,8 +259,10 @@ class Server:
             file, "".join(f"{name} = '{value}'\n" for name, value in settings.items()), self._user
         )
 
-    def _started(self) -> bool:
+    def _started(self, port: int) -> bool:
         """Start the postmaster; False when its port is taken."""
+        self._port = port
+        self._configure()
         home = self._files()
         log = home / "server.log"
         with log.open("ab") as stderr:
@@ -312,10 +281,10 @@ class Server:
             if self.check():
                 return True
             if processes.wait(self._process, 0.02):
-                said = log.read_bytes()[begin:].decode(errors="replace").strip()
-                if "could not bind" in said or "could not create any TCP/IP sockets" in said:
+                text = log.read_bytes()[begin:].decode(errors="replace").strip()
+                if "could not bind" in text or "could not create any TCP/IP sockets" in text:
                     return False
-                raise EnvironmentMissing(f"PostgreSQL did not start: {said[-500:]}", f"read {log}")
+                raise EnvironmentMissing(f"PostgreSQL did not start: {text[-500:]}", f"read {log}")
         self.stop()
         raise EnvironmentMissing(f"PostgreSQL did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
 
@@ -343,21 +312,16 @@ class Server:
             timeout_s=timeout_s,
         )
         if done.returncode != 0:
-            said = done.stderr.strip()
+            message = done.stderr.strip()
             for secret in self._passwords.values():
-                said = said.replace(secret, "***")
-            raise RowpathError(f"psql failed: {said[-500:]}", f"read {self._files() / 'server.log'}")
+                message = message.replace(secret, "***")
+            raise RowpathError(f"psql failed: {message[-500:]}", f"read {self._files() / 'server.log'}")
         return done.stdout
 
     def _way_in(self) -> tuple[list[str], dict[str, str]]:
         """Arguments and environment of every client program: where the server is, and a private file of passwords."""
         environment = {"PGPASSFILE": str(self._files() / "pgpass"), "PGCLIENTENCODING": "UTF8", "LC_ALL": "C.UTF-8"}
         return ["-w", "-h", str(self._sockets), "-p", str(self._port)], environment
-
-    def _files(self) -> Path:
-        if self._home is None:
-            raise RowpathError("the PostgreSQL server has not been started", "call start first")
-        return self._home
 
     def _program(self, name: str) -> Path:
         return self._prefix / "bin" / name

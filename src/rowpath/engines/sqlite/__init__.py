@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import shutil
 import sqlite3
 from datetime import date, datetime
@@ -11,76 +12,92 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines import backup as backups
 from rowpath.engines import indexes
-from rowpath.engines.base import Backup, Instance, Place
-from rowpath.engines.embedded import Copies
+from rowpath.engines.base import Backup, Instance, LoadingCost, Place
+from rowpath.engines.embedded import EmbeddedDatabase
+from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts, Syntax
+from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.engines.sqlite import backup as sqlite_backup
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.model.workload import Column, Table
+from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_value, rows
 
-# DECIMAL and TIMESTAMP would get NUMERIC affinity, which turns them into floating point: they are kept as text.
-TYPES = {
-    "integer": "INTEGER",
-    "decimal": "TEXT",
-    "float32": "REAL",
-    "float64": "REAL",
-    "boolean": "INTEGER",
-    "char": "CHAR({length})",
-    "varchar": "VARCHAR({length})",
-    "text": "TEXT",
-    "json": "TEXT",
-    "binary": "BLOB",
-    "date": "TEXT",
-    "time": "TEXT",
-    "timestamp": "TEXT",
-}
+PENDING_BYTE = 0x4000_0000  # from here on SQLite's own locks: pending, reserved, then those of readers
+WAL_LOCKS = 120  # in the -shm file: writer, checkpointer, recovery, readers
 
 
-class Sqlite:
+def _locks(main: Path, _every: tuple[Path, ...]) -> list[FileLock]:
+    """Where it shows that it writes."""
+    shared = main.with_name(f"{main.name}-shm")
+    writing = [FileLock(main, fcntl.F_RDLCK, PENDING_BYTE + at, 1) for at in (0, 1)]
+    return writing + [FileLock(shared, fcntl.F_RDLCK, WAL_LOCKS, 3)] * shared.is_file()
+
+
+def _written_when_read(main: Path) -> str:
+    with main.open("rb") as stream:
+        header = stream.read(20)
+    wal = header[18:20] == b"\x02\x02"
+    return "SQLite's write-ahead log has its readers write to the -shm file" if wal else ""
+
+
+class Sqlite(SqlDialect):
     """The kind of engine: SQLite, always embedded. Durability full: WAL, synchronous=FULL; none: synchronous=OFF."""
 
     name = "sqlite"
+    title = "SQLite"
+    order = 10
     deployments = ("embedded",)
-    durabilities = ("full", "none")
-    server_warm_s = 0.0
+    integers = dict.fromkeys((16, 32, 64), "INTEGER")
+    # DECIMAL and TIMESTAMP would get NUMERIC affinity, which turns them into floating point: they are kept as text.
+    types = {
+        "decimal": "TEXT",
+        "float32": "REAL",
+        "float64": "REAL",
+        "boolean": "INTEGER",
+        "char": "CHAR({length})",
+        "varchar": "VARCHAR({length})",
+        "text": "TEXT",
+        "json": "TEXT",
+        "binary": "BLOB",
+        "date": "TEXT",
+        "time": "TEXT",
+        "timestamp": "TEXT",
+    }
+    identity_words = ""  # it is the row id
+    identity_is_key = True
+    loading = LoadingCost(0, 1.05, 13e6)
+    probe = ProbeFacts(
+        schemes=("sqlite",),
+        layout=FileLayout(("", "-wal", "-shm", "-journal"), locks=_locks, written_when_read=_written_when_read),
+        syntax=Syntax(brackets=True),
+        row_limit="LIMIT {rows}",
+        session_statements=lambda _version, _timeout_ms: ("PRAGMA query_only = ON",),
+    )
 
+    @override
     def availability(self) -> Availability:
         """Always: the controller's own module loads it."""
         return Availability(True, f"SQLite {sqlite3.sqlite_version} (loads the data; each driver brings its own)")
 
+    @override
     def version(self) -> str:
         """The version of the system's library, as the controller's own module has it."""
         return sqlite3.sqlite_version
 
-    def instance(self, deployment: str, durability: str, place: Place) -> File:
-        """A database file, not yet made."""
-        return File(self, deployment, durability, place)
+    @override
+    def instance(self, deployment: str, durability: str, place: Place) -> SqliteFile:
+        return SqliteFile(self, durability, place)
 
-    def create(self, name: str, table: Table) -> str:
-        """CREATE TABLE in its dialect; an identity column is the row id."""
-        lines = [f"{column.name} {self._type(column)}" for column in table.columns]
-        if table.primary_key:
-            lines.append(f"PRIMARY KEY ({', '.join(table.primary_key)})")
-        elif table.identity:
-            lines.append(f"PRIMARY KEY ({table.identity})")
-        return f"CREATE TABLE {name} ({', '.join(lines)})"
-
-    def drop(self, name: str) -> str:
-        """DROP TABLE in its dialect."""
-        return f"DROP TABLE IF EXISTS {name}"
-
-    def supports(self, logical_type: str) -> str:
-        """Empty when the logical type can be kept exactly, else the reason."""
-        return "" if logical_type in TYPES else f"SQLite has no type for {logical_type}"
-
+    @override
     def settle_statements(self) -> list[str]:
-        """What the runner executes on its own connection: the log goes back into the main file."""
+        """The log goes back into the main file."""
         return ["PRAGMA wal_checkpoint(TRUNCATE)"]
 
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
@@ -91,29 +108,28 @@ class Sqlite:
         """Always: the controller's own Python calls the API."""
         return self.availability() if way in sqlite_backup.WAYS else backups.unknown("SQLite", way)
 
+    @override
     def slow_query(self) -> str:
         """Minutes of counting up in a recursion."""
         return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
 
-    def _type(self, column: Column) -> str:
-        return TYPES[column.type].format(length=column.length) + ("" if column.nullable else " NOT NULL")
 
-
-class File(Copies):
+class SqliteFile(EmbeddedDatabase):
     """One loaded database file and the copies of it that paths work on."""
 
-    def __init__(self, engine: Sqlite, deployment: str, durability: str, place: Place) -> None:
-        folder = place.directory / "sqlite"
-        super().__init__(deployment, durability, sqlite3.sqlite_version, folder, "loaded.sqlite", "rowpath.sqlite")
+    def __init__(self, engine: Sqlite, durability: str, place: Place) -> None:
+        super().__init__(engine, durability, place, "loaded.sqlite", "rowpath.sqlite")
         self._engine = engine
 
+    @override
     def check(self) -> bool:
         """Whether the loaded file is sound."""
         with _opened(self._database) as connection:
             return bool(connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)])
 
+    @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Make these tables anew and fill them from the generators; the file ends checkpointed, sound and synced."""
+        """Remake these tables and fill them from the generators; the file ends checkpointed, sound and synced."""
         with _opened(self._database) as connection:
             connection.execute("PRAGMA synchronous=OFF")
             connection.execute("BEGIN")
@@ -140,17 +156,18 @@ class File(Copies):
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
         """A copy of the file that it kept, checked by SQLite. Errors: RowpathError."""
-        instance = File(self._engine, self.deployment, self.durability, Place(folder, folder, ()))
+        instance = SqliteFile(self._engine, self.durability, Place(folder, folder, ()))
         with backups.restoring(backup, instance):
             sqlite_backup.check(shutil.copyfile(backup.kept, instance.restored_copy()))
         return backups.passing(instance)
 
+    @override
     def facts(self) -> dict[str, str]:
         """How the file was made; what a driver uses it with, its runner tells."""
         with _opened(self._database) as connection:
             pragmas = ("page_size", "journal_mode", "encoding", "auto_vacuum")
             found = {name: str(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in pragmas}
-        return {"version": self.version} | found
+        return super().facts() | found
 
 
 def _opened(file: Path) -> contextlib.closing[sqlite3.Connection]:

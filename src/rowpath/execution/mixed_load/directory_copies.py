@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from rowpath.engines import ENGINES, backup
+from rowpath.engines import ENGINES, backup, load_through_runner
 from rowpath.engines.base import Instance, Place
-from rowpath.engines.jvm.embedded import Directory
+from rowpath.engines.jvm.embedded import JvmDirectory
 from rowpath.engines.jvm.engine import JvmEngine
-from rowpath.engines.jvm.server import Server
+from rowpath.engines.jvm.server import JvmServer
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.restore_check import digest_of
 from rowpath.execution.worker import Worker
@@ -131,7 +131,7 @@ def carry_out(
         begun_ns = time.monotonic_ns()
         moved = _instance(move, move.target, durability, folder / "target")
         instances.append(moved)
-        assert isinstance(moved, Directory | Server)
+        assert isinstance(moved, JvmDirectory | JvmServer)
         moved.adopt(database)
         ns = time.monotonic_ns() - begun_ns
         planned = _planned(move, move.target, durability)
@@ -187,7 +187,7 @@ def _instance(move: DirectoryCopyTable, end: CopyEnd, durability: str, folder: P
 
 def _planned(move: DirectoryCopyTable, end: CopyEnd, durability: str) -> PlannedPath:
     engine: JvmEngine = _engine(move)
-    adapter = engine.adapter()
+    adapter = load_through_runner.loader(engine.name)
     version = end.version or engine.version()
     coordinates = {
         "engine": engine.name,

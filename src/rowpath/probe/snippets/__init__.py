@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import jinja2
 
+from rowpath.engines import ENGINES
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
 from rowpath.probe.snippets import details
@@ -47,6 +48,7 @@ def how_to_run(header: Language, driver: SnippetDriver) -> str:
 
 def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[ColumnSpec]) -> dict[str, Any]:
     """What a template can ask for."""
+    facts = ENGINES[target.engine].probe
     form, _, size = path.get("fetch", "row").partition(":")
     kind, _, result_size = path.get("result", "whole").partition(":")
     lengths = [4 * column.length + 1 if column.length else LONGEST_VALUE for column in columns] or [LONGEST_VALUE]
@@ -70,6 +72,8 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "socket": target.socket if not target.host else "",
         "path": str(target.path or ""),
         "tls": path.get("tls", "off"),
+        "protocol": facts.protocol,
+        "delimited": any(facts.files.values()),
         "delimiter": target.options.get("delimiter", "," if str(target.path).endswith(".csv") else "|"),
     }
     found["conninfo"] = details.conninfo(found)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-MYSQL = ("mariadb", "mysql")
 SSLMODE = {"on": "require", "off": "disable"}
 IMPORTED = {
     "mysqlclient": "MySQLdb\nimport MySQLdb.cursors",
@@ -103,7 +102,9 @@ def _adbc_connect(found: Context) -> str:
 def _keywords(found: Context) -> str:
     """asyncpg's words, or what connectorx is told beside the query."""
     if found["driver"] == "connectorx":
-        protocol = found["format"] if found["engine"] in MYSQL else "cursor" if found["copies"] == "off" else "binary"
+        protocol = (
+            found["format"] if found["protocol"] == "mysql" else "cursor" if found["copies"] == "off" else "binary"
+        )
         return f', protocol="{protocol}"'
     words = {"host": found["socket"] or found["host"], "port": found["port"], "user": found["user"]}
     return ", ".join(f"{key}={value!r}" for key, value in (words | {"database": found["database"]}).items())
@@ -111,8 +112,7 @@ def _keywords(found: Context) -> str:
 
 def _url(found: Context) -> str:
     """connectorx's, the password left to be filled in; overwritten by JDBC's."""
-    scheme = "postgresql" if found["engine"] == "postgresql" else "mysql"
-    return f"{scheme}://{found['user']}:{{password}}@{found['host']}:{found['port']}/{found['database']}"
+    return f"{found['protocol']}://{found['user']}:{{password}}@{found['host']}:{found['port']}/{found['database']}"
 
 
 def jdbc(found: Context) -> Context:
@@ -193,4 +193,4 @@ def duckdb(found: Context) -> Context:
         return {"opened": f"{found['path']!r}, read_only=True, "}
     file = "'" + found["path"].replace("'", "''") + "'"
     call = f"read_csv({file}, delim = '{found['delimiter']}', header = false)"
-    return {"opened": "", "sql": f"SELECT * FROM {call if found['engine'] == 'file' else f'read_parquet({file})'}"}
+    return {"opened": "", "sql": f"SELECT * FROM {call if found['delimited'] else f'read_parquet({file})'}"}

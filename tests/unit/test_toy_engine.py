@@ -1,0 +1,75 @@
+"""An engine that a file outside src/ holds is an engine like ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rowpath import engines
+from rowpath.cli import doctor
+from rowpath.cli import list as listing
+from rowpath.engines import ENGINES
+from rowpath.errors import UsageError
+from rowpath.model.workload import Phase
+from rowpath.probe.candidates import candidates
+from rowpath.probe.query_check import check_query
+from rowpath.probe.row_limit import limited
+from rowpath.probe.target import read_target
+from rowpath.runners import manifest
+from tests import fakes
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Iterator[Path]:
+    """The toy's manifest, joined as `--adapters` joins it."""
+    file = fakes.write_toy_engine(tmp_path)
+    for engine in manifest.engine_files(file):
+        engines.join_file(engine)
+    manifest.add_external(file)
+    yield file
+    engines.leave("toy")
+    manifest._external.clear()
+
+
+def test_ours_are_what_the_package_holds() -> None:
+    assert len(ENGINES) == len(set(ENGINES)) == 20
+    assert "toy" not in ENGINES
+    assert all(engine.name == name and engine.deployments for name, engine in ENGINES.items())
+
+
+def test_it_is_listed_in_its_place(toy: Path) -> None:
+    assert [*ENGINES][4:6] == ["duckdb", "toy"]
+    assert "toy          embedded          Toy 1" in listing.engines()
+    lines = list(listing.paths({"engine": ("toy",)}))
+    assert lines
+    assert all("driver=fake-honest" in line and "not here" not in line for line in lines)
+
+
+def test_the_doctor_looks_at_it(toy: Path) -> None:
+    found = {check.what: check.found for check in [*doctor._engines(), *doctor._paths()] if "toy" in check.what}
+    assert found == {"toy": "Toy 1", "toy embedded · fake · fake-honest": "/usr/bin/env"}
+
+
+def test_a_url_can_name_it_and_a_probe_has_paths_to_it(toy: Path, tmp_path: Path) -> None:
+    file = tmp_path / "own.toy"
+    file.touch()
+    target = read_target(f"toy://{file}", {})
+    assert (target.engine, target.deployment, target.path) == ("toy", "embedded", file)
+    found = candidates(target.engine, target.deployment, Phase("query", "query", "SELECT 1"))
+    assert [planned.adapter.driver for planned in found.paths] == ["fake-honest"]
+    check_query("SELECT 1", "toy")
+    assert limited("SELECT 1", "toy", 5).endswith("LIMIT 5")
+
+
+def test_its_name_is_taken_once(toy: Path) -> None:
+    with pytest.raises(UsageError, match="'toy' exists already"):
+        engines.join_file(fakes.HERE / "toy_engine.py")
+    with pytest.raises(UsageError, match="no ENGINE"):
+        engines.join_file(fakes.HERE / "runner.py")
+
+
+def test_it_is_gone_when_it_left(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="unknown URL scheme 'toy'"):
+        read_target(f"toy://{tmp_path}", {})
