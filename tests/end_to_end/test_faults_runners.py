@@ -15,7 +15,7 @@ OUTCOMES = {
     "crash": ("failed", "the runner was killed by SIGABRT"),
     "hang": ("failed", "no reply within 3 s; the runner was stopped"),
     "out-of-order": ("failed", "answered request"),
-    "other-version": ("failed", "the runner speaks protocol 99.0 with codec 1, this Rowpath speaks 1.1"),
+    "other-version": ("failed", "the runner speaks protocol 99.0 with codec 1, this Rowpath speaks 2.0"),
     "wrong-digest": ("wrong", "digest 6071:"),
     "too-few-rows": ("wrong", "digest 6070:"),
     "never-reads": ("wrong", "some values were not read"),

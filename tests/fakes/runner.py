@@ -15,6 +15,7 @@ import time
 from datetime import datetime
 
 from rowpath.model.workload import Column
+from rowpath.runners.protocol import PROTOCOL
 from rowpath.workloads.codec import Digest, encode_row, touch_row
 
 CALM_SAMPLES = 8  # crashes and hangs come after so many samples: in the middle of a run
@@ -47,7 +48,7 @@ class Fake:
     def hello(self, message: dict) -> dict:
         if self.how == "silent-start":
             sys.exit(7)
-        version = [99, 0] if self.how == "other-version" else [1, 0]
+        version = [99, 0] if self.how == "other-version" else list(PROTOCOL)
         pid = os.getpid()
         here = {"language": "python", "runner": "fake", "adapter": message["adapter"], "pid": pid, "loop_tid": pid}
         return {"protocol": version, "codec": 1, "clock_read_ns": 100.0, **here}

@@ -34,13 +34,14 @@ def test_pure():
 
 def suite(folder: Path, *words: str, text: str = TESTS, **environment: str) -> tuple[int, str]:
     """Exit code and output of a suite of one file under the project's conftest."""
-    (folder / "test_some.py").write_text(text)
+    inside = folder / "tests" if (folder / "tests").is_dir() else folder
+    (inside / "test_some.py").write_text(text)
     kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("PYTEST_")}
     # A temporary directory of its own: a second pytest closes the shared one to the servers of the first.
     paths = {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}", "PYTEST_DEBUG_TEMPROOT": str(folder)}
     program = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", "--rootdir", folder, "-c", os.devnull]
     done = subprocess.run(
-        [*program, "-o", f"cache_dir={folder / 'cache'}", *words, folder],
+        [*program, "-o", f"cache_dir={folder / 'cache'}", *words, *([] if inside != folder else [folder])],
         env=kept | paths | environment,
         cwd=folder,
         capture_output=True,

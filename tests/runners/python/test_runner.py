@@ -136,7 +136,7 @@ def test_it_refuses_what_it_does_not_know() -> None:
         "id": 1,
         "type": "hello",
         "deadline_ms": 1000,
-        "protocol": [1, 0],
+        "protocol": [2, 0],
         "codec": 1,
         "requires": [],
         "adapter": "null",
@@ -151,7 +151,7 @@ def test_it_refuses_what_it_does_not_know() -> None:
         reply = spoken(hello | changed)
         assert reply["error"]["kind"] == "unsupported"
         assert text in reply["error"]["text"]
-    assert spoken(hello | {"protocol": [1, 9], "unknown": True})["loop_tid"] > 0
+    assert spoken(hello | {"protocol": [2, 9], "unknown": True})["loop_tid"] > 0
 
 
 def started(arguments: tuple[str, ...] | None = None) -> subprocess.Popen[bytes]:
