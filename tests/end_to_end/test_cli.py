@@ -29,7 +29,8 @@ from tests.end_to_end.command import (
 # What no run can provoke at will: a defect, a child that never ends.
 BROKEN = """
 import sys
-from rowpath import cli, listing
+from rowpath.cli import list as listing
+from rowpath.cli import main as cli
 from rowpath.errors import TimedOut
 def broken():
     raise {error}
@@ -59,7 +60,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["run", "tour", "keyed-reads"], "expected one experiment, got 2"),
         (["run", "tour", "engin=sqlite"], "unknown coordinate 'engin'"),
         (["run", "tour", "engine=sqlit"], "unknown engine 'sqlit'"),
-        (["run", "tour", "engine="], "is not COORDINATE=VALUE"),
+        (["run", "tour", "engine="], "expected COORDINATE=VALUE"),
         (["run", "tour", "-r", "0"], "at least 1 set"),
         (["run", "tour", "--nonsense"], "unknown option or argument: --nonsense"),
         (["run", "tour", "--fast", "--rigorous"], "not allowed with"),
@@ -171,7 +172,7 @@ def test_a_plan_runs_nothing(tmp_path: Path) -> None:
     done = rowpath("run", "tour", "--plan", "engine=sqlite", cwd=tmp_path)
     assert done.returncode == 0 and done.stderr == ""
     assert "SQLite C" in done.stdout and "SQLite Python" in done.stdout
-    assert "minutes" in done.stdout
+    assert "estimated time" in done.stdout
     assert "PostgreSQL" not in done.stdout
     assert not list(tmp_path.iterdir())
 
