@@ -229,7 +229,7 @@ def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path, name: str) -> No
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         instance = made(name, tmp_path, "innodb", "none", port)
-        with pytest.raises(UsageError, match=f"port {port} of 127.0.0.1 is taken"):
+        with pytest.raises(UsageError, match=f"port {port} of 127.0.0.1 is in use"):
             instance.start()
         assert instance.pids() == []
         instance._place.port, instance._port = 0, port
