@@ -171,7 +171,7 @@ def test_several_engines_are_up_at_once_and_go_down_together(hand: Hand) -> None
     for name in names:
         hand.run("up", name)
     assert hand.run("status").count(" is up") == len(names)
-    assert hand.run("down", "--all").count("is down") == len(names)
+    assert hand.run("down", "--all").count("is stopped") == len(names)
     assert hand.all_gone()
 
 
