@@ -241,7 +241,7 @@ def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         instance = ENGINE.instance("server", "none", place(tmp_path, port))
-        with pytest.raises(UsageError, match=f"port {port} of 127.0.0.1 is taken"):
+        with pytest.raises(UsageError, match=f"port {port} of 127.0.0.1 is in use"):
             instance.start()
         instance.stop()
         assert instance.pids() == []
