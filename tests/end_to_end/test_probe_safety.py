@@ -30,6 +30,7 @@ from rowpath.runners import manifest
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, load_manifest
 from tests.end_to_end.command import Command, every_pid, proc, records
+from tests.engines.life import reaching
 from tests.waiting import until
 
 PASSWORD = "p w:ö/%@?"
@@ -50,7 +51,7 @@ WATCH = f"""
 def server_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A private PostgreSQL with a table, and a role that may write, whose password has signs of every kind."""
     folder = tmp_path_factory.mktemp("probed")
-    for parent in (folder, *folder.parents[:3]):
+    for parent in reaching(folder):
         parent.chmod(parent.stat().st_mode | 0o055)
     (folder / "s").mkdir(mode=0o777)
     (folder / "s").chmod(0o777)

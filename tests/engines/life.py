@@ -31,6 +31,11 @@ def place(folder: Path, port: int = 0, version: str = "") -> Place:
     return Place(folder / "data", folder / "s", (max(os.sched_getaffinity(0)),), port, version=version)
 
 
+def reaching(folder: Path) -> tuple[Path, ...]:
+    """The folders to open to others before root starts a server in this one: it runs as another user."""
+    return (folder, *folder.parents[:3]) if os.geteuid() == 0 else ()
+
+
 def loaded(workload: Workload) -> dict[str, Table]:
     return {name: table for name, table in workload.tables.items() if table.rows}
 

@@ -18,6 +18,7 @@ from rowpath.engines.mysql import external
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model.path import AccessPath
 from rowpath.workloads import workload_file
+from tests.engines.life import reaching
 
 TCP = AccessPath.of({"engine": "mysql", "engine_version": "by-url", "deployment": "server", "transport": "tcp"})
 TABLES = external.KIND.tables
@@ -25,7 +26,7 @@ TABLES = external.KIND.tables
 
 @pytest.fixture(name="place")
 def place_fixture(tmp_path: Path) -> Place:
-    for parent in (tmp_path, *tmp_path.parents[:3]):
+    for parent in reaching(tmp_path):
         parent.chmod(parent.stat().st_mode | 0o055)
     return Place(tmp_path, tmp_path, (max(os.sched_getaffinity(0)),), version="by-url", storage="innodb")
 

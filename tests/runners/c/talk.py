@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine, Instance, Place
 from rowpath.machine import cpus
@@ -72,6 +74,8 @@ class Talk:
     def _start(self, driver: str, instance: Instance, coordinates: dict[str, str]) -> None:
         adapter = ADAPTERS[driver]
         version = coordinates.get("version", adapter.versions[0])
+        if not (here := c.availability(adapter, version)).ok:
+            pytest.skip(f"{here.reason} ({here.remedy})")
         self.engine = ENGINES[adapter.engines[0]]
         first = {key: values[0] for key, values in adapter.coordinates.items()}
         fixed = {"engine": self.engine.name, "driver": driver, "durability": "none"}

@@ -64,7 +64,7 @@ def test_a_statement_that_ends_by_itself(talk: Talk) -> None:
 
 
 def test_senseless_requests(talk: Talk) -> None:
-    with pytest.raises(RunnerFailure, match="no behaviour 'nonsense'"):
+    with pytest.raises(RunnerFailure, match="no kind 'nonsense'"):
         behave(talk, "nonsense")
     with pytest.raises(RunnerFailure, match="ms to wait"):
         behave(talk, "cancel", after_ms=500, most_ms=100)

@@ -15,6 +15,7 @@ from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.model.path import AccessPath
 from rowpath.workloads import sql, workload_file
+from tests.engines.life import reaching
 
 LOADED = ("scan", "keyed", "tab1", "types")
 
@@ -49,7 +50,7 @@ def postgresql_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dic
 def running(folder: Path, names: tuple[str, ...], version: str = "") -> Iterator[dict[str, Any]]:
     """What `open` needs of a PostgreSQL server that holds these workloads' tables and is stopped afterwards."""
     engine = Postgresql()
-    for parent in (folder, *folder.parents[:3]):
+    for parent in reaching(folder):
         parent.chmod(parent.stat().st_mode | 0o055)
     (folder / "s").mkdir(mode=0o777)
     (folder / "s").chmod(0o777)

@@ -17,6 +17,7 @@ from rowpath.model.workload import Parameters, Phase
 from rowpath.runners.manifest import source_file
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import sql, workload_file
+from tests.engines.life import reaching
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import check_every_phase, workloads_of
 
@@ -30,7 +31,7 @@ def mariadb_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instan
     if not engine.availability().ok:
         pytest.skip(engine.availability().reason)
     folder = tmp_path_factory.mktemp("mariadb")
-    for parent in (folder, *folder.parents[:3]):
+    for parent in reaching(folder):
         parent.chmod(parent.stat().st_mode | 0o055)
     place = Place(folder, folder, (max(os.sched_getaffinity(0)),), storage="innodb")
     instance = engine.instance("server", "none", place)
