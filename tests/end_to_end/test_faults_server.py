@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(
 # The first port that a server would take at random is one that something else holds already.
 UNLUCKY = """
 import socket, sys
-from rowpath.engines import homes
+from rowpath.machine import private_directories as homes
 other = socket.create_server(("127.0.0.1", 0))
 free, answers = homes.free_port, [other.getsockname()[1]]
 homes.free_port = lambda: answers.pop() if answers else free()

@@ -105,7 +105,7 @@ def test_with_scripts_off_the_seconds_are_a_table(browser: Chromium, tmp_path: P
     )
     groups = msgspec.structs.replace(shown.mixed_load, lines=(long, *shown.mixed_load.lines[1:]))
     file = tmp_path / "long.html"
-    html.write(msgspec.structs.replace(shown, groups=groups), file)
+    html.write(msgspec.structs.replace(shown, mixed_load=groups), file)
     browser.open(file, 1280, scripts=False)
     assert browser.complaints() == []
     assert browser.evaluate("document.querySelectorAll('svg.time-line').length") == 0

@@ -99,7 +99,7 @@ def test_what_is_fetched_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     one = "org.ow2.asm:asm:9.11.1"
     maven.jar(one).parent.mkdir(parents=True)
     maven.jar(one).write_bytes(b"something else")
-    with pytest.raises(EnvironmentMissing, match="is not what was pinned"):
+    with pytest.raises(EnvironmentMissing, match="does not match the pin"):
         java.fetch([one])
     with pytest.raises(UsageError, match="invalid Maven coordinates"):
         java.fetch(["a:b:1</version>"])
@@ -109,7 +109,7 @@ def test_what_is_fetched_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     maven.jar(own).write_bytes(b"first")
     java.fetch([own])
     maven.jar(own).write_bytes(b"second")
-    with pytest.raises(EnvironmentMissing, match="is not what was pinned"):
+    with pytest.raises(EnvironmentMissing, match="does not match the pin"):
         java.fetch([own])
 
 

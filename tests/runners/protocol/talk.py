@@ -68,7 +68,7 @@ class Talk:
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
-    def ask(self, kind: str, **fields: Any) -> Any:
+    def ask(self, kind: str, /, **fields: Any) -> Any:
         assert self.process.stdout is not None
         self.send(kind, **fields)
         reply = json.loads(self.process.stdout.readline())
