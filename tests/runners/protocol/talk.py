@@ -61,7 +61,7 @@ class Talk:
             env=environment,
         )
 
-    def send(self, kind: str, **fields: Any) -> None:
+    def send(self, kind: str, /, **fields: Any) -> None:
         assert self.process.stdin is not None
         self.id += 1
         line = json.dumps({"id": self.id, "type": kind, "deadline_ms": 10_000, "unknown": None, **fields})
