@@ -1,5 +1,5 @@
 /* Any ODBC driver: named by its file when a connection is opened (option `driver_file`); what else its connection
-   string needs is told by whoever knows the driver (option `connection`). */
+   string needs comes from the user (option `connection`). */
 #include <dlfcn.h>
 
 #include "odbc.h"

@@ -15,7 +15,7 @@ typedef struct sqlite_connection {
 
 typedef struct sqlite_operation {
     sqlite3 *database;
-    sqlite3_stmt *prepared; /* NULL: prepared anew in each operation */
+    sqlite3_stmt *prepared; /* NULL: prepared again in each operation */
     sqlite_rows *rows;      /* of the bulk way; NULL: another phase */
 } sqlite_operation;
 

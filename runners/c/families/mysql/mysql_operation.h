@@ -28,7 +28,7 @@ typedef struct my_operation {
     rp_statement_mode mode;
     char *sql, *handler; /* the statement; the name under which HANDLER has opened the table */
     bool takes_result, by_name;
-    MYSQL_STMT *statement; /* NULL: prepared anew in each operation, or text */
+    MYSQL_STMT *statement; /* NULL: prepared again in each operation, or text */
     uint64_t rows;         /* parameter rows of one execution */
     int parameter_count, result_count;
     my_value *parameters, *results;

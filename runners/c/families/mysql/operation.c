@@ -1,4 +1,4 @@
-/* An operation: a statement that is prepared once (or anew each time), or SQL texts; made, executed, released. */
+/* An operation: a statement that is prepared once (or again each time), or SQL texts; made, executed, released. */
 #include <stdio.h>
 #include <stdlib.h>
 

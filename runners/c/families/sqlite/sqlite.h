@@ -22,7 +22,7 @@ int sqlite_bind(sqlite3_stmt *statement, int position, const rp_value *value);
 typedef struct sqlite_rows {
     uint64_t most;
     char *sql, *rest_sql;
-    sqlite3_stmt *prepared, *prepared_rest; /* NULL: prepared anew in each operation */
+    sqlite3_stmt *prepared, *prepared_rest; /* NULL: prepared again in each operation */
 } sqlite_rows;
 
 /* NULL after rp_fail. */
