@@ -107,8 +107,8 @@ class RunContext:
         self.journal.write(NoiseRecord(set=set_number, batch=batch, when=when, **asdict(read)))
 
     def stop_when_full(self, text: str) -> None:
-        """End the run when a failure's text says that the disk is full: no path is to blame for that."""
-        if disk_space.is_full(text):
+        """End the run when an operation failed for want of disk space: no path is to blame for that."""
+        if disk_space.is_full(text) or disk_space.is_used_up(self.directory.path):
             raise disk_space.error(self.directory.path, printable(text))
 
     def now_ns(self) -> int:

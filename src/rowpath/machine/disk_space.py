@@ -10,6 +10,7 @@ from rowpath.errors import EnvironmentMissing
 
 # What the system, SQLite, Derby and others say in their own words when they cannot write for want of room.
 _WORDS = ("no space left on device", "disk is full", "disk full", "disk quota exceeded", "enospc")
+NOTHING_BYTES = 64 << 10
 SPARE_BYTES = 200e6  # left for everything else
 CACHE_VARIABLE = "ROWPATH_CACHE"
 
@@ -19,6 +20,11 @@ def is_full(failure: Exception | str) -> bool:
     if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EDQUOT):
         return True
     return any(word in str(failure).lower() for word in _WORDS)
+
+
+def is_used_up(directory: Path) -> bool:
+    """Whether the disk of this folder has no room now: SQLite then says "disk I/O error" as well as "is full"."""
+    return shutil.disk_usage(existing(directory)).free < NOTHING_BYTES
 
 
 def error(directory: Path, said: str = "") -> EnvironmentMissing:

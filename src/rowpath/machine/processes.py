@@ -22,8 +22,8 @@ Stream = int | IO[bytes] | None
 Process = subprocess.Popen[bytes]
 Steps = Sequence[tuple[signal.Signals, float]]
 
-GENTLE: Steps = ((signal.SIGTERM, 3.0), (signal.SIGKILL, 5.0))
-AT_ONCE: Steps = ((signal.SIGKILL, 5.0),)
+AT_ONCE: Steps = ((signal.SIGKILL, 30.0),)  # on a busy machine a killed process may wait long for the CPU to end
+GENTLE: Steps = ((signal.SIGTERM, 3.0), *AT_ONCE)
 HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG = 1
 # What a user's shell may hold and what would silently change a measured program.

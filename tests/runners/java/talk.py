@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from rowpath.engines.base import Instance, Place
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Table, Workload
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, Command, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
+    Close,
+    CloseReply,
     Open,
     OpenReply,
     ParameterSlice,
@@ -86,16 +89,43 @@ def truth_of(workload_name: str, engine_name: str) -> Expected:
     return Expected(load_workload(workload_name), ENGINES[engine_name].supports)
 
 
+@dataclass
+class Idle:
+    """A process without a connection, kept because a JVM's start costs more than most tests."""
+
+    command: Command
+    runner: Runner
+    log: list[str]
+
+
+_idle: list[Idle] = []  # one at most: each JVM holds its whole heap
+
+
 class Talk:
     """A runner on a path, connected."""
 
     def __init__(self, adapter: Adapter, path: AccessPath, options: dict[str, Any]) -> None:
-        command = java.command(adapter, path.get("version"), path)
         self.engine = ENGINES[path.get("engine")]
+        self._command = java.command(adapter, path.get("version"), path)
         self.log: list[str] = []
-        self.runner = Runner.start(command, tuple(cpus.usable()), self.log.append)
+        kept = _idle.pop() if _idle else None
+        if kept is not None and kept.command == self._command and kept.runner.alive():
+            self.runner, self.log = kept.runner, kept.log
+        else:
+            if kept is not None:
+                kept.runner.stop()
+            self.runner = Runner.start(self._command, tuple(cpus.usable()), self.log.append)
         self.runner.hello(adapter.driver, TIMEOUT_S, ("clients", "interrupt"))
         self.opened = self.ask(Open, OpenReply, options=path.as_dict() | options)
+
+    def close(self) -> None:
+        """Close the connection and keep the process for the next path of the same command."""
+        if not self.runner.alive():
+            self.runner.stop()
+            return
+        self.ask(Close, CloseReply)
+        self.log.clear()
+        _idle.append(Idle(self._command, self.runner, self.log))
 
     def ask(self, message: type, expect: type[Reply], **fields: Any) -> Any:
         return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
