@@ -7,9 +7,8 @@ an interval as (months, days, nanoseconds), an array as a list of integers, None
 from __future__ import annotations
 
 import math
-import mmap
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -279,34 +278,6 @@ def decode_row(data: bytes, columns: Sequence[Column]) -> tuple[Any, ...]:
     if at != len(data):
         raise InternalError(f"a row of {len(data)} bytes has values of {at} bytes")
     return tuple(values)
-
-
-class RowsFile:
-    """Reader of a parameter file: `file[i]` is row i as natural values, `len(file)` the number of rows."""
-
-    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
-        with path.open("rb") as file:
-            self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        if self._data[: len(MAGIC)] != MAGIC:
-            raise InternalError(f"{path} is not a parameter file")
-        self._columns = tuple(columns)
-        (self._count,) = struct.unpack_from("<Q", self._data, len(MAGIC))
-
-    def __len__(self) -> int:
-        return int(self._count)
-
-    def raw(self, index: int) -> bytes:
-        """The encoded bytes of row `index`."""
-        if not 0 <= index < self._count:
-            raise IndexError(index)
-        start, end = struct.unpack_from("<QQ", self._data, len(MAGIC) + 8 + 8 * index)
-        return self._data[start:end]
-
-    def __getitem__(self, index: int) -> tuple[Any, ...]:
-        return decode_row(self.raw(index), self._columns)
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return (self[index] for index in range(self._count))
 
 
 def payload_of(value: Any) -> int:

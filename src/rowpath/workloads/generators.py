@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from math import gcd
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -264,10 +263,7 @@ def row_maker(table: Table, columns: tuple[str, ...] = ()) -> Callable[[int], Ro
     seed = table.seed
     if wanted == names:
         return lambda index: make(seed, index)
-    if len(wanted) == 1:
-        only = names.index(wanted[0])
-        return lambda index: (make(seed, index)[only],)
-    pick = itemgetter(*(names.index(name) for name in wanted))
+    pick = tpch.picker(names, wanted)
     return lambda index: pick(make(seed, index))
 
 

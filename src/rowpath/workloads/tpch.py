@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -165,6 +165,14 @@ def _copied(process: processes.Process, target: Any, table: Table, name: str) ->
     return lines
 
 
+def picker(every: tuple[str, ...], names: tuple[str, ...]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """A function from a row of `every` column to its values of the named ones."""
+    if len(names) == 1:
+        at = every.index(names[0])
+        return lambda row: (row[at],)
+    return itemgetter(*map(every.index, names))
+
+
 def rows(table: Table, count: int | None = None) -> Iterator[tuple[Any, ...]]:
     """The first `count` rows (all when not said) as natural values, one line of the file in memory at a time."""
     take = _taker(table, tuple(column.name for column in table.columns))
@@ -189,13 +197,8 @@ def row_maker(table: Table, names: tuple[str, ...]) -> Callable[[int], tuple[Any
 
 def _taker(table: Table, names: tuple[str, ...]) -> Callable[[str], tuple[Any, ...]]:
     columns = SOURCES[table.generator].columns
-    every = tuple(columns)
-    wanted = [(every.index(name), columns[name]) for name in names]
-    if len(wanted) == 1:
-        ((at, convert),) = wanted
-        return lambda line: (convert(line[:-1].split("|")[at]),)
-    pick = itemgetter(*(at for at, _ in wanted))
-    converts = [convert for _, convert in wanted]
+    pick = picker(tuple(columns), names)
+    converts = [columns[name] for name in names]
     return lambda line: tuple(
         [convert(text) for convert, text in zip(converts, pick(line[:-1].split("|")), strict=True)]
     )
