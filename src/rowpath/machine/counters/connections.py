@@ -33,17 +33,11 @@ _BYTES_AT = 120  # of tcpi_bytes_acked in tcp_info; tcpi_bytes_received follows
 Each = dict[bytes, tuple[int, int]]  # by the kernel's cookie of a connection: bytes to and from the server
 
 
-def bytes_of(port: int) -> tuple[int, int] | None:
-    """Bytes to and from the server on the connections to 127.0.0.1:port that are established now; None: unavailable.
+def of_each(port: int) -> Each | None:
+    """Bytes of each connection to 127.0.0.1:port that is established now; None: unavailable.
 
     Each counts one byte more to the server than was sent: the greeting of TCP.
     """
-    each = of_each(port)
-    return None if each is None else (_sum(each.values(), 0), _sum(each.values(), 1))
-
-
-def of_each(port: int) -> Each | None:
-    """The same of each connection; None: unavailable."""
     found: Each = {}
     try:
         for family in (socket.AF_INET, socket.AF_INET6):
