@@ -17,8 +17,9 @@ from typing import IO
 
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import processes
-from rowpath.machine.directories import SOCKET_PATH_LIMIT_BYTES, cache_dir, unwritable_cache
+from rowpath.machine.directories import cache_dir, unwritable_cache
 
+SOCKET_PATH_LIMIT_BYTES = 107
 LONGEST_SOCKET_NAME = "/.s.PGSQL.65535"
 _held: list[IO[str]] = []  # locks that say that a home is in use, open for as long as we live
 
