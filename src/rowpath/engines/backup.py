@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rowpath.engines.base import Backup, Instance
-from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.errors import RowpathError
 from rowpath.machine import private_directories, processes
 from rowpath.model.availability import Availability
 
@@ -31,12 +31,6 @@ def literal(path: Path) -> str:
 def unknown(title: str, way: str) -> Availability:
     """What an engine says of a way that it does not have."""
     return Availability(False, title, f"{title} has no backup '{way}'", "rowpath engine list")
-
-
-def require(there: Availability) -> None:
-    """Errors: EnvironmentMissing when it is not there."""
-    if not there.ok:
-        raise EnvironmentMissing(there.reason, there.remedy)
 
 
 def run(arguments: Sequence[str | Path], environment: Mapping[str, str] = {}, source: Path | None = None) -> None:

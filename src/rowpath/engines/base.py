@@ -150,6 +150,10 @@ class Engine(Dialect, Protocol):
         """DROP TABLE in its dialect (may fail when the table does not exist); empty where there is no SQL."""
         return ""
 
+    def filled(self, name: str, table: Table) -> list[str]:
+        """What follows when a table was filled: its indexes, where its numbering goes on, statistics."""
+        return []
+
     def supports(self, logical_type: str) -> str:
         """Empty when the engine has the logical type, else the reason why not (for the `types` workload)."""
         return ""

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rowpath.engines import indexes
 from rowpath.engines.base import Engine, Imports
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model.availability import Availability
@@ -97,8 +96,7 @@ def make_tables(
             run(runner, [engine.create(name, table)])
             if table.rows:
                 fill(runner, engine, name, table, Path(place) / f"{name}.rows", by_sample)
-            if not by_sample:  # it speaks SQL
-                run(runner, indexes.statements(name, table))
+            run(runner, engine.filled(name, table))
 
 
 def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by_sample: bool = False) -> None:
@@ -151,5 +149,7 @@ def _sampled(runner: Runner, phase: str, count: int) -> int:
 
 def run(runner: Runner, statements: list[str], ignore_errors: bool = False) -> int:
     """Execute statements, each committed; ns of all."""
+    if not statements:
+        return 0
     fields = {"statements": statements, "ignore_errors": ignore_errors}
     return sum(runner.request(RunStatements, TIMEOUT_S, **fields, expect=RunReply).ns)

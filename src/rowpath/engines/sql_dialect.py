@@ -44,6 +44,13 @@ class SqlDialect(Engine):
             return ""
         return self.lacks.get(logical_type, f"{self.title} has no type for {logical_type}")
 
+    @override
+    def filled(self, name: str, table: Table) -> list[str]:
+        """CREATE INDEX for each of `Table.indexes`; they are called after the table and their columns."""
+        return [
+            f"CREATE INDEX {'_'.join((name, *columns))} ON {name} ({', '.join(columns)})" for columns in table.indexes
+        ]
+
     def _column(self, table_name: str, column: Column, table: Table) -> str:
         words = [column.name, self._type(column)]
         if column.name == table.identity:

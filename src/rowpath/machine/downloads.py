@@ -91,8 +91,7 @@ def install(program: Path, home: Path, available: Callable[[], Availability], un
     if program.is_file():
         return
     found = available()
-    if not found.ok:
-        raise EnvironmentMissing(found.reason, found.remedy)
+    found.require()
     with _locked(home.with_name(f"{home.name}.lock")):
         if not program.is_file():
             log.info("fetching %s", found.what)

@@ -61,7 +61,7 @@ class Spl(FileEngine):
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> SplFolder:
         """A folder of files, not yet made. Errors: EnvironmentMissing."""
-        ESPROC.require()
+        ESPROC.availability().require()
         return SplFolder(deployment, place)
 
     @override

@@ -72,7 +72,7 @@ class H2(JvmEngine):
 
     @override
     def filled(self, name: str, table: Table) -> list[str]:
-        """Where its numbering goes on, and statistics."""
+        """Statistics too."""
         return [*super().filled(name, table), f"ANALYZE TABLE {name}"]
 
     @override
@@ -97,7 +97,7 @@ class H2(JvmEngine):
             jars=("h2",),
             properties=("-Dh2.bindAddress=127.0.0.1",),
             arguments=("org.h2.tools.Server", "-tcp", "-tcpPort", str(port), "-baseDir", str(home / DATABASE)),
-            ready=b"TCP server running at",
+            ready="TCP server running at",
         )
 
 

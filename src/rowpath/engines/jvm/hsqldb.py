@@ -75,7 +75,7 @@ class Hsqldb(JvmEngine):
             jars=("hsqldb",),
             properties=(),
             arguments=("org.hsqldb.server.Server", "--address", "127.0.0.1", "--port", str(port), *database),
-            ready=b"is online on port",
+            ready="is online on port",
         )
 
 

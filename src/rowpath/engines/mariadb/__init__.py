@@ -113,10 +113,6 @@ class Mariadb(SqlDialect):
         """What a server is run with. Errors: EnvironmentMissing."""
         return mariadb_binaries.programs()
 
-    def make_data(self, data: Path, arguments: list[str], user: str | None) -> None:
-        """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
-        mariadb_binaries.make_data(data, arguments, user)
-
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A server or a directory for the library, not yet started. Errors: EnvironmentMissing."""
@@ -143,6 +139,10 @@ class Mariadb(SqlDialect):
             shlex.join([program, f"--defaults-extra-file={file}", f"--protocol={protocol}", options["database"]])
             for protocol in ("tcp", "socket")
         )
+
+    @override
+    def filled(self, name: str, table: Table) -> list[str]:
+        return [*super().filled(name, table), f"ANALYZE TABLE {name}"]
 
     def fill(self, name: str, table: Table, file: Path) -> str:
         """The statement that loads a file of `generators.write_delimited` from the client's side."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from typing_extensions import override
 
 from rowpath.engines import mariadb
@@ -94,11 +92,6 @@ class Mysql(mariadb.Mariadb):
     def programs(self) -> Programs:
         """What a server is run with. Errors: EnvironmentMissing."""
         return mysql_binaries.found()
-
-    @override
-    def make_data(self, data: Path, arguments: list[str], user: str | None) -> None:
-        """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
-        mysql_binaries.make_data(data, arguments, user)
 
 
 ENGINE = Mysql()

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.programs import Programs
-from rowpath.errors import EnvironmentMissing
-from rowpath.machine import downloads, maven, processes
+from rowpath.machine import downloads, maven
 from rowpath.machine.directories import cache_dir
 from rowpath.model.availability import Availability
 
@@ -59,26 +58,13 @@ def fetch() -> str:
 
 def found() -> Programs:
     """The programs. Errors: EnvironmentMissing."""
-    here = availability()
-    client = mariadb_binaries.find("mariadb")
-    if not here.ok or client is None:
-        raise EnvironmentMissing(here.reason, here.remedy)
+    availability().require()
+    server, client = home() / "bin" / "mysqld", mariadb_binaries.find("mariadb")
+    assert client is not None
     share = home() / "share"
     arguments = (f"--basedir={home()}", f"--lc-messages-dir={share}", f"--character-sets-dir={share / 'charsets'}")
-    return Programs("MySQL", home() / "bin" / "mysqld", client, arguments)
-
-
-def make_data(data: Path, arguments: list[str], user: str | None) -> None:
-    """Make an empty data directory; its first login gets a password before anybody is let in. EnvironmentMissing."""
-    here = found()
-    done = processes.run(
-        [here.server, "--no-defaults", *here.arguments, f"--datadir={data}", *arguments, "--initialize-insecure"],
-        environment={"TMPDIR": str(data.parent)},
-        user=user,
-        directory=data.parent,
-    )
-    if done.returncode != 0:
-        raise EnvironmentMissing(f"mysqld --initialize failed: {done.stderr.strip()[-500:]}", "rowpath doctor")
+    # Its first login gets a password before the server lets anyone in.
+    return Programs(server, client, arguments, (server, "--no-defaults", *arguments, "--initialize-insecure"))
 
 
 def _can_be_fetched() -> Availability:

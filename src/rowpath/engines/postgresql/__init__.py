@@ -17,6 +17,7 @@ from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, SOCKET_KEYS, TLS_KEYS, P
 from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
+from rowpath.model.workload import Table
 
 IDLE_TIMEOUT_S = 60  # of a transaction; a probe's never rest
 
@@ -112,6 +113,14 @@ class Postgresql(SqlDialect):
     def instance(self, deployment: str, durability: str, place: Place) -> PostgresqlServer:
         """Its programs are fetched now. Errors: EnvironmentMissing."""
         return PostgresqlServer(self, durability, place, self._prefix(place.version))
+
+    @override
+    def filled(self, name: str, table: Table) -> list[str]:
+        found = super().filled(name, table)
+        if table.identity and table.rows:
+            place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
+            found.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}))")
+        return [*found, f"VACUUM ANALYZE {name}"]
 
     @override
     def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:

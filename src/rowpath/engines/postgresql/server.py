@@ -16,21 +16,19 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines import indexes
 from rowpath.engines.base import Backup, Instance, Place, Settled
 from rowpath.engines.postgresql import backup as postgresql_backup
 from rowpath.engines.postgresql import backup_manifest
 from rowpath.engines.server import PrivateServer
 from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.machine import certificates, ports, postgresql_programs, private_directories, processes
+from rowpath.machine import certificates, postgresql_programs, private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
 
 SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
-START_TIMEOUT_S = 60.0
 LOAD_TIMEOUT_S = 3600.0
 SETTINGS = {
     "shared_buffers": "256MB",
@@ -64,6 +62,9 @@ class PostgresqlServer(PrivateServer):
     """
 
     stop_steps: processes.Steps = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
+    start_timeout_s = 60.0
+    death_signal = signal.SIGQUIT  # the postmaster takes its children with it
+    port_taken_words = ("could not bind", "could not create any TCP/IP sockets")
     flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush()",)
 
     def __init__(self, dialect: SqlDialect, durability: str, place: Place, prefix: Path) -> None:
@@ -77,13 +78,7 @@ class PostgresqlServer(PrivateServer):
 
     @override
     def start(self) -> None:
-        """Start it (making its files first) and wait until it answers. Errors: EnvironmentMissing, UsageError."""
-        self.stop()
-        if self._home is None:
-            self._make()
-        if self._sockets is None:
-            self._sockets = private_directories.socket_home(self._place.socket_directory, self._user)
-        self._port = ports.start_on_one(self._title, self._place.port, self._port, self._started)
+        super().start()
         self._make_role()
 
     @override
@@ -128,11 +123,7 @@ class PostgresqlServer(PrivateServer):
         script = [f"{self._dialect.drop(name)};", f"{self._dialect.create(name, table)};"]
         if table.rows:
             script.append(rf"\copy {name} FROM {backups.literal(file)} WITH (FORMAT text, DELIMITER '|', NULL '\N')")
-            if table.identity:
-                place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
-                script.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}));")
-        script += [f"{statement};" for statement in indexes.statements(name, table)]
-        return [*script, f"VACUUM ANALYZE {name};"]
+        return script + [f"{statement};" for statement in self._dialect.filled(name, table)]
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
@@ -195,7 +186,7 @@ class PostgresqlServer(PrivateServer):
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """Its own program, over the socket. Errors: EnvironmentMissing."""
-        backups.require(postgresql_backup.availability(way))
+        postgresql_backup.availability(way).require()
         kept = backups.place_in(folder) / ("data" if way == "basebackup" else f"{DATABASE}.dump")
         where, environment = self._way_in()
         options = postgresql_backup.arguments(way, str(kept), SUPERUSER, ROLE, DATABASE)
@@ -229,6 +220,7 @@ class PostgresqlServer(PrivateServer):
         private_directories.write_private(home / "pgpass", "".join(lines))
         return home
 
+    @override
     def _make(self) -> None:
         home = self._make_home()
         data = home / "data"
@@ -259,34 +251,11 @@ class PostgresqlServer(PrivateServer):
             file, "".join(f"{name} = '{value}'\n" for name, value in settings.items()), self._user
         )
 
-    def _started(self, port: int) -> bool:
-        """Start the postmaster; False when its port is taken."""
-        self._port = port
+    @override
+    def _started(self) -> bool:
         self._configure()
-        home = self._files()
-        log = home / "server.log"
-        with log.open("ab") as stderr:
-            begin = stderr.tell()
-            self._process = processes.start(
-                [self._program("postgres"), "-D", home / "data"],
-                environment={"LC_ALL": "C", "TZ": "UTC", **self._place.environment},
-                cpus=self._place.server_cpus,
-                user=self._user,
-                directory=home,
-                stderr=stderr,
-                death_signal=signal.SIGQUIT,  # the postmaster takes its children with it
-            )
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline:
-            if self.check():
-                return True
-            if processes.wait(self._process, 0.02):
-                text = log.read_bytes()[begin:].decode(errors="replace").strip()
-                if "could not bind" in text or "could not create any TCP/IP sockets" in text:
-                    return False
-                raise EnvironmentMissing(f"PostgreSQL did not start: {text[-500:]}", f"read {log}")
-        self.stop()
-        raise EnvironmentMissing(f"PostgreSQL did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
+        command = [str(self._program("postgres")), "-D", str(self._files() / "data")]
+        return self._launched(command, {"LC_ALL": "C", "TZ": "UTC"})
 
     def _make_role(self) -> None:
         if not self._ask(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}';"):

@@ -11,7 +11,6 @@ from typing_extensions import override
 from rowpath.engines import backup as backups
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Backup, Instance, LoadingCost, Place
-from rowpath.engines.duckdb import backup as duckdb_backup
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.probe_facts import FileLayout, ProbeFacts, Syntax
 from rowpath.engines.sql_dialect import SqlDialect
@@ -20,6 +19,8 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
+
+BACKUP_WAY = "copy"
 
 
 class DuckDb(SqlDialect):
@@ -93,11 +94,11 @@ class DuckDb(SqlDialect):
 
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
         """Its copy into another database."""
-        return (duckdb_backup.WAY,)
+        return (BACKUP_WAY,)
 
     def backup_availability(self, way: str) -> Availability:
         """Whether it can run here: it needs no program."""
-        return self.availability() if way == duckdb_backup.WAY else backups.unknown("DuckDB", way)
+        return self.availability() if way == BACKUP_WAY else backups.unknown("DuckDB", way)
 
     @override
     def slow_query(self) -> str:
@@ -125,9 +126,18 @@ class DuckdbFile(EmbeddedDatabase):
         private_directories.sync(self._database)
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
-        """Statements of the path's own client. Errors: EnvironmentMissing."""
-        backups.require(self._engine.backup_availability(way))
-        return duckdb_backup.backup(self._copy(path), folder)
+        """Its copy into another database, attached beside it, in one transaction. Errors: EnvironmentMissing."""
+        self._engine.backup_availability(way).require()
+        database = self._copy(path)
+        kept = backups.place_in(folder) / database.name
+        attached = f"kept_{kept.parent.name.rpartition('-')[2]}"  # several may be ready at once
+        return Backup(
+            way,
+            kept,
+            f"COPY FROM DATABASE {database.stem} TO {attached}",
+            before=(f"ATTACH {backups.literal(kept)} AS {attached}",),
+            afterwards=(f"CHECKPOINT {attached}", f"DETACH {attached}"),
+        )
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
         """A copy of the file that it kept, opened once. Errors: RowpathError."""
