@@ -13,7 +13,7 @@ from uuid import UUID
 
 from rowpath.errors import UsageError
 from rowpath.model.workload import Column, Parameters, Phase, Table, Workload
-from rowpath.workloads import library_tables, tpch
+from rowpath.workloads import tpch
 from rowpath.workloads.codec import MASK64, plain_decimal
 
 Row = tuple[Any, ...]
@@ -223,6 +223,34 @@ WIDE_COLUMNS = (
 )
 
 
+_SCATTER = 0x9E3779B97F4B  # odd, so that every code below 2⁴⁸ occurs once: the order of codes is not that of ids
+_WORDS = (
+    *("amber", "bridge", "cedar", "delta", "ember", "fjord", "garden", "harbour"),
+    *("island", "jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble"),
+)
+_FIRST_ADDED = datetime(2001, 1, 1)
+
+
+def _items(seed: int, index: int) -> Row:
+    """An item of the workload `library`, of about 230 bytes."""
+    bits, second = draw(seed, 2 * index), draw(seed, 2 * index + 1)
+    words = [_WORDS[bits >> shift & 15] for shift in range(0, 56, 4)]
+    return (
+        index + 1,
+        f"{index * _SCATTER & (1 << 48) - 1:012x}",
+        " ".join(words[:5]),
+        f"{words[5]} {words[6]}",
+        _FIRST_ADDED + timedelta(seconds=index * 31 + second % 31),
+        Decimal(second % 9_999_999 + 1).scaleb(-2),
+        f"{' '.join(words[7:])} {second:016x} {bits:016x}",
+    )
+
+
+def _ledger(seed: int, index: int) -> Row:
+    """A row of that workload's ledger at its start: its number counts what was written."""
+    return index + 1, 0, f"{draw(seed, index):016x}{index:016x}"
+
+
 def _offsets(seed: int, index: int) -> Row:
     return (index,)
 
@@ -230,13 +258,14 @@ def _offsets(seed: int, index: int) -> Row:
 _MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
     "hits": (HITS_COLUMNS, _hits),
     "hits-numbered": (("ID", *HITS_COLUMNS), _hits_numbered),
+    "items": (("id", "code", "title", "author", "added", "price", "note"), _items),
+    "ledger": (("id", "n", "note"), _ledger),
     "mydata2": (("KEY1", "DATA1"), _mydata2),
     "offsets": (("offset",), _offsets),
     "tab1": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1),
     "tab1-changed": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1_changed),
     "types": (tuple(_EVERY_TYPE), _types),
     "wide": (WIDE_COLUMNS, _wide),
-    **library_tables.makers(draw),
 }
 
 # The columns that each makes; those of tpch.py read them from files.

@@ -24,11 +24,6 @@ Range = tuple[int, int]
 SEGMENTED = {"file": "bytes", "parquet": "records", "arrow": "records", "spl": "records"}
 
 
-def parts(path: AccessPath) -> int:
-    """In how many parts the path retrieves: one for each client."""
-    return path.clients
-
-
 def parameters(
     workload: Workload, phase: Phase, path: AccessPath, directory: Path | None
 ) -> tuple[tuple[Column, ...], list[Range]]:
@@ -40,7 +35,7 @@ def parameters(
     asked = phase.parameters
     assert asked is not None
     table = workload.tables[generators.parameter_table(workload, phase)]
-    n = parts(path)
+    n = path.clients
     counted = SEGMENTED.get(path.engine)
     if counted:
         number = Column("segment", "integer", bits=64)
