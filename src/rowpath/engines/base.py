@@ -129,6 +129,7 @@ class Engine(Dialect, Protocol):
     loading: LoadingCost = LoadingCost()  # as seen at scales 0.1 and 1 on two slow cores
     downloads: Mapping[str, Fetchable] = {}  # by name: what comes on request only, beside the engine itself
     probe: ProbeFacts = ProbeFacts()
+    slow_query: str = ""  # a SELECT without any table of ours that would run for minutes; empty: there is no SQL
 
     def availability(self) -> Availability:
         """Whether it can run here; quick, without starting it."""
@@ -161,10 +162,6 @@ class Engine(Dialect, Protocol):
     def settle_statements(self) -> list[str]:
         """SQL that the runner itself executes to settle an embedded database (checkpoint)."""
         return []
-
-    def slow_query(self) -> str:
-        """A SELECT without any table of ours that would run for minutes; empty where nothing can be queried."""
-        return ""
 
     def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:
         """How a person connects to its server: commands to copy, or the URL and the file with its login.

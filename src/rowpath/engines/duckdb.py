@@ -52,6 +52,7 @@ class DuckDb(SqlDialect):
         "array": "{integer}[]",
     }
     identity_words = "DEFAULT nextval('{table}_{column}')"
+    slow_query = "SELECT count(*) FROM range(10000000) AS a, range(10000000) AS b WHERE a.range * b.range % 7 = 3"
     loading = LoadingCost(0, 0.6, 50e6)
     probe = ProbeFacts(
         schemes=("duckdb",),
@@ -99,10 +100,6 @@ class DuckDb(SqlDialect):
     def backup_availability(self, way: str) -> Availability:
         """Whether it can run here: it needs no program."""
         return self.availability() if way == BACKUP_WAY else backups.unknown("DuckDB", way)
-
-    @override
-    def slow_query(self) -> str:
-        return "SELECT count(*) FROM range(10000000) AS a, range(10000000) AS b WHERE a.range * b.range % 7 = 3"
 
 
 class DuckdbFile(EmbeddedDatabase):

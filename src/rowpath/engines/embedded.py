@@ -64,9 +64,7 @@ class EmbeddedDatabase(Instance):
     @override
     def size_bytes(self) -> int:
         """Bytes of the loaded database, its log included."""
-        return (
-            private_directories.size_bytes(self._database) if self._database.is_dir() else self._database.stat().st_size
-        )
+        return private_directories.size_bytes(self._database)
 
     @override
     def facts(self) -> dict[str, str]:

@@ -117,10 +117,12 @@ def port_taken(port: int) -> bool:
         return False
 
 
-def size_bytes(folder: Path) -> int:
-    """Bytes of all files in a folder; files that vanish meanwhile do not count."""
+def size_bytes(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder; files that vanish meanwhile do not count."""
+    if path.is_file():
+        return path.stat().st_size
     total = 0
-    for parent, _, names in os.walk(folder):
+    for parent, _, names in os.walk(path):
         for name in names:
             with contextlib.suppress(OSError):
                 total += (Path(parent) / name).lstat().st_size

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -75,8 +74,7 @@ class TextFolder(Instance):
                     _link(kept, file)
                 else:
                     write_delimited(file, table)
-            with file.open("rb") as handle:
-                os.fsync(handle.fileno())
+        private_directories.sync(self._folder)
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:

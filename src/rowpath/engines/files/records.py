@@ -20,9 +20,15 @@ NO_C_TYPE = ("interval", "array")
 class RecordEngine(Engine):
     """The kind of engine: always embedded; its words (`create`, `drop`) are those of its adapter."""
 
-    title: str
-    library: tuple[str, str]  # its file name, and the function that tells its version: `(int *, int *, int *)`
     deployments: tuple[str, ...] = ("embedded",)
+
+    def __init__(self, name: str, order: int, title: str, library: str, version_function: str) -> None:
+        """`library`: its file's name; `version_function` in it writes the version to `(int *, int *, int *)`."""
+        self.name = name
+        self.order = order
+        self.title = title
+        self._library = library
+        self._version_function = version_function
 
     @override
     def availability(self) -> Availability:
@@ -31,10 +37,9 @@ class RecordEngine(Engine):
     @override
     def version(self) -> str:
         """What the library says of itself; `none` when it is not here."""
-        name, function = self.library
         parts = [ctypes.c_int() for _ in range(3)]
         try:
-            getattr(ctypes.CDLL(name), function)(*map(ctypes.byref, parts))
+            getattr(ctypes.CDLL(self._library), self._version_function)(*map(ctypes.byref, parts))
         except (OSError, AttributeError):
             return "none"
         return ".".join(str(part.value) for part in parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
@@ -10,6 +10,7 @@ from typing_extensions import override
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import FileEngine, TextFolder
+from rowpath.machine import private_directories
 from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -94,12 +95,10 @@ class SplFolder(TextFolder):
         options = {"engine": "spl", "durability": "none", **self.options(AccessPath.of({}))}
         with load_through_runner.connected(options) as runner:
             for name, table in tables.items():
-                file = self._folder / f"{name}.ctx"
                 source = self._folder / f"{name}.tbl"
-                load_through_runner.run(runner, [composite(str(file), str(source), table)])
+                load_through_runner.run(runner, [composite(str(source.with_suffix(".ctx")), str(source), table)])
                 source.unlink()
-                with file.open("rb") as handle:
-                    os.fsync(handle.fileno())
+        private_directories.sync(self._folder)
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
@@ -114,7 +113,7 @@ class SplFolder(TextFolder):
         return {"version": ESPROC_VERSION, "format": format_name}
 
     @property
-    def _configuration(self) -> Any:
+    def _configuration(self) -> Path:
         return self._folder / "raqsoftConfig.xml"
 
 

@@ -34,6 +34,7 @@ class H2(JvmEngine):
     backup_way = "backup-to"
     greeting = bytes(8)  # an impossible version of its protocol
     server_url = "jdbc:h2:tcp://{host}:{port}/./{database}"
+    slow_query = "SELECT COUNT(*) FROM SYSTEM_RANGE(1, 1000000) a, SYSTEM_RANGE(1, 1000000) b WHERE a.X + b.X < 0"
     loading = LoadingCost(0, 2.4, 6e6)
     probe = ProbeFacts(
         schemes=("h2",),
@@ -64,11 +65,6 @@ class H2(JvmEngine):
     def settle_statements(self) -> list[str]:
         """Everything into the file and the file to the disk, by whoever is connected."""
         return ["CHECKPOINT SYNC"]
-
-    @override
-    def slow_query(self) -> str:
-        """A query that runs for minutes and needs no table of ours."""
-        return "SELECT COUNT(*) FROM SYSTEM_RANGE(1, 1000000) a, SYSTEM_RANGE(1, 1000000) b WHERE a.X + b.X < 0"
 
     @override
     def filled(self, name: str, table: Table) -> list[str]:

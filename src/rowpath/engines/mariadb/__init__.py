@@ -92,6 +92,7 @@ class Mariadb(SqlDialect):
     identity_words = "AUTO_INCREMENT"
     identity_is_key = True
     nullable_word = "NULL"  # some types would otherwise be NOT NULL
+    slow_query = "SELECT count(*) FROM " + ", ".join(f"information_schema.collations AS c{n}" for n in range(1, 7))
     loading = LoadingCost(350e6, 4.5, 20e6)
     probe = probe_facts("mariadb", "client", "client-mariadb")
 
@@ -175,12 +176,6 @@ class Mariadb(SqlDialect):
     def backup_availability(self, way: str) -> Availability:
         """Whether the program for it is here."""
         return backup.availability(way)
-
-    @override
-    def slow_query(self) -> str:
-        """Minutes of counting combinations of something that every server and the library have."""
-        names = ", ".join(f"information_schema.collations AS c{number}" for number in range(1, 7))
-        return f"SELECT count(*) FROM {names}"
 
     @override
     def _type(self, column: Column) -> str:

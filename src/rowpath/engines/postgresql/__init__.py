@@ -58,6 +58,7 @@ class Postgresql(SqlDialect):
         "array": "integer[]",
     }
     integers = {16: "smallint", 32: "integer", 64: "bigint"}
+    slow_query = "SELECT count(*) FROM generate_series(1, 1000000) AS a CROSS JOIN generate_series(1, 1000000) AS b"
     loading = LoadingCost(50e6, 3.5, 40e6)
     probe = ProbeFacts(
         schemes=("postgresql", "postgres"),
@@ -140,11 +141,6 @@ class Postgresql(SqlDialect):
     def backup_availability(self, way: str) -> Availability:
         """Whether the programs for it are here."""
         return backup.availability(way)
-
-    @override
-    def slow_query(self) -> str:
-        """Minutes of counting pairs."""
-        return "SELECT count(*) FROM generate_series(1, 1000000) AS a CROSS JOIN generate_series(1, 1000000) AS b"
 
     def _prefix(self, version: str) -> Path:
         if version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None:

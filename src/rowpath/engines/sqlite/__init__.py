@@ -73,6 +73,7 @@ class Sqlite(SqlDialect):
     }
     identity_words = ""  # it is the row id
     identity_is_key = True
+    slow_query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
     loading = LoadingCost(0, 1.05, 13e6)
     probe = ProbeFacts(
         schemes=("sqlite",),
@@ -108,11 +109,6 @@ class Sqlite(SqlDialect):
     def backup_availability(self, way: str) -> Availability:
         """Always: the controller's own Python calls the API."""
         return self.availability() if way in BACKUP_WAYS else backups.unknown("SQLite", way)
-
-    @override
-    def slow_query(self) -> str:
-        """Minutes of counting up in a recursion."""
-        return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
 
 
 class SqliteFile(EmbeddedDatabase):
