@@ -13,17 +13,14 @@ from rowpath.engines import load_through_runner
 from rowpath.engines.base import Backup, Instance, LoadingCost, Place
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.probe_facts import FileLayout, ProbeFacts, Syntax
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
 
-BACKUP_WAY = "copy"
 
-
-class DuckDb(SqlDialect):
+class DuckDb(backups.BackupWays):
     """The kind of engine: DuckDB, always embedded. Durability full: each commit syncs its log; none: fsync_mode=NONE.
 
     A connection says so itself: the setting `fsync_mode` is the process's, not the file's.
@@ -31,6 +28,7 @@ class DuckDb(SqlDialect):
 
     name = "duckdb"
     title = "DuckDB"
+    ways = ("copy",)
     order = 14
     deployments: tuple[str, ...] = ("embedded",)
     types = {
@@ -92,14 +90,6 @@ class DuckDb(SqlDialect):
     def settle_statements(self) -> list[str]:
         """The log goes into the file."""
         return ["CHECKPOINT"]
-
-    def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """Its copy into another database."""
-        return (BACKUP_WAY,)
-
-    def backup_availability(self, way: str) -> Availability:
-        """Whether it can run here: it needs no program."""
-        return self.availability() if way == BACKUP_WAY else backups.unknown("DuckDB", way)
 
 
 class DuckdbFile(EmbeddedDatabase):

@@ -105,7 +105,6 @@ class PingServer(PrivateServer):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """Where it listens."""
         return {"host": "127.0.0.1", "port": self._port, "socket": str(self._sockets and self._sockets / "ping")}
 
 

@@ -76,7 +76,6 @@ class ColumnarFolder(TextFolder):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The folder."""
         return {"path": str(self._folder)}
 
     @override

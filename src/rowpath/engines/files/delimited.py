@@ -78,7 +78,6 @@ class TextFolder(Instance):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The folder and the delimiter."""
         return {"path": str(self._folder), "delimiter": DELIMITER}
 
     @override
@@ -87,12 +86,10 @@ class TextFolder(Instance):
 
     @override
     def size_bytes(self) -> int:
-        """Bytes of all files."""
         return private_directories.size_bytes(self._folder)
 
     @override
     def facts(self) -> dict[str, str]:
-        """The format."""
         return {"format": "delimited text", "delimiter": DELIMITER, "encoding": "UTF-8"}
 
 

@@ -67,7 +67,6 @@ class Spl(FileEngine):
 
     @override
     def supports(self, logical_type: str) -> str:
-        """Empty when SPL reads the logical type exactly from text, else the reason."""
         return "" if logical_type in TYPES else f"SPL has no exact {logical_type} in a text file"
 
 
@@ -108,7 +107,6 @@ class SplFolder(TextFolder):
 
     @override
     def facts(self) -> dict[str, str]:
-        """Version and format."""
         format_name = "delimited text" if self._storage == "text" else "composite table (columns, LZ4)"
         return {"version": ESPROC_VERSION, "format": format_name}
 

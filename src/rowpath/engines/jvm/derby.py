@@ -51,7 +51,7 @@ class Derby(JvmEngine):
     }
     made_file = "service.properties"
     lock_file = "db.lck"
-    backup_way = "procedure"
+    ways = ("procedure",)
     drop_words = "DROP TABLE {name}"
     server_url = "jdbc:derby://{host}:{port}/{database}"
     downloads = derby_legacy.DOWNLOADS
@@ -112,7 +112,6 @@ class Derby(JvmEngine):
 
     @override
     def supports(self, logical_type: str) -> str:
-        """Empty when it has the logical type, else the reason."""
         if self.version() == derby_legacy.VERSION and logical_type in ("float32", "float64"):
             return f"the greatest values of REAL and DOUBLE are out of range in Derby {derby_legacy.VERSION}"
         return super().supports(logical_type)
@@ -128,7 +127,6 @@ class Derby(JvmEngine):
 
     @override
     def settle_statements(self) -> list[str]:
-        """A checkpoint, by whoever is connected: the embedded runner, or any client of the server."""
         return ["CALL SYSCS_UTIL.SYSCS_CHECKPOINT_DATABASE()"]
 
     @override

@@ -49,7 +49,6 @@ class JvmDirectory(EmbeddedDatabase):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The path's own copy."""
         return {"path": self._engine.path(self._copy(path))}
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:

@@ -10,19 +10,18 @@ from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines import backup as backups
 from rowpath.engines import load_through_runner
+from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import Backup, Instance, Place
 from rowpath.engines.jvm.base import ServerCommand
 from rowpath.engines.jvm.embedded import JvmDirectory
 from rowpath.engines.jvm.server import JvmServer
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
 
 
-class JvmEngine(SqlDialect):
+class JvmEngine(BackupWays):
     """The kind of engine: one of those written in Java. Its module fills in what makes it that one."""
 
     deployments: tuple[str, ...] = ("embedded", "server")
@@ -33,7 +32,6 @@ class JvmEngine(SqlDialect):
     made_file: str  # in that directory once the database was made
     lock_file = ""  # in it while the database is open; empty where no file tells
     user: str
-    backup_way: str
     server_url: str  # of JDBC, with {host}, {port}, {database}
     greeting = b""  # what the server answers, or hangs up on, at once; empty where `ping` asks in another way
 
@@ -62,14 +60,6 @@ class JvmEngine(SqlDialect):
         login = f"url={url}\nuser={options['user']}\npassword={options['password']}\n"
         private_directories.write_private(file, login)
         return url, f"user and password: {file}"
-
-    def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """Its one statement."""
-        return (self.backup_way,)
-
-    def backup_availability(self, way: str) -> Availability:
-        """Whether it can run here: it needs no program."""
-        return self.availability() if way == self.backup_way else backups.unknown(self.title, way)
 
     def backup(self, way: str, folder: Path) -> Backup:
         """How an open database is backed up into that folder of the server's user. Errors: EnvironmentMissing."""

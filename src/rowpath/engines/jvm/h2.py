@@ -31,7 +31,7 @@ class H2(JvmEngine):
     inside = DATABASE
     made_file = f"{DATABASE}.mv.db"
     user = "SA"
-    backup_way = "backup-to"
+    ways = ("backup-to",)
     greeting = bytes(8)  # an impossible version of its protocol
     server_url = "jdbc:h2:tcp://{host}:{port}/./{database}"
     slow_query = "SELECT COUNT(*) FROM SYSTEM_RANGE(1, 1000000) a, SYSTEM_RANGE(1, 1000000) b WHERE a.X + b.X < 0"

@@ -33,7 +33,7 @@ class Hsqldb(JvmEngine):
     made_file = f"{DATABASE}.script"
     lock_file = f"{DATABASE}.lck"
     user = "SA"
-    backup_way = "backup"
+    ways = ("backup",)
     server_url = "jdbc:hsqldb:hsql://{host}:{port}/{database}"
     # HSQLDB checks for a cancel only while it reads a stored table: of system tables only BLOCKS is one.
     slow_query = (

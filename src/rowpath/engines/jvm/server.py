@@ -45,7 +45,6 @@ class JvmServer(PrivateServer):
 
     @override
     def check(self) -> bool:
-        """Whether it answers."""
         if not self.pids():
             return False
         ping = self._engine.ping(self._port)

@@ -10,6 +10,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import Instance, LoadingCost, Place
 from rowpath.engines.mariadb import backup, client_login
 from rowpath.engines.mariadb import programs as mariadb_binaries
@@ -17,7 +18,6 @@ from rowpath.engines.mariadb.embedded import MariadbDirectory
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.engines.mariadb.settings import Flavour
 from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, SOCKET_KEYS, TLS_KEYS, ProbeFacts, Syntax
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
@@ -73,7 +73,7 @@ def probe_facts(scheme: str, *option_groups: str) -> ProbeFacts:
     )
 
 
-class Mariadb(SqlDialect):
+class Mariadb(BackupWays):
     """The kind of engine: MariaDB. What durability promises depends on the storage: `durabilities_of`."""
 
     name = "mariadb"
@@ -82,6 +82,7 @@ class Mariadb(SqlDialect):
     title = "MariaDB"
     deployments: tuple[str, ...] = ("server", "embedded")
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
+    ways: tuple[str, ...] = (backup.DUMP, backup.PHYSICAL)
     types = TYPES
     integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT"}
     lacks = {
@@ -98,12 +99,10 @@ class Mariadb(SqlDialect):
 
     @override
     def availability(self) -> Availability:
-        """Whether it can run here; starts nothing."""
         return mariadb_binaries.availability()
 
     @override
     def version(self) -> str:
-        """The server's."""
         return mariadb_binaries.version_here()
 
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
@@ -169,13 +168,18 @@ class Mariadb(SqlDialect):
         checkpoint = ["SET GLOBAL innodb_log_checkpoint_now = ON"] if mariadb_binaries.has_checkpoint() else []
         return ["FLUSH TABLES", *checkpoint]
 
+    @override
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """Its programs, which connect to a server: its library can be reached by none."""
-        return backup.WAYS if deployment == "server" else ()
+        """Its programs, which connect to a server; none can connect to its library."""
+        return self.ways if deployment == "server" else ()
 
+    @override
     def backup_availability(self, way: str) -> Availability:
-        """Whether the program for it is here."""
-        return backup.availability(way)
+        """Whether the program of that name is here."""
+        here = super().backup_availability(way)
+        if here.ok and mariadb_binaries.find(way) is None:
+            return Availability(False, here.what, f"MariaDB's program {way} is missing", backup.INSTALL[way])
+        return here
 
     @override
     def _type(self, column: Column) -> str:

@@ -68,7 +68,6 @@ class MariadbServer(PrivateServer):
 
     @override
     def check(self) -> bool:
-        """Whether it answers."""
         if not self.pids():
             return False
         try:
@@ -78,7 +77,6 @@ class MariadbServer(PrivateServer):
 
     @override
     def stop(self) -> None:
-        """Stop it by pid; harmless when stopped already. Its data stays for another start."""
         if self._console is not None:
             self._console.close()
             self._console = None
@@ -164,7 +162,6 @@ class MariadbServer(PrivateServer):
 
     @override
     def facts(self) -> dict[str, str]:
-        """Effective settings, build and version, read from the live server."""
         options = settings.settings(self._engine.flavour, self.storage, self.durability)
         names = [name.replace("-", "_") for name in options]
         wanted = ", ".join(f"'{name}'" for name in (*names, *settings.SHOWN))
@@ -178,7 +175,6 @@ class MariadbServer(PrivateServer):
 
     @override
     def secrets(self) -> list[str]:
-        """Both passwords."""
         return list(self._passwords.values())
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:

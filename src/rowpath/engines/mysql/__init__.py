@@ -23,6 +23,7 @@ class Mysql(mariadb.Mariadb):
     title = "MySQL"
     deployments: tuple[str, ...] = ("server",)
     storages: tuple[str, ...] = ("innodb", "myisam")
+    ways = ()  # the artefact has only the server
     types = mariadb.TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
     loading = LoadingCost(350e6, 4.5, 15e6)
     probe = mariadb.probe_facts("mysql", "client")
@@ -73,13 +74,7 @@ class Mysql(mariadb.Mariadb):
         return mysql_binaries.fetched()
 
     @override
-    def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """None: the artefact has only the server."""
-        return ()
-
-    @override
     def backup_availability(self, way: str) -> Availability:
-        """Never."""
         reason = "the artefact has no program that makes backups, and the server's clone plugin came later (8.0.17)"
         return Availability(False, mysql_binaries.WHAT, reason, "engine=mariadb")
 
@@ -90,7 +85,6 @@ class Mysql(mariadb.Mariadb):
 
     @override
     def programs(self) -> Programs:
-        """What a server is run with. Errors: EnvironmentMissing."""
         return mysql_binaries.found()
 
 

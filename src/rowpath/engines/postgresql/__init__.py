@@ -9,12 +9,12 @@ from typing import Any
 
 from typing_extensions import override
 
+from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Place
-from rowpath.engines.postgresql import backup, client_login
+from rowpath.engines.postgresql import client_login
 from rowpath.engines.postgresql.client_login import PORT
-from rowpath.engines.postgresql.server import PostgresqlServer
+from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
 from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, SOCKET_KEYS, TLS_KEYS, ProbeFacts, Syntax
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
@@ -32,12 +32,13 @@ def _session_statements(_version: str, timeout_ms: int) -> tuple[str, ...]:
     )
 
 
-class Postgresql(SqlDialect):
+class Postgresql(BackupWays):
     """The kind of engine: PostgreSQL, always a server."""
 
     name = "postgresql"
     title = "PostgreSQL"
     order = 20
+    ways = tuple(BACKUP_PROGRAMS)
     deployments = ("server",)
     types = {
         "decimal": "numeric({precision},{scale})",
@@ -75,7 +76,6 @@ class Postgresql(SqlDialect):
 
     @override
     def availability(self) -> Availability:
-        """Whether it can run here; fetches and starts nothing."""
         return postgresql_programs.availability()
 
     @override
@@ -134,13 +134,16 @@ class Postgresql(SqlDialect):
             for host in (options["host"], options["socket_dir"])
         )
 
-    def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """The cluster's files, and a dump."""
-        return tuple(backup.PROGRAMS)
-
+    @override
     def backup_availability(self, way: str) -> Availability:
-        """Whether the programs for it are here."""
-        return backup.availability(way)
+        """Whether the programs for it are here, or come with the server's."""
+        here, named = super().backup_availability(way), postgresql_programs.named()
+        if here.ok and named is not None:
+            for program in BACKUP_PROGRAMS[way]:
+                if not (named / "bin" / program).is_file():
+                    remedy = "apt-get install postgresql-client, or unset ROWPATH_POSTGRESQL"
+                    return Availability(False, here.what, f"there is no {named}/bin/{program}", remedy)
+        return here
 
     def _prefix(self, version: str) -> Path:
         if version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None:

@@ -11,16 +11,14 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, Place, Settled
-from rowpath.engines.postgresql import backup as postgresql_backup
 from rowpath.engines.postgresql import backup_manifest
 from rowpath.engines.server import PrivateServer
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import certificates, postgresql_programs, private_directories, processes
 from rowpath.model.path import AccessPath
@@ -28,6 +26,11 @@ from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
 
+if TYPE_CHECKING:
+    from rowpath.engines.postgresql import Postgresql
+
+# Way → the program that makes the backup, and the one that restores it where more than a server is needed.
+BACKUP_PROGRAMS = {"basebackup": ("pg_basebackup",), "dump": ("pg_dump", "pg_restore")}
 SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
 LOAD_TIMEOUT_S = 3600.0
 SETTINGS = {
@@ -67,10 +70,10 @@ class PostgresqlServer(PrivateServer):
     port_taken_words = ("could not bind", "could not create any TCP/IP sockets")
     flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush()",)
 
-    def __init__(self, dialect: SqlDialect, durability: str, place: Place, prefix: Path) -> None:
+    def __init__(self, engine: Postgresql, durability: str, place: Place, prefix: Path) -> None:
         super().__init__("PostgreSQL", durability, place)
         self.version = place.version or postgresql_programs.version(prefix)
-        self._dialect = dialect
+        self._engine = engine
         self._prefix = prefix
         self._tls = postgresql_programs.has_tls(prefix) and not certificates.problem()
         self._passwords = {SUPERUSER: secrets.token_urlsafe(24), ROLE: secrets.token_urlsafe(24)}
@@ -120,14 +123,13 @@ class PostgresqlServer(PrivateServer):
         self._checkpoint()
 
     def _filling(self, name: str, table: Table, file: Path) -> list[str]:
-        script = [f"{self._dialect.drop(name)};", f"{self._dialect.create(name, table)};"]
+        script = [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
         if table.rows:
             script.append(rf"\copy {name} FROM {backups.literal(file)} WITH (FORMAT text, DELIMITER '|', NULL '\N')")
-        return script + [f"{statement};" for statement in self._dialect.filled(name, table)]
+        return script + [f"{statement};" for statement in self._engine.filled(name, table)]
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """Where it listens and the runners' own login."""
         return {
             "host": "127.0.0.1",
             "port": self._port,
@@ -169,7 +171,6 @@ class PostgresqlServer(PrivateServer):
 
     @override
     def facts(self) -> dict[str, str]:
-        """Effective settings, build and version, read from the live server."""
         wanted = ", ".join(f"'{name}'" for name in (*SETTINGS, *DURABILITY["full"], *TLS, *SHOWN))
         rows = self._ask(
             f"SELECT lower(name), current_setting(name) FROM pg_settings WHERE lower(name) IN ({wanted}) ORDER BY 1;"
@@ -186,11 +187,17 @@ class PostgresqlServer(PrivateServer):
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """Its own program, over the socket. Errors: EnvironmentMissing."""
-        postgresql_backup.availability(way).require()
-        kept = backups.place_in(folder) / ("data" if way == "basebackup" else f"{DATABASE}.dump")
+        self._engine.backup_availability(way).require()
+        place = backups.place_in(folder)
         where, environment = self._way_in()
-        options = postgresql_backup.arguments(way, str(kept), SUPERUSER, ROLE, DATABASE)
-        program = str(self._client(postgresql_backup.PROGRAMS[way][0]))
+        program = str(self._client(BACKUP_PROGRAMS[way][0]))
+        if way == "basebackup":
+            kept = place / "data"
+            # At once: the usual checkpoint may take its time, and an hour lies between two of this server's.
+            options = ["-U", SUPERUSER, "-D", str(kept), "--wal-method=stream", "--checkpoint=fast"]
+        else:
+            kept = place / f"{DATABASE}.dump"
+            options = ["-U", ROLE, "-d", DATABASE, "--format=custom", "--file", str(kept)]
         return Backup(way, kept, command=(program, *where, *options), environment=environment)
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
@@ -199,7 +206,7 @@ class PostgresqlServer(PrivateServer):
         It has the same logins. Errors: RowpathError.
         """
         place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
-        server = PostgresqlServer(self._dialect, self.durability, place, self._prefix)
+        server = PostgresqlServer(self._engine, self.durability, place, self._prefix)
         server._passwords = self._passwords
         with backups.restoring(backup, server):
             if backup.way == "basebackup":

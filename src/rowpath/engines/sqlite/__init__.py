@@ -19,7 +19,6 @@ from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, LoadingCost, Place
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts, Syntax
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
@@ -29,7 +28,6 @@ from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_value, rows
 
 PENDING_BYTE = 0x4000_0000  # from here on SQLite's own locks: pending, reserved, then those of readers
-BACKUP_WAYS = ("vacuum-into", "api")
 BACKUP_PROGRAM = Path(__file__).with_name("backup_script.py")
 WAL_LOCKS = 120  # in the -shm file: writer, checkpointer, recovery, readers
 
@@ -48,11 +46,12 @@ def _written_when_read(main: Path) -> str:
     return "SQLite's write-ahead log has its readers write to the -shm file" if wal else ""
 
 
-class Sqlite(SqlDialect):
+class Sqlite(backups.BackupWays):
     """The kind of engine: SQLite, always embedded. Durability full: WAL, synchronous=FULL; none: synchronous=OFF."""
 
     name = "sqlite"
     title = "SQLite"
+    ways = ("vacuum-into", "api")
     order = 10
     deployments = ("embedded",)
     integers = dict.fromkeys((16, 32, 64), "INTEGER")
@@ -101,14 +100,6 @@ class Sqlite(SqlDialect):
     def settle_statements(self) -> list[str]:
         """The log goes back into the main file."""
         return ["PRAGMA wal_checkpoint(TRUNCATE)"]
-
-    def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """A statement, and the backup API."""
-        return BACKUP_WAYS
-
-    def backup_availability(self, way: str) -> Availability:
-        """Always: the controller's own Python calls the API."""
-        return self.availability() if way in BACKUP_WAYS else backups.unknown("SQLite", way)
 
 
 class SqliteFile(EmbeddedDatabase):
