@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import socket
-import subprocess
 from typing import Any
 
 from typing_extensions import override
 
 from rowpath.engines.base import Engine, Instance, Place
 from rowpath.engines.server import PrivateServer
-from rowpath.errors import EnvironmentMissing
 from rowpath.machine import private_directories, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-
-START_TIMEOUT_S = 10.0
 
 
 class Null(Engine):
@@ -78,18 +73,9 @@ class PingServer(PrivateServer):
             stall_ns=self.stall_ns,
             stall_every=self.stall_every,
         )
-        self._process = processes.start(
-            command,
-            environment=self._place.environment,
-            cpus=self._place.server_cpus,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        self._process, self._port = processes.start_listener(
+            "the ping server", command, self._place.environment, self._place.server_cpus
         )
-        line = processes.first_line(self._process, START_TIMEOUT_S)
-        if not line.startswith("ready tcp="):
-            self.stop()
-            raise EnvironmentMissing(f"the ping server did not start (it said {json.dumps(line)})", "rowpath doctor")
-        self._port = int(line.removeprefix("ready tcp="))
 
     @override
     def check(self) -> bool:

