@@ -1,4 +1,4 @@
-"""What the ways of all engines to back a database up, and to restore it, have in common."""
+"""What all engines share to back a database up and to restore it."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class BackupWays(SqlDialect):
         return self.ways
 
     def backup_availability(self, way: str) -> Availability:
-        """Whether that way can be gone here; quick."""
+        """Whether that way works here; quick."""
         if way in self.ways:
             return self.availability()
         return Availability(False, self.title, f"{self.title} has no backup '{way}'", "rowpath engine list")
 
 
 def run(arguments: Sequence[str | Path], environment: Mapping[str, str] = {}, source: Path | None = None) -> None:
-    """Run a program that restores or checks, `source` on its stdin. Errors: RowpathError, with what it said last."""
+    """Run a program that restores or checks, `source` on its stdin. Errors: RowpathError, with its last output."""
     done = processes.run(
         arguments, environment={"LC_ALL": "C.UTF-8", **environment}, source=source, timeout_s=TIMEOUT_S
     )

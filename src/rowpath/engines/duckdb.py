@@ -23,7 +23,7 @@ from rowpath.runners.process import Runner
 class DuckDb(backups.BackupWays):
     """The kind of engine: DuckDB, always embedded. Durability full: each commit syncs its log; none: fsync_mode=NONE.
 
-    A connection says so itself: the setting `fsync_mode` is the process's, not the file's.
+    Each connection sets it: `fsync_mode` is a setting of the process, not of the file.
     """
 
     name = "duckdb"

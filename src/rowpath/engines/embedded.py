@@ -18,8 +18,9 @@ from rowpath.model.path import AccessPath
 class EmbeddedDatabase(Instance):
     """A database, file or directory, loaded once, and the copies of it that paths work on, each called `copy_name`."""
 
+    deployment = "embedded"
+
     def __init__(self, engine: Engine, durability: str, place: Place, loaded_name: str, copy_name: str) -> None:
-        self.deployment = "embedded"
         self.durability = durability
         self.version = engine.version()
         self._folder = place.directory / engine.name
@@ -68,7 +69,7 @@ class EmbeddedDatabase(Instance):
 
     @override
     def facts(self) -> dict[str, str]:
-        """The version; what a driver uses it with, its runner tells."""
+        """The version; a driver's settings are in its runner's facts."""
         return {"version": self.version}
 
     def home(self) -> Path | None:

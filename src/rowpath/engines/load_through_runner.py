@@ -1,4 +1,4 @@
-"""Databases made and filled through a driver: the one whose entry in a manifest says that it loads the engine."""
+"""Databases made and filled through a driver: the one with the engine in `loads` of its manifest entry."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def connected(options: dict[str, Any], version: str = "") -> Iterator[Runner]:
 def make_tables(
     runner: Runner, engine: Engine, tables: dict[str, Table], folder: Path, by_sample: bool = False
 ) -> None:
-    """Remake these tables and fill them from the generators; `folder` takes the rows for the while.
+    """Remake these tables and fill them from the generators; `folder` takes the rows until then.
 
     `by_sample`: through a runner without the request `load`, each row an operation of its own.
 

@@ -25,7 +25,7 @@ class Null(Engine):
 
     @override
     def availability(self) -> Availability:
-        """Always; the ping server needs a C compiler, which its instance tells."""
+        """Always; the instance of the ping server reports a missing C compiler."""
         return Availability(True, "nothing (the loop alone), and a ping server")
 
     @override

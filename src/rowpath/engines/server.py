@@ -22,6 +22,7 @@ LOOK_EACH_S = 0.02
 class PrivateServer(Instance):
     """A server of ours; `title` names it in errors. Its kind makes its files and starts its process on a port."""
 
+    deployment = "server"
     stop_steps: processes.Steps
     start_timeout_s: float
     has_socket: bool = True  # a unix socket beside its port
@@ -29,7 +30,6 @@ class PrivateServer(Instance):
     port_taken_words: tuple[str, ...] = ()  # one of these is in the log of a server whose port was taken
 
     def __init__(self, title: str, durability: str, place: Place) -> None:
-        self.deployment = "server"
         self.durability = durability
         self._title = title
         self._place = place

@@ -42,7 +42,7 @@ def downloads_dir() -> Path:
 
 
 def unwritable_cache(folder: Path, error: OSError) -> EnvironmentMissing:
-    """What the user is told when a folder of the cache cannot be written."""
+    """What a user reads when a folder of the cache cannot be written."""
     return EnvironmentMissing(f"the cache {folder} cannot be written: {error}", "ROWPATH_CACHE=DIR")
 
 

@@ -46,7 +46,7 @@ def fetch(coordinates: Iterable[str]) -> list[Path]:
 
     A version that is not pinned is checked by Maven, and pinned beside the file when it first arrives.
     Errors: UsageError for coordinates that are none; EnvironmentMissing without Maven, when it fails, or when a
-    file is not what its checksum says.
+    file does not have its checksum.
     """
     wanted = list(dict.fromkeys(coordinates))
     for one in wanted:

@@ -114,7 +114,7 @@ def install_tls() -> Path:
 
 @functools.cache
 def version(home: Path) -> str:
-    """The server's version, such as `18.4`, as its own program tells it."""
+    """The version that the server's program prints, such as `18.4`."""
     said = subprocess.run(
         [home / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=30
     ).stdout

@@ -21,7 +21,7 @@ from rowpath.machine.directories import cache_dir, unwritable_cache
 
 SOCKET_PATH_LIMIT_BYTES = 107
 LONGEST_SOCKET_NAME = "/.s.PGSQL.65535"
-_held: list[IO[str]] = []  # locks that say that a home is in use, open for as long as we live
+_held: list[IO[str]] = []  # locks on homes in use, open as long as we live
 
 
 def server_user() -> str | None:

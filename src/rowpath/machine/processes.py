@@ -72,7 +72,7 @@ def start(
     """A child process, pinned to `cpus` (empty: ours), that gets `death_signal` when we die, however we die.
 
     `environment` is added to ours; `user` (root only) also sets that user's group and no other. The child has a
-    process group of its own, so that Ctrl-C reaches us alone and the end is orderly. Only from the main thread,
+    process group of its own, so that Ctrl-C reaches only us and the end is orderly. Only from the main thread,
     because the kernel binds a child to the thread that started it. Errors: OSError when it cannot be started.
     """
     if threading.current_thread() is not threading.main_thread():

@@ -1,4 +1,4 @@
-"""What each phase must deliver, from the controller's generators alone: touch sums, row counts, digests, payloads.
+"""What each phase must deliver, from the controller's generators only: touch sums, row counts, digests, payloads.
 
 Rows, hashes and prefix sums are computed once and kept, so that asking about one more block costs next to nothing.
 """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Range = tuple[int, int]
-# What a segment of a file is counted in; every other engine is asked for keys.
+# What a segment of a file is counted in; every other engine takes keys.
 SEGMENTED = {"file": "bytes", "parquet": "records", "arrow": "records", "spl": "records"}
 
 

@@ -98,7 +98,7 @@ def scale_of(table: Table) -> float:
 
 
 def path_of(table: Table) -> Path:
-    """Where the table's file is, or will be once it was made; its name says who made it."""
+    """Where the table's file is, or will be once it was made; its name has the program's version."""
     version = importlib.metadata.version(PROGRAM)
     return cache_dir() / "tpch" / f"{scale_of(table):.15g}" / f"{SOURCES[table.generator].name}-{version}.tbl"
 
@@ -174,7 +174,7 @@ def picker(every: tuple[str, ...], names: tuple[str, ...]) -> Callable[[Sequence
 
 
 def rows(table: Table, count: int | None = None) -> Iterator[tuple[Any, ...]]:
-    """The first `count` rows (all when not said) as natural values, one line of the file in memory at a time."""
+    """The first `count` rows (by default all) as natural values, one line of the file in memory at a time."""
     take = _taker(table, tuple(column.name for column in table.columns))
     with file_of(table).open(encoding="ascii", newline="\n") as lines:
         for index, line in enumerate(lines):

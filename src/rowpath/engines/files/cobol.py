@@ -15,7 +15,7 @@ class Cobol(RecordEngine):
 
     @override
     def settle_statements(self) -> list[str]:
-        """What the runner does itself: its files are closed."""
+        """The runner itself closes its files."""
         return ["CLOSE"]
 
     @override

@@ -49,7 +49,7 @@ class ColumnarFiles(FileEngine):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> ColumnarFolder:
-        return ColumnarFolder(self, deployment, place)
+        return ColumnarFolder(self, place)
 
     @override
     def supports(self, logical_type: str) -> str:
@@ -61,8 +61,8 @@ class ColumnarFiles(FileEngine):
 class ColumnarFolder(TextFolder):
     """One folder of columnar files."""
 
-    def __init__(self, engine: ColumnarFiles, deployment: str, place: Place) -> None:
-        super().__init__(deployment, place)
+    def __init__(self, engine: ColumnarFiles, place: Place) -> None:
+        super().__init__(place)
         self._engine = engine
 
     @override

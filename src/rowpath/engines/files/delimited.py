@@ -43,14 +43,15 @@ class DelimitedText(FileEngine):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> TextFolder:
-        return TextFolder(deployment, place)
+        return TextFolder(place)
 
 
 class TextFolder(Instance):
     """One folder of delimited text files."""
 
-    def __init__(self, deployment: str, place: Place) -> None:
-        self.deployment = deployment
+    deployment = "file"
+
+    def __init__(self, place: Place) -> None:
         self._folder = place.directory / "file"
 
     @override

@@ -13,7 +13,7 @@ from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
 
-# What C has no type of its own for, so that every program would lay it out in another way.
+# C has no type of its own for these: every program would lay them out in another way.
 NO_C_TYPE = ("interval", "array")
 
 
@@ -36,7 +36,7 @@ class RecordEngine(Engine):
 
     @override
     def version(self) -> str:
-        """What the library says of itself; `none` when it is not here."""
+        """The library's own version; `none` when it is not here."""
         parts = [ctypes.c_int() for _ in range(3)]
         try:
             getattr(ctypes.CDLL(self._library), self._version_function)(*map(ctypes.byref, parts))
@@ -64,7 +64,7 @@ class RecordEngine(Engine):
 
     @override
     def settle_statements(self) -> list[str]:
-        """What the runner does itself: everything goes into the files."""
+        """The runner itself writes everything into the files."""
         return ["SYNC"]
 
     def fillings(self, tables: dict[str, Table]) -> list[tuple[dict[str, str], dict[str, Table]]]:

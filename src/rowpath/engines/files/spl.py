@@ -63,7 +63,7 @@ class Spl(FileEngine):
     def instance(self, deployment: str, durability: str, place: Place) -> SplFolder:
         """A folder of files, not yet made. Errors: EnvironmentMissing."""
         ESPROC.availability().require()
-        return SplFolder(deployment, place)
+        return SplFolder(place)
 
     @override
     def supports(self, logical_type: str) -> str:
@@ -73,10 +73,11 @@ class Spl(FileEngine):
 class SplFolder(TextFolder):
     """One folder of TABLE.tbl, or of TABLE.ctx made from it."""
 
+    deployment = "embedded"
     version = ESPROC_VERSION
 
-    def __init__(self, deployment: str, place: Place) -> None:
-        super().__init__(deployment, place)
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
         self._storage = place.storage or Spl.storages[0]
 
     @override

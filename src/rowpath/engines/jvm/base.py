@@ -23,7 +23,7 @@ SQL_TYPES = {
 
 @dataclass(frozen=True)
 class ServerCommand:
-    """How a server's JVM is started: its properties, main class with arguments, and what it says once it listens."""
+    """How a server's JVM is started: its properties, main class with arguments, and what it logs once it listens."""
 
     jars: tuple[str, ...]  # by the names of their pinned artefacts
     properties: tuple[str, ...]

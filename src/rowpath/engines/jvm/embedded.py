@@ -67,7 +67,7 @@ class JvmDirectory(EmbeddedDatabase):
 
     @override
     def facts(self) -> dict[str, str]:
-        """The version and what the database was set to; what a driver uses it with, its runner tells."""
+        """The version and the database's own settings; a driver's settings are in its runner's facts."""
         return super().facts() | {"set once": "; ".join(self._engine.once(self.durability)) or "nothing"}
 
 
@@ -83,7 +83,7 @@ def load_database(
 
     The directory must not be open elsewhere. It is closed, checkpointed and synced afterwards. A database that this
     process has loaded with the same tables before is copied: that is how one moves between instances. `login`: what
-    an existing database asks for. `pristine`: no path works on this one itself, so it may be the source of such
+    an existing database requires. `pristine`: no path works on this one itself, so it may be the source of such
     copies. Errors: RowpathError.
     """
     content = repr((engine.name, engine.version(), engine.once(durability), sorted(tables.items())))

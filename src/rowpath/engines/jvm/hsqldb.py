@@ -20,7 +20,7 @@ NEVER_MS = 2_147_483_647
 class Hsqldb(JvmEngine):
     """The kind of engine: HSQLDB, its tables CACHED (rows on disk). Durability full: its log is synced at each commit.
 
-    Durability none: the delay of that sync is so long that none comes.
+    Durability none: that sync is delayed past the end of any run.
     """
 
     name = "hsqldb"

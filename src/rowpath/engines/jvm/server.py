@@ -135,7 +135,7 @@ class JvmServer(PrivateServer):
     @override
     def _make(self) -> None:
         home = self._make_home()
-        # Before anybody can ask for it: an engine whose database knows its users makes it with no password at all.
+        # Before anyone can connect: an engine whose database keeps its users makes it without a password.
         statements = self._engine.set_password(self._login["password"])
         if statements:
             with embedded(self._engine, home / DATABASE) as runner:

@@ -24,7 +24,7 @@ from rowpath.model.workload import Column, Table
 
 TYPES = {
     "decimal": "DECIMAL({precision},{scale})",
-    # FLOAT's text has six digits; every number of 32 bits is exact in a DOUBLE, whose text has all of its digits.
+    # FLOAT's text has six digits; every number of 32 bits is exact in a DOUBLE, and its text has all digits.
     "float32": "DOUBLE",
     "float64": "DOUBLE",
     "boolean": "BOOLEAN",
@@ -41,7 +41,7 @@ TYPES = {
 LONGEST_CHAR = 255
 LONGEST_BINARY_BYTES = 8_000  # a row of InnoDB, MyISAM and Aria alike must hold it beside others
 _GRANTEE = "CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')"
-# How a value of TABLE.tbl becomes the column's, where its text alone would not.
+# How a text of TABLE.tbl becomes the column's value, where the server would not convert it.
 READ = {"boolean": "{0} = 't'", "binary": "UNHEX(SUBSTRING({0}, 3))"}
 
 

@@ -83,7 +83,7 @@ class MariadbDirectory(EmbeddedDatabase):
 
     @override
     def facts(self) -> dict[str, str]:
-        """The version of the server that loaded it and what the library is set to; its runner tells its own version."""
+        """The loading server's version and the library's settings; the library's version is in its runner's facts."""
         options = settings.settings(self._engine.flavour, self.storage, self.durability)
         return {
             "version": self.version,

@@ -19,7 +19,7 @@ SEARCHED = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin")  #
 
 @dataclass(frozen=True)
 class Programs:
-    """What a server of the MySQL family is run with; `arguments` say where its own files are."""
+    """What a server of the MySQL family is run with; `arguments` name the folders of its own files."""
 
     server: Path
     client: Path
@@ -66,7 +66,7 @@ def version_here() -> str:
 
 @functools.cache
 def version(server: Path) -> str:
-    """The version of a server of the family, as its own program tells it; `unknown` when it does not run."""
+    """The version that a server program of the family prints; `unknown` when it does not run."""
     try:
         output = subprocess.run([server, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
@@ -100,7 +100,7 @@ def programs() -> Programs:
 
 
 def folders() -> dict[str, Path]:
-    """Where the server's own files are, by the option that says so; the library takes the same."""
+    """Where the server's own files are, by the option for each; the library takes the same."""
     prefix = named() or Path("/usr")
     share = next((each for each in (prefix / "share/mysql", prefix / "share/mariadb") if each.is_dir()), prefix)
     libraries = ("lib/mysql/plugin", "lib64/mysql/plugin", "lib/mariadb/plugin", "lib/plugin")

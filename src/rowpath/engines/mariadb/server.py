@@ -46,7 +46,7 @@ USUAL_PAGES = (
 
 
 class MariadbServer(PrivateServer):
-    """A server of the MySQL family; `engine` says whose programs it runs."""
+    """A server of the MySQL family, run with the programs of `engine`."""
 
     stop_steps: processes.Steps = ((signal.SIGTERM, 30.0), (signal.SIGKILL, 5.0))
     start_timeout_s = 90.0
@@ -58,7 +58,7 @@ class MariadbServer(PrivateServer):
         self.storage = place.storage or engine.storages[0]
         # MySQL's InnoDB counts transactions of the server's own dictionary among the others.
         self._counts = self.storage == "innodb" and engine.flavour == "mariadb"
-        # Its counters are always up to date: this only is what tells that it counts (itself too).
+        # Its counters are always up to date: this statement only shows that it counts (itself too).
         self.flush_statements = (mariadb_logins.COUNTED,) if self._counts else ()
         self._engine = engine
         self._programs = engine.programs()
@@ -152,7 +152,7 @@ class MariadbServer(PrivateServer):
         )
         ourselves, everybody = dict(rows[: len(names)]), dict(rows[len(names) :])
         executed, fetched, prepared, questions = (int(everybody[name]) - int(ourselves[name]) for name in names)
-        # The one that asks for everybody is the console's as well.
+        # The second query is the console's as well.
         return {"prepare": prepared, "execute": executed, "query": questions - executed - fetched - 1}
 
     @override
@@ -276,7 +276,7 @@ class MariadbServer(PrivateServer):
         private_directories.sync(self._files())
 
     def _ask(self, statements: str, timeout_s: float = 60.0) -> list[list[str]]:
-        """What only a superuser may ask."""
+        """The answer to a superuser's statements."""
         if self._console is None:
             raise RowpathError(f"{self._title} does not run", "call start first")
         return self._console.ask(statements, timeout_s)

@@ -49,7 +49,7 @@ class Mysql(mariadb.Mariadb):
         return ""
 
     def availability_of(self, version: str, tls: str) -> Availability:
-        """Whether that version can run here, or is where the URL says."""
+        """Whether that version can run here, or a URL names it."""
         return external.KIND.availability() if version == BY_URL else mysql_binaries.availability()
 
     def unreachable(self, path: AccessPath) -> tuple[str, str]:

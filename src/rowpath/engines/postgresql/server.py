@@ -156,7 +156,7 @@ class PostgresqlServer(PrivateServer):
                    (SELECT xact_commit FROM pg_stat_database WHERE datname = '{DATABASE}');"""
         previous: list[str] = []
         for _ in range(40):
-            # Asked in another database, so that asking is not counted.
+            # From another database, so that this query is not counted.
             now = self._ask(query).split("|")
             if now == previous and now[0] == "0":
                 break
@@ -270,7 +270,7 @@ class PostgresqlServer(PrivateServer):
             self._psql(f"{role}\nCREATE DATABASE {DATABASE} OWNER {ROLE};", SUPERUSER, "postgres")
 
     def _ask(self, query: str) -> str:
-        """What only a superuser may know."""
+        """The answer to a superuser's query."""
         return self._psql(query, SUPERUSER, "postgres").strip()
 
     def _checkpoint(self) -> None:

@@ -159,7 +159,7 @@ class SqliteFile(EmbeddedDatabase):
 
     @override
     def facts(self) -> dict[str, str]:
-        """How the file was made; what a driver uses it with, its runner tells."""
+        """How the file was made; a driver's settings are in its runner's facts."""
         with _opened(self._database) as connection:
             pragmas = ("page_size", "journal_mode", "encoding", "auto_vacuum")
             found = {name: str(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in pragmas}

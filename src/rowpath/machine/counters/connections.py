@@ -1,4 +1,4 @@
-"""Bytes of our own TCP connections, asked of the kernel (sock_diag): of no others, and no packet is looked at."""
+"""Bytes of our own TCP connections, from the kernel (sock_diag): of no others, and without looking at packets."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def of_each(port: int) -> Each | None:
 
 
 class Growth:
-    """Bytes that went over the connections to a port since it was last asked; what ended in between is not seen."""
+    """Bytes that went over the connections to a port since the last call; what ended in between is not seen."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -97,7 +97,7 @@ def _dump(family: int, port: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
 
 
 def _connection(told: bytes, family: int, port: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
-    """The connection that one message tells of, when it is a client's."""
+    """The connection in one message, when it is a client's."""
     identity = told[4 : 4 + _ID_BYTES]
     if identity[2:4] != port.to_bytes(2, "big") or identity[20:36] not in _LOOPBACK[socket.AddressFamily(family)]:
         return
