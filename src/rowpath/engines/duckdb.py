@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Backup, Instance, LoadingCost, Place
+from rowpath.engines.base import Backup, LoadingCost, Place
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.probe_facts import FileLayout, ProbeFacts, Syntax
 from rowpath.machine import private_directories
@@ -92,12 +92,11 @@ class DuckDb(backups.BackupWays):
         return ["CHECKPOINT"]
 
 
-class DuckdbFile(EmbeddedDatabase):
+class DuckdbFile(EmbeddedDatabase[DuckDb]):
     """One loaded database file and the copies of it that paths work on."""
 
-    def __init__(self, engine: DuckDb, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded.duckdb", "rowpath.duckdb")
-        self._engine = engine
+    loaded_name = "loaded.duckdb"
+    copy_name = "rowpath.duckdb"
 
     @override
     def check(self) -> bool:
@@ -126,14 +125,11 @@ class DuckdbFile(EmbeddedDatabase):
             afterwards=(f"CHECKPOINT {attached}", f"DETACH {attached}"),
         )
 
-    def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A copy of the file that it kept, opened once. Errors: RowpathError."""
-        instance = DuckdbFile(self._engine, self.durability, Place(folder, folder, ()))
-        with backups.restoring(backup, instance):
-            shutil.copyfile(backup.kept, instance.restored_copy())
-            with instance._opened():
-                pass
-        return backups.passing(instance)
+    @override
+    def _restore(self, kept: Path, database: Path) -> None:
+        shutil.copyfile(kept, database)
+        with self._opened():
+            pass
 
     def _opened(self) -> contextlib.AbstractContextManager[Runner]:
         options = {

@@ -26,7 +26,7 @@ class Null(Engine):
     @override
     def availability(self) -> Availability:
         """Always; the instance of the ping server reports a missing C compiler."""
-        return Availability(True, "nothing (the loop alone), and a ping server")
+        return Availability(True, "nothing (only the loop), and a ping server")
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:

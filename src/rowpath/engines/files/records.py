@@ -72,12 +72,10 @@ class RecordEngine(Engine):
         return [({}, tables)]
 
 
-class RecordFiles(EmbeddedDatabase):
+class RecordFiles(EmbeddedDatabase[RecordEngine]):
     """One loaded directory of files and the copies of it that paths work on."""
 
-    def __init__(self, engine: RecordEngine, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded", "records")
-        self._engine = engine
+    copy_name = "records"
 
     @override
     def start(self) -> None:

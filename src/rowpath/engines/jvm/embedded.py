@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Backup, Instance, Place
+from rowpath.engines.base import Backup
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.jvm.base import DATABASE
 from rowpath.machine import private_directories
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 _loaded: dict[str, Path] = {}  # what a database holds → where it is, untouched
 
 
-class JvmDirectory(EmbeddedDatabase):
+class JvmDirectory(EmbeddedDatabase["JvmEngine"]):
     """One loaded database directory and the copies of it that embedded paths work on."""
 
-    def __init__(self, engine: JvmEngine, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded", DATABASE)
-        self._engine = engine
+    copy_name = DATABASE
 
     @override
     def check(self) -> bool:
@@ -55,15 +53,11 @@ class JvmDirectory(EmbeddedDatabase):
         """The engine's statement. Errors: EnvironmentMissing."""
         return self._engine.backup(way, backups.place_in(folder))
 
-    def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A directory made from it, which every path works on. Errors: RowpathError."""
-        instance = JvmDirectory(self._engine, self.durability, Place(folder, folder, ()))
-        with backups.restoring(backup, instance):
-            database = instance.restored_copy()
-            self._engine.restore(backup.kept, database)
-            with embedded(self._engine, database):
-                pass
-        return backups.passing(instance)
+    @override
+    def _restore(self, kept: Path, database: Path) -> None:
+        self._engine.restore(kept, database)
+        with embedded(self._engine, database):
+            pass
 
     @override
     def facts(self) -> dict[str, str]:

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from rowpath.engines.mariadb import Mariadb
 
 
-class MariadbDirectory(EmbeddedDatabase):
+class MariadbDirectory(EmbeddedDatabase["Mariadb"]):
     """One loaded data directory, the template of the run's servers too, and the copies of it that paths work on."""
 
+    copy_name = "data"
+
     def __init__(self, engine: Mariadb, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded", "data")
+        super().__init__(engine, durability, place)
         self.storage = place.storage or engine.storages[0]
-        self._engine = engine
         self._place = place
         self._tables: dict[str, Table] = {}
         self._first = self._folder / "first.sql"

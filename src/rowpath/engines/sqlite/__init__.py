@@ -16,7 +16,7 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines.base import Backup, Instance, LoadingCost, Place
+from rowpath.engines.base import Backup, LoadingCost, Place
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts, Syntax
 from rowpath.errors import RowpathError
@@ -102,12 +102,11 @@ class Sqlite(backups.BackupWays):
         return ["PRAGMA wal_checkpoint(TRUNCATE)"]
 
 
-class SqliteFile(EmbeddedDatabase):
+class SqliteFile(EmbeddedDatabase[Sqlite]):
     """One loaded database file and the copies of it that paths work on."""
 
-    def __init__(self, engine: Sqlite, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded.sqlite", "rowpath.sqlite")
-        self._engine = engine
+    loaded_name = "loaded.sqlite"
+    copy_name = "rowpath.sqlite"
 
     @override
     def check(self) -> bool:
@@ -145,17 +144,14 @@ class SqliteFile(EmbeddedDatabase):
             return Backup(way, kept, f"VACUUM INTO {backups.literal(kept)}")
         return Backup(way, kept, command=(sys.executable, "-I", str(BACKUP_PROGRAM), str(database), str(kept)))
 
-    def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A copy of the file that it kept, checked by SQLite. Errors: RowpathError."""
-        instance = SqliteFile(self._engine, self.durability, Place(folder, folder, ()))
-        with backups.restoring(backup, instance):
-            try:
-                faults = _faults(shutil.copyfile(backup.kept, instance.restored_copy()))
-            except sqlite3.Error as error:
-                raise RowpathError(str(error)) from error
-            if faults:
-                raise RowpathError("; ".join(faults[:3]))
-        return backups.passing(instance)
+    @override
+    def _restore(self, kept: Path, database: Path) -> None:
+        try:
+            faults = _faults(shutil.copyfile(kept, database))
+        except sqlite3.Error as error:
+            raise RowpathError(str(error)) from error
+        if faults:
+            raise RowpathError("; ".join(faults[:3]))
 
     @override
     def facts(self) -> dict[str, str]:
