@@ -12,7 +12,6 @@ from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import FileEngine, TextFolder
 from rowpath.machine import private_directories
 from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION
-from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 
@@ -43,16 +42,12 @@ class Spl(FileEngine):
     order = 60
     deployments = ("embedded",)
     storages = ("text", "composite")
+    availability = staticmethod(ESPROC.availability)
     downloads = {ESPROC.name: ESPROC}
 
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
         """None: it only reads."""
         return self.durabilities
-
-    @override
-    def availability(self) -> Availability:
-        """Whether it was fetched."""
-        return ESPROC.availability()
 
     @override
     def version(self) -> str:

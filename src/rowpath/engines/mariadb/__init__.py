@@ -83,6 +83,9 @@ class Mariadb(BackupWays):
     deployments: tuple[str, ...] = ("server", "embedded")
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
     ways: tuple[str, ...] = (backup.DUMP, backup.PHYSICAL)
+    availability = staticmethod(mariadb_binaries.availability)
+    version = staticmethod(mariadb_binaries.version_here)
+    programs = staticmethod(mariadb_binaries.programs)
     types = TYPES
     integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT"}
     lacks = {
@@ -97,21 +100,9 @@ class Mariadb(BackupWays):
     loading = LoadingCost(350e6, 4.5, 20e6)
     probe = probe_facts("mariadb", "client", "client-mariadb")
 
-    @override
-    def availability(self) -> Availability:
-        return mariadb_binaries.availability()
-
-    @override
-    def version(self) -> str:
-        return mariadb_binaries.version_here()
-
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
         """MyISAM never syncs; the others sync each commit or never wait for it."""
         return ("none",) if storage == "myisam" else self.durabilities
-
-    def programs(self) -> mariadb_binaries.Programs:
-        """What a server is run with. Errors: EnvironmentMissing."""
-        return mariadb_binaries.programs()
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:

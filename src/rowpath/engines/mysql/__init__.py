@@ -6,12 +6,10 @@ from typing_extensions import override
 
 from rowpath.engines import mariadb
 from rowpath.engines.base import BY_URL, Instance, LoadingCost, Place
-from rowpath.engines.mariadb.programs import Programs
 from rowpath.engines.mariadb.settings import Flavour
 from rowpath.engines.mysql import external
 from rowpath.engines.mysql import programs as mysql_binaries
 from rowpath.model.availability import Availability
-from rowpath.model.path import AccessPath
 
 
 class Mysql(mariadb.Mariadb):
@@ -27,6 +25,10 @@ class Mysql(mariadb.Mariadb):
     types = mariadb.TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
     loading = LoadingCost(350e6, 4.5, 15e6)
     probe = mariadb.probe_facts("mysql", "client")
+    fetch = staticmethod(mysql_binaries.fetch)
+    fetched = staticmethod(mysql_binaries.fetched)
+    unreachable = staticmethod(external.unreachable)
+    programs = staticmethod(mysql_binaries.found)
     licence = mysql_binaries.LICENCE
     size_text = mysql_binaries.SIZE
 
@@ -52,10 +54,6 @@ class Mysql(mariadb.Mariadb):
         """Whether that version can run here, or a URL names it."""
         return external.KIND.availability() if version == BY_URL else mysql_binaries.availability()
 
-    def unreachable(self, path: AccessPath) -> tuple[str, str]:
-        """A unix socket that the URL does not name."""
-        return external.unreachable(path)
-
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A server, not yet started; or the one that the URL names. Errors: EnvironmentMissing, UsageError."""
@@ -64,14 +62,6 @@ class Mysql(mariadb.Mariadb):
         own = super().instance(deployment, durability, place)
         own.version = mysql_binaries.VERSION
         return own
-
-    def fetch(self) -> str:
-        """Fetch the server, pinned by checksum, whole or not at all. Errors: EnvironmentMissing."""
-        return mysql_binaries.fetch()
-
-    def fetched(self) -> bool:
-        """Whether it is there."""
-        return mysql_binaries.fetched()
 
     @override
     def backup_availability(self, way: str) -> Availability:
@@ -82,10 +72,6 @@ class Mysql(mariadb.Mariadb):
     def settle_statements(self) -> list[str]:
         """None: MyISAM holds nothing back, the server waits for InnoDB's pages; FLUSH TABLES waits for any HANDLER."""
         return []
-
-    @override
-    def programs(self) -> Programs:
-        return mysql_binaries.found()
 
 
 ENGINE = Mysql()

@@ -40,6 +40,8 @@ class Postgresql(BackupWays):
     order = 20
     ways = tuple(BACKUP_PROGRAMS)
     deployments = ("server",)
+    availability = staticmethod(postgresql_programs.availability)
+    version = staticmethod(postgresql_programs.version_here)
     types = {
         "decimal": "numeric({precision},{scale})",
         "float32": "real",
@@ -73,15 +75,6 @@ class Postgresql(BackupWays):
         privileged_query="SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper",
         pooler_query="SELECT 'pooled' WHERE pg_backend_pid() <> {server_pid}",
     )
-
-    @override
-    def availability(self) -> Availability:
-        return postgresql_programs.availability()
-
-    @override
-    def version(self) -> str:
-        """The wheel's, or that of the one named."""
-        return postgresql_programs.version_here()
 
     def versions(self) -> tuple[str, ...]:
         """The wheel's without TLS and one with it; or only the one named."""
