@@ -375,7 +375,7 @@ def kept_file(table: Table) -> Path | None:
 
 @contextlib.contextmanager
 def delimited_file(folder: Path, name: str, table: Table) -> Iterator[Path]:
-    """The table's rows as a delimited file to load from: the one that is kept, else one in `folder` for the while."""
+    """The table's rows as a delimited file to load from: the one that is kept, else one in `folder` until the end."""
     if kept := kept_file(table):
         yield kept
         return
@@ -385,11 +385,7 @@ def delimited_file(folder: Path, name: str, table: Table) -> Iterator[Path]:
     file.unlink()
 
 
-def write_delimited(path: Path, table: Table, count: int | None = None) -> int:
-    """Write the table's rows as TABLE.tbl, `|` between values; returns their number."""
-    written = 0
+def write_delimited(path: Path, table: Table) -> None:
+    """Write the table's rows as TABLE.tbl, `|` between values."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for row in rows(table, count):
-            file.write("|".join([delimited_value(value) for value in row]) + "\n")
-            written += 1
-    return written
+        file.writelines("|".join(map(delimited_value, row)) + "\n" for row in rows(table))
