@@ -16,6 +16,7 @@ FULL = {
     "SQLite": ("c", "sqlite", "embedded", {}),
     "DuckDB": ("python", "duckdb", "embedded", {}),
     "Derby embedded": ("java", "derby", "embedded", {}),
+    "HSQLDB embedded": ("java", "hsqldb", "embedded", {}),
     "PostgreSQL": ("c", "libpq", "server", {}),
     "MariaDB": ("c", "libmariadb", "server", {"engine": "mariadb"}),
     "Derby server": ("java", "derby", "server", {}),

@@ -23,6 +23,12 @@ import rowpath.jdbc.SqlValues;
  * fields; the instant of a java.sql.Timestamp is right.
  */
 public final class Hsqldb extends Jdbc {
+  static {
+    // A database of a process that was killed can be opened 10.1 s after its last sign of life. By
+    // itself HSQLDB looks for 9.2 s, so that one killed just after such a sign stays locked.
+    System.setProperty("hsqldb.lockfile_poll_retries", "40");
+  }
+
   @Override
   protected Connection connect() throws SQLException {
     return DriverManager.getConnection(
