@@ -53,4 +53,4 @@ def _first_line(command: Sequence[str]) -> str:
     if shutil.which(command[0]) is None:
         return "not found"
     answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    return (answer.stdout or answer.stderr).splitlines()[0] if (answer.stdout or answer.stderr) else "not found"
+    return next(iter((answer.stdout or answer.stderr).splitlines()), "not found")

@@ -127,7 +127,7 @@ class Digest:
     def add(self, row: bytes) -> None:
         """Add one encoded row."""
         self.rows += 1
-        self.total += xxhash.xxh64_intdigest(row)
+        self.total += row_hash(row)
 
     def text(self) -> str:
         """`rows:hex16`."""
