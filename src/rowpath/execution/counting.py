@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import CountsStatements, Instance
-from rowpath.machine import directories
+from rowpath.machine import private_directories
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.path import AccessPath
 
@@ -62,7 +62,7 @@ def counting_proxy(
             counting = proxy.Proxy(int(options["port"]))
             overrides: dict[str, Any] = {"host": "127.0.0.1", "port": counting.port}
         else:
-            folder = directories.socket_dir(directory / "proxy")
+            folder = private_directories.socket_home(directory / "proxy", None)
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
             if "socket_dir" in options:
                 name = f".s.PGSQL.{options['port']}"

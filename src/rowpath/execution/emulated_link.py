@@ -6,12 +6,9 @@ every run, by a ping-pong with the ping server through it and without it.
 
 from __future__ import annotations
 
-import importlib
-import json
 import os
 import socket
 import statistics
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +16,6 @@ from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.errors import InternalError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.machine import cpus, processes
@@ -32,7 +28,6 @@ from rowpath.runners.process import RunnerFailure
 MEANS = (
     "a user-space proxy on 127.0.0.1 (runners/c/tools/link.c); ping-pong with the ping server through it and without it"
 )
-START_TIMEOUT_S = 10.0
 BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
 BULK_BYTES = 32 << 20
 PING_TIMEOUT_S = 60.0
@@ -44,19 +39,12 @@ class Link:
 
     def __init__(self, to_port: int, value: str) -> None:
         """Start it in front of that port of 127.0.0.1. Errors: InternalError, EnvironmentMissing (no C compiler)."""
-        c: Any = importlib.import_module("rowpath.runners.toolchains.c")
+        from rowpath.runners.toolchains import c
+
         self.to_port = to_port
-        self._process = processes.start(
-            c.link_command(to_port, link_ns(value) // 2),
-            cpus=cpus.controller_cpus(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        self._process, self.port = processes.start_listener(
+            "the emulated link", c.link_command(to_port, link_ns(value) // 2), cpus=cpus.controller_cpus()
         )
-        line = processes.first_line(self._process, START_TIMEOUT_S)
-        if not line.startswith("ready tcp="):
-            self.stop()
-            raise InternalError(f"the emulated link did not start (output: {json.dumps(line)})", "rowpath doctor")
-        self.port = int(line.removeprefix("ready tcp="))
 
     def scheduled(self) -> str:
         """How the kernel schedules it: a wire waits for no program, but only root may ask for that."""

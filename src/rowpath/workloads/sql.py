@@ -15,7 +15,7 @@ _TEMPLATE = re.compile(r"\{(create|drop|columns):([^{}]+)\}")
 
 
 def for_engine(workload: Workload, supports: Callable[[str], str]) -> tuple[Workload, dict[str, str]]:
-    """The workload without the columns whose logical type the engine lacks, and the reason per column left out.
+    """The workload without columns of logical types that the engine lacks, and the reason per column left out.
 
     Only a conformance workload is narrowed (its SQL lists columns by `{columns:T}`); any other comes back as it is.
     """

@@ -218,16 +218,16 @@ def test_long_queries_are_stopped_or_said_not_to_be(
 ) -> None:
     talk = start("duckdb")
     talk.open(path=str(tmp_path / "own.duckdb"), statement="bound")
-    reply = stopped(talk, "cancel", ENGINES["duckdb"].slow_query())
+    reply = stopped(talk, "cancel", ENGINES["duckdb"].slow_query)
     assert (reply.honoured, reply.usable) == (True, True), reply.text
     with pytest.raises(RunnerFailure, match="no statement timeout"):
-        stopped(talk, "timeout", ENGINES["duckdb"].slow_query())
+        stopped(talk, "timeout", ENGINES["duckdb"].slow_query)
     talk = start("adbc-postgresql")
     talk.open(**postgresql, statement="bound", transport="unix")
     for behaviour in ("cancel", "timeout"):
-        reply = stopped(talk, behaviour, ENGINES["postgresql"].slow_query())
+        reply = stopped(talk, behaviour, ENGINES["postgresql"].slow_query)
         assert (reply.honoured, reply.usable) == (True, True), reply.text
     talk = start("adbc-sqlite")
     talk.open(path=str(sqlite_file), statement="bound")
     with pytest.raises(RunnerFailure, match="no way to stop"):
-        stopped(talk, "cancel", ENGINES["sqlite"].slow_query())
+        stopped(talk, "cancel", ENGINES["sqlite"].slow_query)
