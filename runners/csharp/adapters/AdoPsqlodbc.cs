@@ -55,7 +55,7 @@ namespace Rowpath.Adapters
 
         public override int? ServerPid() => int.Parse(Ask("SELECT pg_backend_pid()"));
 
-        /// <summary>The driver notes each farewell in a file of /tmp, whatever its options say.</summary>
+        /// <summary>The driver logs each disconnect in a file of /tmp, whatever its options are.</summary>
         public override void Close()
         {
             base.Close();

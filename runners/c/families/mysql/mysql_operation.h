@@ -66,7 +66,7 @@ void my_facts(void *opened, rp_facts *facts);
 /* An operation that executes `sql`, whose placeholders are those of `rows` parameter rows; owns `sql`. */
 my_operation *my_operation_of(my_connection *connection, const rp_phase *phase, char *sql, uint64_t rows);
 
-/* The table's opening, then (`rest`) the first records, then the next ones; by key there is but one statement. */
+/* The table's opening, then (`rest`) the first records, then the next ones; by key there is only one statement. */
 my_operation *my_handler_of(my_connection *connection, rp_phase *phase);
 my_operation *my_bulk_of(my_connection *connection, const rp_phase *phase);
 
@@ -83,7 +83,7 @@ bool my_describe(my_operation *operation, const rp_phase *phase, MYSQL_RES *resu
 /* The position of a phase's column among the result's: its own, or (HANDLER delivers whole records) by its name. */
 int my_position_of(const rp_column *column, int position, const MYSQL_FIELD *fields, int count, bool by_name);
 
-/* What the column is delivered as, once a result tells it. */
+/* What the column is delivered as, once a result shows it. */
 bool my_describe_column(rp_column *column, const MYSQL_FIELD *field);
 
 /* Prepared once, or prepared and closed again here. */

@@ -4,7 +4,7 @@ using System.Linq;
 
 namespace Rowpath.Ado
 {
-    /// <summary>What all ADO.NET drivers share; a driver's own adapter says how to connect and where it
+    /// <summary>What all ADO.NET drivers share; a driver's own adapter connects, and overrides what
     /// differs.</summary>
     public abstract class Adapter : Rowpath.Adapter
     {

@@ -20,7 +20,7 @@ import rowpath.Phase;
 import rowpath.RowLoop;
 import rowpath.RowLoops;
 
-/** What all JDBC drivers share; a driver's own adapter says how to connect and where it differs. */
+/** What all JDBC drivers share; a driver's own adapter connects, and overrides what differs. */
 public abstract class Jdbc implements Adapter {
   /** The path's coordinates and the engine's options. */
   protected Options options;
@@ -31,15 +31,15 @@ public abstract class Jdbc implements Adapter {
   /** A fresh connection with the path's options. */
   protected abstract Connection connect() throws SQLException;
 
-  /** The login, and what an engine that is given by URL says beside it. */
+  /** The login, and the options of an engine that is given by URL. */
   protected Properties login() {
     Properties properties = new Properties();
     properties.setProperty("user", options.need("user"));
     properties.setProperty("password", options.get("password", ""));
-    for (String said : options.get("url_options", "").split("\n")) {
-      int end = said.indexOf('=');
+    for (String option : options.get("url_options", "").split("\n")) {
+      int end = option.indexOf('=');
       if (end > 0) {
-        properties.setProperty(said.substring(0, end), said.substring(end + 1));
+        properties.setProperty(option.substring(0, end), option.substring(end + 1));
       }
     }
     return properties;

@@ -138,7 +138,7 @@ final class Statements {
         connection.rollback();
         throw failed;
       } finally {
-        // Commits, as JDBC says; commit() before it would make some drivers begin and end another
+        // Commits, as JDBC requires; commit() before it would make some drivers begin and end another
         // one.
         connection.setAutoCommit(true);
       }
