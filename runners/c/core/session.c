@@ -258,9 +258,18 @@ static const struct {
     const char *type;
     handler *serve;
 } handlers[] = {
-    {"hello", hello},   {"open", open_connection}, {"prepare", prepare}, {"sample", sample},
-    {"verify", verify}, {"client-groups", client_groups}, {"run", run},         {"client-groups-end", rp_groups_end},
-    {"interrupt", interrupt}, {"describe", describe},    {"facts", facts},     {"close", close_connection},
+    {"hello", hello},
+    {"open", open_connection},
+    {"prepare", prepare},
+    {"sample", sample},
+    {"verify", verify},
+    {"client-groups", client_groups},
+    {"run", run},
+    {"client-groups-end", rp_groups_end},
+    {"interrupt", interrupt},
+    {"describe", describe},
+    {"facts", facts},
+    {"close", close_connection},
     {"bye", bye},
 };
 
