@@ -97,4 +97,22 @@ bool my_execute_handler(my_operation *table, const rp_phase *phase, uint64_t row
 char *my_load_data_sql(const rp_phase *phase);
 bool my_load_data(my_operation *operation, const rp_phase *phase, uint64_t row, uint64_t count);
 
+#define MY_ADAPTER(name, facts_of, end_of)                                                                             \
+    {                                                                                                                  \
+        .driver = name,                                                                                                \
+        .binary_literal = {"X'", "'"},                                                                                 \
+        .open = my_open,                                                                                               \
+        .close = my_close,                                                                                             \
+        .prepare = my_prepare,                                                                                         \
+        .execute = my_execute,                                                                                         \
+        .release = my_release,                                                                                         \
+        .run = my_run,                                                                                                 \
+        .facts = facts_of,                                                                                             \
+        .bulk = my_bulk,                                                                                               \
+        .canceller = my_make_canceller,                                                                                \
+        .cancel = my_cancel,                                                                                           \
+        .set_timeout = my_set_timeout,                                                                                 \
+        .end = end_of,                                                                                                 \
+    }
+
 #endif
