@@ -1,7 +1,5 @@
 using System;
 using System.Collections.Generic;
-using System.Data.Common;
-using System.Data.Odbc;
 using System.Diagnostics;
 using System.IO;
 using Rowpath.Ado;

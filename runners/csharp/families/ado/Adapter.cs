@@ -82,7 +82,7 @@ namespace Rowpath.Ado
         {
             switch (phase.Kind)
             {
-                case "connect": return new Connecting(this, phase.Sql, Loop(phase));
+                case "connect": return new Connecting(this, phase, Loop(phase));
                 case "query": return Wrapped(phase, Statement(phase, rows, Loop(phase)));
                 case "execute": return Wrapped(phase, Statement(phase, rows, null));
                 case "load":
