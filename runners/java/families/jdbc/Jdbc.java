@@ -163,10 +163,8 @@ public abstract class Jdbc implements Adapter {
       long start = System.nanoTime();
       try (Connection fresh = connect()) {
         counters.connectNs += System.nanoTime() - start;
-        try (Statement statement = fresh.createStatement();
-            ResultSet result = statement.executeQuery(phase.sql())) {
-          counters.executed();
-          counters.take(result, loop);
+        try (Statement statement = fresh.createStatement()) {
+          Statements.take(statement.executeQuery(phase.sql()), loop, counters);
         }
       }
     };
@@ -201,11 +199,8 @@ public abstract class Jdbc implements Adapter {
       statement.setFetchSize(fetchSize);
       return new Statements.Text(statement, texts(phase, rows), loop);
     }
-    Binder binder = binder(phase);
-    if (preparesEachTime()) {
-      return new Statements.Bound(connection, phase.sql(), fetchSize, binder, rows, loop);
-    }
-    return new Statements.Prepared(connection, phase.sql(), fetchSize, binder, rows, loop);
+    return new Statements.Prepared(
+        connection, phase.sql(), fetchSize, binder(phase), rows, loop, !preparesEachTime());
   }
 
   private Binder binder(Phase phase) {
@@ -263,12 +258,7 @@ public abstract class Jdbc implements Adapter {
   @Override
   public void facts(Facts facts) throws SQLException {
     DatabaseMetaData meta = connection.getMetaData();
-    facts.reply().put("driver_version", meta.getDriverName() + " " + meta.getDriverVersion());
-    facts
-        .reply()
-        .put(
-            "engine_version",
-            meta.getDatabaseProductName() + " " + meta.getDatabaseProductVersion());
+    facts.versions(meta, meta.getDatabaseProductVersion());
     facts.settings().put("autocommit", connection.getAutoCommit() ? "on" : "off");
     facts
         .settings()
