@@ -31,7 +31,7 @@ from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.progress import GroupsSecond
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
-from rowpath.planning.mixed_load.lead_in import lead_in_s, least_s
+from rowpath.planning.mixed_load.estimate import lead_in_s, least_s
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 
