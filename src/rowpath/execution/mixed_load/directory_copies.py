@@ -193,7 +193,7 @@ def _planned(move: DirectoryCopyTable, end: CopyEnd, durability: str) -> Planned
         "engine": engine.name,
         "engine_version": version,
         "deployment": end.deployment,
-        "language": "java",
+        "language": adapter.language,
         "driver": adapter.driver,
         "version": version,
         "statement": "prepared",
