@@ -9,11 +9,12 @@ from pathlib import Path
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery
-from rowpath.execution.mixed_load.acknowledged_writes import Found, Ledger
+from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.crash_recovery import Recovery
 from rowpath.execution.mixed_load.restore_check import counting
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
 from rowpath.runners.protocol import GroupSpec
@@ -32,7 +33,7 @@ class Crashed:
 
     pids: list[int]
     recovery: Recovery
-    found: Found | None  # None: it did not come back
+    found: AcknowledgedRecord | None  # None: it did not come back
 
 
 class Killing:

@@ -193,7 +193,7 @@ def test_a_backup_among_writers_can_be_restored_unless_it_is_damaged(
         running = processes.living()
         found = house.restore(backup, before, after)
         assert found.ok, found.reason
-        assert found.rows == sum(table.rows for table in house.works["library"].loaded_tables().values())
+        assert found.checked.rows == sum(table.rows for table in house.works["library"].loaded_tables().values())
         assert open_to_others_with_a_secret(house, backup.kept.parent) == []
         shorten(backup.kept)
         found = house.restore(backup, before, after)

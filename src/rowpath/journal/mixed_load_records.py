@@ -166,12 +166,12 @@ class AcknowledgedRecord(InStage, tag="acknowledged"):
     """Whether the acknowledged writes were there."""
 
     when: Literal["end", "kill", "backup"] = "end"
-    rows: int = 0
-    writes: int = 0
+    rows: int = 0  # read
+    writes: int = 0  # acknowledged, and looked for
     lost: int = 0
-    doubled: int = 0
+    doubled: int = 0  # in the table more often than requested
     in_doubt: int = 0
-    digest: str = ""
+    digest: str = ""  # of the whole table
     ok: bool = True
     reason: str = ""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Literal
 
 import numpy as np
@@ -89,17 +88,17 @@ class DurabilityChecks:
                 context.run.log_of(context.planned),
                 context.run.timeout_s,
             )
-            record.restored, record.reason, record.checked = found.ok, found.reason, found.checked()
+            record.restored, record.reason, record.checked = found.ok, found.reason, found.checked
             if not found.ok:
                 context.note(f"backup ({made.backup.way}): {found.reason}")
             if made.ledger_after is not None:
                 acknowledged = AcknowledgedRecord(
                     stage=stage,
                     when="backup",
-                    rows=found.rows,
-                    writes=found.writes,
-                    lost=found.lost,
-                    doubled=found.doubled,
+                    rows=found.checked.rows,
+                    writes=found.checked.writes,
+                    lost=found.checked.lost,
+                    doubled=found.checked.doubled,
                     in_doubt=int(after.doubtful.sum()),
                     ok=found.ok,
                     reason=found.reason,
@@ -112,6 +111,7 @@ class DurabilityChecks:
         if self._counting is None or self.ledger is None:
             return
         found = acknowledged_writes.check(worker, *self._counting, self.ledger, self._context.folder)
-        self._context.write(AcknowledgedRecord(when=when, stage=stage, **asdict(found)))
+        found.when, found.stage = when, stage
+        self._context.write(found)
         if not found.ok:
             self._context.note(f"acknowledged writes: {found.reason}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rowpath.engines.base import BackedUp, Backup, Instance
@@ -26,15 +26,7 @@ class Restored:
 
     ok: bool
     reason: str = ""
-    tables: int = 0  # loaded ones, the ledger included
-    rows: int = 0
-    writes: int = 0  # acknowledged when the backup began
-    lost: int = 0
-    doubled: int = 0
-
-    def checked(self) -> BackupCheck:
-        """As the journal has it."""
-        return BackupCheck(self.tables, self.rows, self.writes, self.lost, self.doubled)
+    checked: BackupCheck = field(default_factory=BackupCheck)
 
 
 def counting(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> tuple[PreparedWorkload, PreparedPhase] | None:
@@ -90,18 +82,18 @@ def _read(
     folder: Path,
 ) -> Restored:
     found = counting(planned, works)
-    ledger = found[1].phase.after if found else ""
-    tables = rows = 0
+    checked = BackupCheck()
     for name, table in _unwritten(planned, works):
-        tables, rows = tables + 1, rows + table.rows
+        checked.tables, checked.rows = checked.tables + 1, checked.rows + table.rows
         digest, expected = digest_of(worker, name, table), whole_table(table, table.columns).digest(1, table.rows)
         if digest != expected:
-            return Restored(False, f"{name} has digest {digest}, expected {expected}", tables, rows)
+            return Restored(False, f"{name} has digest {digest}, expected {expected}", checked)
     if found is None:
-        return Restored(True, "", tables, rows)
+        return Restored(True, "", checked)
     seen = check_between(worker, *found, before, after, folder)
-    reason = f"{ledger}: {seen.reason}" if seen.reason else ""
-    return Restored(seen.ok, reason, tables + 1, rows + seen.rows, seen.writes, seen.lost, seen.doubled)
+    checked.tables, checked.rows = checked.tables + 1, checked.rows + seen.rows
+    checked.writes, checked.lost, checked.doubled = seen.writes, seen.lost, seen.doubled
+    return Restored(seen.ok, f"{found[1].phase.after}: {seen.reason}" if seen.reason else "", checked)
 
 
 def _unwritten(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> Iterator[tuple[str, Table]]:
