@@ -20,15 +20,15 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_runner import SetRunner
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.journal.reader import Done, Records
-from rowpath.journal.records import LinkRecord, NoteRecord, SyncCostRecord, VerifiedRecord
+from rowpath.journal.records import NoteRecord, SyncCostRecord, VerifiedRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import sync_cost, syncs
 from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import SET_LIMIT, Plan, PlannedPath
-from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
+from rowpath.runners.toolchains import c_tools
 from rowpath.text import printable
 from rowpath.workloads import generators, load_progress
 
@@ -128,8 +128,7 @@ class Schedule:
             if value != "none":
                 self.progress.note(f"measuring the link {value}, placement {placement}")
                 try:
-                    measured = emulated_link.measure(value, placement, self.directory.work / "link")
-                    self.journal.write(LinkRecord(**asdict(measured)))
+                    self.journal.write(emulated_link.measure(value, placement, self.directory.work / "link"))
                 except RunnerFailure as failure:  # its paths run all the same, nothing is predicted for them
                     self.journal.write(NoteRecord(f"cannot measure the link {value}: {failure}"))
 
@@ -145,7 +144,7 @@ class Schedule:
         for key in counted:
             file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
             self._server_syncs[key] = file
-            self._renewal.restart(key, sync_counting.environment(file))
+            self._renewal.restart(key, c_tools.counting_syncs(file))
         verification_pass = VerificationPass(self.context, count_commits=measure)
         for number, planned in enumerate(todo, 1):
             key = key_of(planned.path)

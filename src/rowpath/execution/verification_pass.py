@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from rowpath.execution.counting import STATEMENTS_MEANS, Counting, counting_proxy, distinctive, statement_counts
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.worker import Worker
-from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape, VerifyRecord
+from rowpath.execution.worker import Worker, verify_record
+from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import syncs, system_calls
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
+from rowpath.runners.toolchains import c_tools
 
 SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
 SETTLING_RETRIEVALS = 6  # of whole large tables, by each connection: as many as the above need
@@ -108,16 +108,13 @@ class VerificationPass:
         observed = self._observe(worker, work, (settling, operations), single_calls, counting, sync_file)
         payload = prepared_workload.truth.payload_bytes(work.phase, 0, operations)
         counted = CountedRecord(
-            path_id=planned.path.id,
-            workload=prepared_workload.workload.name,
-            phase=work.phase.name,
             operations=observed.reply.operations,
             payload_bytes=payload,
             shape=_shape(prepared_workload, work),
             method=observed.sources,
             **observed.counts,
         )
-        self._write(counted)
+        self._context.write(counted, -1, planned, work.name)
         if observed.reply.failed:
             raise _operations_failed(observed.reply, operations)
         code, text = _problem(planned, work, observed, payload)
@@ -239,30 +236,18 @@ class VerificationPass:
                 expected = prepared_workload.truth.verify_digest(work.phase, 0, times, total)
         # Beyond the rows of the digest too: parts that leave some out may begin with the right ones.
         whole = prepared_workload.truth.rows(work.phase, 0, 1) if union else None
-        ok = reply.digest == expected and whole in (None, reply.rows)
-        planned = worker.planned
-        verified = VerifyRecord(
-            path_id=planned.path.id,
-            workload=prepared_workload.workload.name,
-            phase=work.phase.name,
-            digest=reply.digest,
-            expected=expected,
-            ok=ok,
-            rows=reply.rows,
-            expected_rows=whole,
-            delivered=reply.delivered,
-            converted=reply.converted,
-        )
-        self._write(verified)
-        if not ok:
+        verified = verify_record(reply, expected)
+        verified.ok, verified.expected_rows = reply.digest == expected and whole in (None, reply.rows), whole
+        self._context.write(verified, -1, worker.planned, work.name)
+        if not verified.ok:
             rows, wanted = reply.digest.partition(":")[0], expected.partition(":")[0]
             what = (
                 f"{rows} rows, expected {wanted}" if rows != wanted else f"the {rows} rows differ from the loaded ones"
             )
             if whole not in (None, reply.rows):
                 what = f"the {count} parts together delivered {reply.rows:,} of the table's {whole:,} rows"
-            self._wrong(planned, work.name, f"{what} (digest {reply.digest})")
-        return ok
+            self._wrong(worker.planned, work.name, f"{what} (digest {reply.digest})")
+        return verified.ok
 
     def _wrong(self, planned: PlannedPath, name: str, text: str, code: str = "") -> None:
         self._write(FailureRecord.of(-1, planned.path.id, name, "verify", text, code=code, status="wrong"))
@@ -283,21 +268,15 @@ class VerificationPass:
         if not writes or not planned.path.embedded or syncs.probe() != syncs.MEANS:
             return {}, None
         file = syncs.make_file(self._directory / "client-syncs")
-        return sync_counting.environment(file), file
+        return c_tools.counting_syncs(file), file
 
 
 def _passed(counting: Counting, work: PreparedPhase) -> dict[str, int]:
     """What passed the proxy since it was reset."""
-    counts = counting.proxy.read()
-    passed = {
-        "round_trips": counts.round_trips,
-        "connections": counts.connections,
-        "greetings": counts.greetings,
-        "bytes_sent": counts.bytes_sent,
-        "bytes_received": counts.bytes_received,
-    }
-    readable = not counting.encrypted and work.phase.kind != "load" and distinctive(work.sql)
-    return passed | ({"texts_sent": counts.texts_sent} if readable else {})
+    passed = asdict(counting.proxy.read())
+    if counting.encrypted or work.phase.kind == "load" or not distinctive(work.sql):
+        del passed["texts_sent"]
+    return passed
 
 
 def _operations_failed(reply: SampleReply, operations: int) -> RunnerFailure:

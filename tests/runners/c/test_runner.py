@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c, c_tools
 from tests.runners.protocol.talk import NOTHING, Start, Talk, adapter, talks
 from tests.waiting import PATIENCE_S, at_work, gone, until
 
@@ -164,7 +164,7 @@ def test_file_in_pieces(start: Start, tmp_path: Path) -> None:
 @pytest.mark.parametrize("transport", ["unix", "tcp"])
 def test_ping(start: Start, tmp_path: Path, transport: str) -> None:
     socket = tmp_path / "ping"
-    command = c.echo_command(unix=socket, tcp=0, burn_ns=50_000)
+    command = c_tools.echo_command(unix=socket, tcp=0, burn_ns=50_000)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None

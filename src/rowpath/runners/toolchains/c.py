@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import shlex
 import shutil
 import subprocess
@@ -13,14 +11,14 @@ from pathlib import Path
 
 from msgspec import structs
 
-from rowpath.errors import EnvironmentMissing, InternalError
-from rowpath.machine import postgresql_programs, processes
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import postgresql_programs
 from rowpath.machine.directories import build_dir, data_dir, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, family_folders, source_file
-from rowpath.runners.toolchains import c_compiler, cobol, ecpg, odbc
+from rowpath.runners.toolchains import c_compiler, cobol, compiling, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file
 
 # A newer compiler's new warnings must not stop a user: `make check` is where they are errors.
@@ -28,7 +26,6 @@ FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
 # A driver's library must not take a function of ours for its own of the same name (libmariadbd has a my_open, too).
 HIDDEN = "-fvisibility=hidden"
 REMEDY = "apt-get install gcc libc6-dev"
-COMPILE_TIMEOUT_S = 300
 _compiler = c_compiler.words
 
 
@@ -65,13 +62,13 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
         fetched = postgresql_programs.availability_tls()
         if not fetched.ok:
             return Availability(False, what, fetched.reason, fetched.remedy)
-    for library, package in adapter.build.get("libraries", {}).items():
-        if library_file(library) is None:
-            return Availability(False, what, f"the library {library} is missing", f"apt-get install {package}")
-    for header, package in adapter.build.get("headers", {}).items():
-        if not has_header(header):
-            return Availability(False, what, f"the header {header} is missing", f"apt-get install {package}")
-    missing = odbc.problem(adapter, version) or ecpg.problem(adapter) or cobol.problem(adapter)
+    missing = (
+        compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
+        or compiling.lacking("header", adapter.build.get("headers", {}), has_header)
+        or odbc.problem(adapter, version)
+        or ecpg.problem(adapter)
+        or cobol.problem(adapter)
+    )
     return Availability(False, what, *missing) if missing else Availability(True, what)
 
 
@@ -100,8 +97,8 @@ def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     included: list[str] = []
     if adapter.build.get("libpq"):
         included, linked = _libpq(version)
-    included += [f"-I{_source('core')}", *adapter.build.get("compile", ()), *odbc.compiling(adapter, version)]
-    included += ecpg.compiling(adapter)
+    included += [f"-I{runner_file('core')}", *adapter.build.get("compile", ()), *odbc.definition(adapter, version)]
+    included += ecpg.definition(adapter)
     source = source_file(adapter)
     if adapter.build.get("ecpg"):
         source = _precompiled(source, statement)
@@ -109,7 +106,7 @@ def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     families = family_folders(adapter)
     included += [*(f"-I{folder}" for folder in families), HIDDEN]
     units = [unit for folder in families for unit in sorted(folder.glob("*.c"))]
-    return _built(adapter.driver, [source, *units, *_cobol(adapter)], included, linked)
+    return built(adapter.driver, [source, *units, *_cobol(adapter)], included, linked)
 
 
 def _precompiled(source: Path, statement: str) -> Path:
@@ -134,58 +131,6 @@ def _cobol(adapter: Adapter) -> list[Path]:
     return objects
 
 
-def echo_command(
-    *,
-    unix: Path | None = None,
-    tcp: int | None = 0,
-    cpu: int | None = None,
-    burn_ns: int = 0,
-    stall_ns: int = 0,
-    stall_every: int = 0,
-) -> tuple[str, ...]:
-    """How to start the ping server: it prints `ready tcp=PORT`, serves, and ends with its parent or its stdin.
-
-    `tcp` 0: any free port of 127.0.0.1; None: no TCP (then PORT is 0). It burns `burn_ns` of CPU per answer and
-    sleeps `stall_ns` before each `stall_every`-th one.
-    """
-    program = _built("echo", [_source("tools/echo.c")], [], [], core=False)
-    arguments = [
-        str(program),
-        "--burn-ns",
-        str(burn_ns),
-        "--stall-ns",
-        str(stall_ns),
-        "--stall-every",
-        str(stall_every),
-    ]
-    if unix is not None:
-        arguments += ["--unix", str(unix)]
-    if tcp is not None:
-        arguments += ["--tcp", str(tcp)]
-    if cpu is not None:
-        arguments += ["--cpu", str(cpu)]
-    return tuple(arguments)
-
-
-def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
-    """How to start the emulated link: it prints `ready tcp=PORT`, and ends with its parent or its stdin.
-
-    Every chunk is handed on `delay_ns` after it arrived, in both directions.
-    """
-    program = _built("link", [_source("tools/link.c")], [], [], core=False)
-    return str(program), "--to", str(to_port), "--delay-ns", str(delay_ns)
-
-
-def sync_count_library() -> Path:
-    """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/tools/sync_count.c."""
-    return _built("sync_count.so", [_source("tools/sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
-
-
-def codec_trial() -> Path:
-    """The program through which tests drive the codec (runners/c/tests/codec_trial.c says how)."""
-    return _built("codec_trial", [_source("tests/codec_trial.c")], [f"-I{_source('core')}"], ["-lm"])
-
-
 @functools.cache
 def _compiler_version(compiler: tuple[str, ...]) -> str:
     """What the compiler says about itself, for the build's key. EnvironmentMissing when it cannot be started."""
@@ -195,7 +140,8 @@ def _compiler_version(compiler: tuple[str, ...]) -> str:
         raise EnvironmentMissing(f"the C compiler {shlex.join(compiler)} does not start: {error}", REMEDY) from error
 
 
-def _source(name: str) -> Path:
+def runner_file(name: str) -> Path:
+    """A file or folder of the runner."""
     return data_dir() / "runners" / "c" / name
 
 
@@ -237,53 +183,38 @@ def _pg_config(prefix: Path, question: str) -> Path:
 
 
 def _key(inputs: Sequence[Path], arguments: Sequence[str]) -> str:
-    """What a build depends on: its files' contents, its arguments, the compiler's version."""
-    digest = hashlib.sha256()
-    for file in inputs:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    digest.update(json.dumps([*arguments, *_compiler(), _compiler_version(tuple(_compiler()))]).encode())
-    return digest.hexdigest()[:16]
+    return compiling.key(inputs, [*arguments, *_compiler(), _compiler_version(tuple(_compiler()))])
 
 
-def _built(name: str, sources: list[Path], compiling: list[str], linking: list[str], *, core: bool = True) -> Path:
+def built(name: str, sources: list[Path], included: list[str], linked: list[str], *, core: bool = True) -> Path:
     """A program or library of that name, compiled when no build of these very inputs is in the cache."""
     inputs = sorted({*sources, *(file for source in sources for file in source.parent.glob("*.h"))})
-    cores = sorted(_source("core").glob("*.[ch]")) if core else []
-    target = build_dir("c") / f"{name}-{_key([*inputs, *cores], [*FLAGS, *compiling, *linking])}"
+    cores = sorted(runner_file("core").glob("*.[ch]")) if core else []
+    target = build_dir("c") / f"{name}-{_key([*inputs, *cores], [*FLAGS, *included, *linked])}"
     if not target.is_file():
         archive = [str(_core())] if core else []
         with made_whole(target) as made:
-            _compile([*compiling, *map(str, sources), *archive, *linking, "-pthread", "-o", str(made)], name)
+            _compile([*included, *map(str, sources), *archive, *linked, "-pthread", "-o", str(made)], name)
     return target
 
 
 def _core() -> Path:
     """The core as a static library: everything but families and adapters."""
-    sources = sorted(_source("core").glob("*.c"))
-    target = build_dir("c") / f"libcore-{_key(sorted(_source('core').glob('*.[ch]')), FLAGS)}.a"
+    sources = sorted(runner_file("core").glob("*.c"))
+    target = build_dir("c") / f"libcore-{_key(sorted(runner_file('core').glob('*.[ch]')), FLAGS)}.a"
     if target.is_file():
         return target
     with made_whole(target) as made:
         objects = [made.with_name(f"{source.stem}.o") for source in sources]
         for source, compiled in zip(sources, objects, strict=True):
             _compile(["-c", str(source), "-o", str(compiled)], source.name)
-        _run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library")
+        compiling.run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library", REMEDY)
     return target
 
 
 def _compile(arguments: list[str], what: str) -> None:
     flags = shlex.quote(" ".join(FLAGS))
-    _run([*_compiler(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], what)
-
-
-def _run(command: list[str], what: str) -> None:
-    try:
-        done = processes.run(command, timeout_s=COMPILE_TIMEOUT_S)
-    except OSError as error:
-        raise EnvironmentMissing(f"{command[0]} does not start: {error}", REMEDY) from error
-    if done.returncode != 0:
-        said = "\n".join(done.stderr.strip().splitlines()[:20])
-        raise InternalError(f"{what} does not compile:\n{said}", f"try: {shlex.join(command)}")
+    compiling.run([*_compiler(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], what, REMEDY)
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:
