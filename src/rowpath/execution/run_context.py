@@ -10,13 +10,14 @@ from typing import Any, Protocol
 
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedWorkload
+from rowpath.journal.record_base import InSet
 from rowpath.journal.records import FailureRecord, NoiseRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space
 from rowpath.machine.counters import noise
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
-from rowpath.model.workload import Workload
+from rowpath.model.workload import PhaseName, Workload
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -91,6 +92,12 @@ class RunContext:
             yield
         except RunnerFailure as failure:
             self.fail(set_number, planned, "", failure)
+
+    def write(self, record: InSet, set_number: int, planned: PlannedPath, name: str = "") -> None:
+        """Journal a record of a path in a phase, `workload.phase` (empty: as a whole); −1: the verification pass."""
+        record.set, record.path_id = set_number, planned.path.id
+        record.workload, record.phase = PhaseName.of(name)
+        self.journal.write(record)
 
     def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
         """Journal a failure of a path in a phase (empty: as a whole). Errors: RowpathError when the disk is full."""

@@ -10,9 +10,9 @@ from rowpath.engines import ENGINES
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.warm_up import FLAT_BLOCKS, classify, is_flat
-from rowpath.execution.worker import Measured, Worker
+from rowpath.execution.worker import Measured, Worker, verify_record
 from rowpath.journal.record_base import InSet
-from rowpath.journal.records import PrepareRecord, SettleRecord, VerifyRecord, WarmRecord
+from rowpath.journal.records import PrepareRecord, SettleRecord, WarmRecord
 from rowpath.model.workload import Phase, PhaseName
 from rowpath.planning.plan import block_order
 from rowpath.runners.manifest import language
@@ -201,15 +201,7 @@ class SetPhase:
         worker.prepare(work.after)
         expected = self._work(worker).truth.after_digest(self.phase, measured.reply.operations)
         reply = worker.verify(work.after, 0, 1)
-        record = VerifyRecord(
-            digest=reply.digest,
-            expected=expected,
-            ok=reply.digest == expected,
-            rows=reply.rows,
-            delivered=reply.delivered,
-            converted=reply.converted,
-        )
-        self._write(worker, record)
+        self._write(worker, verify_record(reply, expected))
 
     def _sample(self, worker: Worker, work: PreparedPhase, regime: str, round_number: int, **how: int) -> Measured:
         measured = worker.sample(work, regime, **how)
@@ -245,9 +237,7 @@ class SetPhase:
         self._write(worker, record)
 
     def _write(self, worker: Worker, record: InSet) -> None:
-        record.set, record.path_id = self.set_number, worker.planned.path.id
-        record.workload, record.phase = self.workload_name, self.phase_name
-        self.context.journal.write(record)
+        self.context.write(record, self.set_number, worker.planned, self.name)
 
 
 def wait_until_quiet(workers: Callable[[], Iterable[Worker]]) -> float:

@@ -13,7 +13,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Instance, Settled
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.journal.records import MemoryRecord, OperationFailure, SampleRecord, WorkerRecord
+from rowpath.journal.records import MemoryRecord, SampleRecord, VerifyRecord, WorkerRecord
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import cpu, disk, memory, noise, run_queue
 from rowpath.planning.plan import PlannedPath
@@ -39,39 +39,9 @@ class Measured:
 
     def record(self, regime: str, round_number: int, at_ns: int) -> SampleRecord:
         """As the journal has it; what it was compared to is not in it yet."""
-        reply = self.reply
-        failure = reply.failure
-        return SampleRecord(
-            regime=regime,
-            round=round_number,
-            at_ns=at_ns,
-            ns=reply.ns,
-            operations=reply.operations,
-            failed=reply.failed,
-            failure=OperationFailure(failure.kind, failure.code, failure.text) if failure else None,
-            first=reply.first,
-            rows=reply.rows,
-            values=reply.values,
-            lead_in_operations=reply.lead_in_operations,
-            window_ns=reply.window_ns,
-            window_cpu_ns=reply.window_cpu_ns,
-            cpu_ns=reply.cpu_ns,
-            min_ns=reply.min_ns,
-            max_ns=reply.max_ns,
-            execute_ns=reply.execute_ns,
-            first_row_ns=reply.first_row_ns,
-            connect_ns=reply.connect_ns,
-            collector_ns=reply.collector_ns,
-            collections=reply.collections,
-            bytes=reply.bytes,
-            clients=[msgspec.structs.asdict(client) for client in reply.clients],
-            client_cpu_ns=self.client_cpu_ns,
-            server_cpu_ns=self.server_cpu_ns,
-            wait_ns=self.wait_ns,
-            cpu_coverage=self.cpu_coverage,
-            disturbed=self.disturbed,
-            touch=reply.touch,
-        )
+        seen = {name: value for name, value in vars(self).items() if name != "reply"}
+        asked = {"regime": regime, "round": round_number, "at_ns": at_ns}
+        return msgspec.convert(protocol.body(self.reply) | seen | asked, SampleRecord)
 
 
 class Worker:
@@ -345,6 +315,11 @@ class Worker:
             with contextlib.suppress(RunnerFailure):
                 self.runner.request(protocol.Close, min(10.0, self.timeout_s), expect=protocol.CloseReply)
         self.runner.stop()
+
+
+def verify_record(reply: protocol.VerifyReply, expected: str) -> VerifyRecord:
+    """A digest compared with the expected one, as the journal has it."""
+    return msgspec.convert(protocol.body(reply) | {"expected": expected, "ok": reply.digest == expected}, VerifyRecord)
 
 
 def book_as_one(reply: protocol.SampleReply, parts: int) -> None:
