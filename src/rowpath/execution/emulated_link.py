@@ -32,7 +32,7 @@ MEANS = (
 BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
 BULK_BYTES = 32 << 20
 PING_TIMEOUT_S = 60.0
-NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "", (), (), None, 0)
+NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "")
 
 
 class Link(c_tools.PortProgram):

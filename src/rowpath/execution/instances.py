@@ -42,8 +42,9 @@ class EngineInstances:
             self._learn_secret(secret)
         mine = [planned for planned in paths if key_of(planned.path) == key]
         tables: dict[str, Table] = {}
-        for workload in self._needed(mine, workloads):
-            for name, table in self._phase_cache.prepared_workload(workload, engine_name).loaded_tables().items():
+        for needed in dict.fromkeys(name for planned in mine for name in planned.workloads):
+            prepared_workload = self._phase_cache.prepared_workload(workloads[needed], engine_name)
+            for name, table in prepared_workload.loaded_tables().items():
                 if tables.setdefault(name, table) != table:
                     raise UsageError(
                         f"two workloads of this experiment fill table '{name}' with different rows",
@@ -53,10 +54,6 @@ class EngineInstances:
         for planned in mine:
             instance.own_copy(planned.path)
         return instance
-
-    def _needed(self, paths: list[PlannedPath], workloads: dict[str, Workload]) -> list[Workload]:
-        names = dict.fromkeys(name for planned in paths for name in planned.workloads)
-        return [workloads[name] for name in names]
 
     def way_to(self, path: AccessPath) -> dict[str, Any]:
         """What `open` gets so that a path goes through its emulated link; empty for a path without one."""

@@ -6,11 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from rowpath.journal.record_base import InStage
+from rowpath.journal.record_base import InStage, OperationFailure
 
 
 class AtWork(msgspec.Struct):
-    """One client group of a stage as it was asked to work."""
+    """One client group of a stage, and what was requested of it."""
 
     client_group: str
     phase: str = ""
@@ -71,12 +71,9 @@ class SecondRecord(InStage, tag="second"):
     connections: ConnectionsSecond | None = None
 
 
-class CountedFailure(msgspec.Struct):
+class CountedFailure(OperationFailure):
     """Operations that failed in one way; the text is the first one's."""
 
-    kind: str = ""
-    code: str = ""
-    text: str = ""
     count: int = 0
 
 

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from rowpath.model.base import Frozen as Frozen  # noqa: PLC0414
-from rowpath.model.base import Regime as Regime  # noqa: PLC0414
-from rowpath.model.base import Status as Status  # noqa: PLC0414
+from rowpath.model.base import Frozen, Status
 
 # The coordinates every path has; an adapter may add its own (fetch size, prepare threshold, …).
 COORDINATES = (
@@ -38,7 +36,7 @@ COORDINATES = (
 )
 
 
-# Coordinates that part comparisons unless it is asked otherwise; durability always does.
+# Coordinates that split comparisons unless an option joins them; durability always does.
 TOGETHER = ("fetch", "threads", "tls", "link", "clients", "placement")
 
 

@@ -1,4 +1,4 @@
-"""What a run tells its watcher, always between blocks, and the watcher that says nothing."""
+"""What a run reports to its watcher, always between blocks, and the watcher that shows nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class GroupsSecond:
 
 
 class Progress(Protocol):
-    """What the schedule tells a watcher, always between blocks."""
+    """What the schedule reports to a watcher, always between blocks."""
 
     def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
@@ -41,25 +41,12 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Progress for --quiet."""
+    """Progress for --quiet: shows nothing."""
 
-    def begin(self, plan_total_seconds: float, paths: list[str]) -> None:
-        """Nothing."""
-
-    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
-        """Nothing."""
-
-    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
-        """Nothing."""
-
-    def loading(self, what: str, done: int, total: int) -> None:
-        """Nothing."""
-
-    def note(self, text: str) -> None:
-        """Nothing."""
-
-    def second(self, second: GroupsSecond) -> None:
-        """Nothing."""
-
-    def end(self) -> None:
-        """Nothing."""
+    def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
+    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
+    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None: ...
+    def loading(self, what: str, done: int, total: int) -> None: ...
+    def note(self, text: str) -> None: ...
+    def second(self, second: GroupsSecond) -> None: ...
+    def end(self) -> None: ...

@@ -32,11 +32,6 @@ class PlannedPath:
     comparison: str = ""
 
     @property
-    def embedded(self) -> bool:
-        """Whether no other process takes part."""
-        return not self.path.served
-
-    @property
     def workloads(self) -> tuple[str, ...]:
         """The names of the workloads of its phases."""
         return tuple(dict.fromkeys(PhaseName.of(name).workload for name in self.phases))

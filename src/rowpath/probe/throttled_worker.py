@@ -30,7 +30,7 @@ def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", 
     fields = Column.__struct_fields__
     kept = tuple(Column(**{field: getattr(column, field) for field in fields}) for column in columns)
     phase = Phase(PHASE, "query", sql, table=table, scan=scan, columns=kept, stamps=True)
-    return PreparedPhase(NAME, phase, sql, kept, (), None, 0, table_columns=kept if scan else ())
+    return PreparedPhase(NAME, phase, sql, kept, table_columns=kept if scan else ())
 
 
 class ThrottledWorker(Worker):

@@ -56,7 +56,7 @@ class Repetition:
     def work(self) -> PreparedPhase:
         """Its statement as a phase."""
         phase = Phase(self.name, "execute", self.backup.statement)
-        return PreparedPhase(self.name, phase, self.backup.statement, (), (), None, 0)
+        return PreparedPhase(self.name, phase, self.backup.statement)
 
     def prepare(self, worker: Worker) -> None:
         """Make its statement ready on every connection of that process. Errors: RunnerFailure."""

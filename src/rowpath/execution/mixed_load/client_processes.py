@@ -81,10 +81,6 @@ class Processes:
         """Every client process."""
         return [pid for worker in self.workers for pid in worker.pids]
 
-    def alive(self) -> bool:
-        """Whether none is lost."""
-        return all(worker.runner.alive() for worker in self.workers)
-
     def ready(self, shared_counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
         """Let every process make its groups ready: (process, what it is asked). Errors: RunnerFailure."""
         shares: dict[int, list[GroupSpec]] = {}
@@ -111,6 +107,5 @@ class Processes:
     def spin_ns(self) -> int:
         """How long before an operation is due an open-loop client may be awake."""
         path = self.planned.path
-        shares_a_core = path.placement == "same" and not self.planned.embedded
-        crowded = self.planned.embedded and len(self.seats) > 1
-        return 0 if shares_a_core or crowded else SPIN_NS
+        crowded = path.placement == "same" if path.served else len(self.seats) > 1
+        return 0 if crowded else SPIN_NS

@@ -36,7 +36,7 @@ class PathContext:
     @property
     def served(self) -> bool:
         """Whether the engine is a server."""
-        return not self.planned.embedded
+        return self.planned.path.served
 
     def work(self, name: str) -> PreparedPhase:
         """The phase `workload.phase`, ready."""

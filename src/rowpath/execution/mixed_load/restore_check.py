@@ -11,10 +11,10 @@ from pathlib import Path
 from rowpath.engines.base import BackedUp, Backup, Instance
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger, check_between
-from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload, select_whole
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import BackupCheck
-from rowpath.model.workload import Phase, PhaseName, Table
+from rowpath.model.workload import PhaseName, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.expected_scan import whole_table
@@ -103,15 +103,8 @@ def _unwritten(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> Iter
         yield from ((name, table) for name, table in prepared_workload.loaded_tables().items() if name not in written)
 
 
-def whole(name: str, table: Table) -> PreparedPhase:
-    """A select of every row and column of a loaded table, for a check outside every measurement."""
-    query = f"SELECT {', '.join(column.name for column in table.columns)} FROM {name}"
-    phase = Phase(f"whole.{name}", "query", query, table=name, scan=True)
-    return PreparedPhase(phase.name, phase, query, table.columns, (), None, 0, (), table.columns, table.primary_key)
-
-
 def digest_of(worker: Worker, name: str, table: Table) -> str:
     """The digest of a whole table, read through the runner. Errors: RunnerFailure."""
-    work = whole(name, table)
+    work = select_whole(f"whole.{name}", name, table)
     worker.prepare(work)
     return worker.verify(work, 0, 1, max_rows=table.rows + 1).digest

@@ -24,7 +24,7 @@ MOVE_S = 20.0  # a database made or copied, and every table read at both ends
 def least_s(planned: PlannedPath, cap_s: float) -> float:
     """So long at least a path's groups are warmed up."""
     least = min(cap_s, language(planned.adapter.language).warm_least_s[0])
-    return least if planned.embedded else max(least, ENGINES[planned.path.engine].server_warm_s)
+    return max(least, ENGINES[planned.path.engine].server_warm_s) if planned.path.served else least
 
 
 def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
