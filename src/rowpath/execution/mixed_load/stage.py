@@ -83,36 +83,31 @@ class Stage:
     def _specs(self, repetitions: list[Repetition]) -> list[tuple[int, GroupSpec]]:
         specs = []
         for member in self.members:
-            table = member.table
-            spec = self._spec(member.name, member.work.name, self.processes.seats[member.name].first_client)
-            spec.clients, spec.pacing, spec.rate_per_s, spec.seed = (
-                member.clients,
-                table.pacing,
-                member.rate_per_s,
-                member.seed,
-            )
-            spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
+            seat, table = self.processes.seats[member.name], member.table
+            spec = self._spec(member.name, member.work.name, seat.first_client, member.clients, table.times)
+            spec.pacing, spec.rate_per_s, spec.seed = table.pacing, member.rate_per_s, member.seed
+            spec.pause_ns = round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
-            specs.append((self.processes.seats[member.name].process, spec))
+            specs.append((seat.process, spec))
         for each in repetitions:
             if each.backup.statement:
                 seat = self.processes.seats[each.group]
-                spec = self._spec(each.name, each.name, seat.first_client + each.number - 1)
-                spec.operations = 1
-                specs.append((seat.process, spec))
+                first = seat.first_client + each.number - 1
+                specs.append((seat.process, self._spec(each.name, each.name, first, clients=1, operations=1)))
         return specs
 
-    def _spec(self, name: str, phase: str, first_client: int) -> GroupSpec:
+    def _spec(self, name: str, phase: str, first_client: int, clients: int, operations: int) -> GroupSpec:
         place = self.shared_counters.places[name]
         return GroupSpec(
             name=name,
             phase=phase,
             first_client=first_client,
-            clients=1,
+            clients=clients,
             pacing="closed",
             control=place.control,
             slots=place.slots,
             slot_bytes=place.slot_bytes,
+            operations=operations,
             acknowledged=place.acknowledged,
         )
 
