@@ -100,13 +100,19 @@ class RunContext:
         self.journal.write(record)
 
     def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
-        """Journal a failure of a path in a phase (empty: as a whole). Errors: RowpathError when the disk is full."""
-        self.stop_when_full(failure.text)
-        record = FailureRecord.of(set_number, planned.path.id, name, failure.kind, failure.text, code=failure.code)
-        self.journal.write(record)
+        """Journal and show a failure of a path in a phase (empty: as a whole); RowpathError when the disk is full."""
+        self.keep(set_number, planned, name, failure)
         self.progress.note(f"{planned.name}: {failure.kind}: {failure.text}")
         if failure.fatal:
             self.lost.setdefault(planned.path.id, set()).add(set_number)
+
+    def keep(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure, status: str = "") -> str:
+        """Journal a failure; its status (without one: unsupported or failed). RowpathError when the disk is full."""
+        self.stop_when_full(failure.text)
+        kind, text, code = failure.kind, failure.text, failure.code
+        record = FailureRecord.of(set_number, planned.path.id, name, kind, text, code=code, status=status)
+        self.journal.write(record)
+        return record.status
 
     def note_noise(self, set_number: int, batch: int, when: str) -> None:
         """Journal what else uses the machine, `before` or `after` a set."""

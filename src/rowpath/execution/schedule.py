@@ -145,14 +145,13 @@ class Schedule:
             file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
             self._server_syncs[key] = file
             self._renewal.restart(key, c_tools.counting_syncs(file))
-        verification_pass = VerificationPass(self.context, count_commits=measure)
         for number, planned in enumerate(todo, 1):
             key = key_of(planned.path)
             self._renewal.revive(key)
             if key not in self.engine_instances:
                 continue
             self.progress.note(f"verifying {planned.name} ({number} of {len(todo)})")
-            bad = verification_pass.prove(planned, self._server_syncs.get(key))
+            bad = VerificationPass(self.context, planned, measure, self._server_syncs.get(key)).prove()
             self.context.bad[planned.path.id] = bad
             self.journal.write(VerifiedRecord(planned.path.id, bad))
             for phase, status in bad.items():

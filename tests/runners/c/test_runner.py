@@ -204,10 +204,10 @@ os.wait()
 try: os.fsync(999)
 except OSError: pass
 """
-    counting = {"LD_PRELOAD": str(c.sync_count_library()), "ROWPATH_SYNC_COUNT_FILE": str(file)}
+    counting = c_tools.counting_syncs(file)
     subprocess.run([sys.executable, "-c", script], check=True, env=os.environ | counting)
     assert struct.unpack("<8Q", file.read_bytes()) == (2, 1, 0, 1, 3, 0, 0, 0)
-    without = os.environ | {"LD_PRELOAD": str(c.sync_count_library())}
+    without = os.environ | {"LD_PRELOAD": counting["LD_PRELOAD"]}
     subprocess.run([sys.executable, "-c", script], check=True, env=without)
 
 
