@@ -17,7 +17,6 @@ from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
-from rowpath.runners.protocol import GroupSpec
 from rowpath.workloads import scale
 from rowpath.workloads.workload_file import load_workload
 
@@ -63,11 +62,7 @@ class Killing:
         """Clients write until enough was acknowledged; then the engine is killed, or they end. The killed pids."""
         shared_counters = SharedCounters([(GROUP, CLIENTS, self.work.parameter_count)])
         try:
-            place = shared_counters.places[GROUP]
-            layout = {"control": place.control, "slots": place.slots, "slot_bytes": place.slot_bytes}
-            asked = {"name": GROUP, "phase": self.work.name, "first_client": 0, "clients": CLIENTS, "pacing": "closed"}
-            spec = GroupSpec(**asked, **layout, acknowledged=place.acknowledged)
-            worker.groups(shared_counters.file, [spec])
+            worker.groups(shared_counters.file, [shared_counters.places[GROUP].spec(self.work.name, 0)])
             shared_counters.begin(GROUP, time.monotonic_ns())
             deadline = time.monotonic() + WRITING_S
             while (

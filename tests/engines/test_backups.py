@@ -140,19 +140,8 @@ def carried_out(house: House, backup: Backup) -> tuple[Ledger, Ledger]:
 
 
 def spec(shared_counters: SharedCounters, name: str, client: int) -> GroupSpec:
-    there = shared_counters.places[name]
-    return GroupSpec(
-        name,
-        WRITE if name == "writers" else VERB,
-        client,
-        1,
-        "closed",
-        there.control,
-        there.slots,
-        there.slot_bytes,
-        operations=0 if name == "writers" else 1,
-        acknowledged=there.acknowledged,
-    )
+    phase, operations = (WRITE, 0) if name == "writers" else (VERB, 1)
+    return shared_counters.places[name].spec(phase, client, operations)
 
 
 def program(backup: Backup, house: House) -> None:

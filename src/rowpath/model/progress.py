@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class GroupsSecond:
     backup: bool  # whether one was under way
 
 
-class Progress(Protocol):
-    """What the schedule reports to a watcher, always between blocks."""
+class Progress:
+    """What the schedule reports to a watcher, always between blocks; without more it shows nothing."""
 
     def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
@@ -40,13 +39,5 @@ class Progress(Protocol):
     def end(self) -> None: ...
 
 
-class Silent:
-    """Progress for --quiet: shows nothing."""
-
-    def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
-    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
-    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None: ...
-    def loading(self, what: str, done: int, total: int) -> None: ...
-    def note(self, text: str) -> None: ...
-    def second(self, second: GroupsSecond) -> None: ...
-    def end(self) -> None: ...
+class Silent(Progress):
+    """Progress for --quiet."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rowpath.model.histogram import COUNTS, Counts
+from rowpath.runners.protocol import GroupSpec
 
 WORD = 8
 CONTROL_BYTES = 64  # two words used: a cache line of its own
@@ -36,6 +37,21 @@ class Place:
     slot_bytes: int
     acknowledged: int  # within a slot; 0: not kept
     rows: int  # parameter rows whose acknowledged operations are counted
+
+    def spec(self, phase: str, first_client: int, operations: int = 0) -> GroupSpec:
+        """What a runner is requested to do there, in closed loop; `operations` of each client, 0: without end."""
+        return GroupSpec(
+            name=self.name,
+            phase=phase,
+            first_client=first_client,
+            clients=self.clients,
+            pacing="closed",
+            control=self.control,
+            slots=self.slots,
+            slot_bytes=self.slot_bytes,
+            operations=operations,
+            acknowledged=self.acknowledged,
+        )
 
 
 @dataclass(frozen=True)

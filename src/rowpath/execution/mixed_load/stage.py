@@ -82,9 +82,10 @@ class Stage:
 
     def _specs(self, repetitions: list[Repetition]) -> list[tuple[int, GroupSpec]]:
         specs = []
+        places = self.shared_counters.places
         for member in self.members:
             seat, table = self.processes.seats[member.name], member.table
-            spec = self._spec(member.name, member.work.name, seat.first_client, member.clients, table.times)
+            spec = places[member.name].spec(member.work.name, seat.first_client, table.times)
             spec.pacing, spec.rate_per_s, spec.seed = table.pacing, member.rate_per_s, member.seed
             spec.pause_ns = round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
@@ -93,23 +94,8 @@ class Stage:
             if each.backup.statement:
                 seat = self.processes.seats[each.group]
                 first = seat.first_client + each.number - 1
-                specs.append((seat.process, self._spec(each.name, each.name, first, clients=1, operations=1)))
+                specs.append((seat.process, places[each.name].spec(each.name, first, operations=1)))
         return specs
-
-    def _spec(self, name: str, phase: str, first_client: int, clients: int, operations: int) -> GroupSpec:
-        place = self.shared_counters.places[name]
-        return GroupSpec(
-            name=name,
-            phase=phase,
-            first_client=first_client,
-            clients=clients,
-            pacing="closed",
-            control=place.control,
-            slots=place.slots,
-            slot_bytes=place.slot_bytes,
-            operations=operations,
-            acknowledged=place.acknowledged,
-        )
 
     def _begin(self) -> None:
         now_ns = time.monotonic_ns()
