@@ -59,7 +59,7 @@ class Links:
     def way_to(self, server: Any, instance: Instance, path: AccessPath) -> dict[str, Any]:
         """What `open` gets instead of the server's own address; empty for a path without a link.
 
-        `server`: what tells the instances of a run apart. Errors: RunnerFailure for another machine's server.
+        `server`: what distinguishes the instances of a run. Errors: RunnerFailure for another machine's server.
         """
         value = path.get("link")
         if value == "none":

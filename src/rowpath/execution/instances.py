@@ -68,7 +68,7 @@ class EngineInstances:
     def restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
         """Stop and start a server again on its data; `environment` (else none) is added for the new process.
 
-        A server that was given to us is left alone.
+        A server that was given to us is not touched.
         """
         instance = self._instances[key]
         if isinstance(instance, External):

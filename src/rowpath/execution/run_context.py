@@ -120,7 +120,7 @@ class RunContext:
         self.journal.write(NoiseRecord(set=set_number, batch=batch, when=when, **asdict(read)))
 
     def stop_when_full(self, text: str) -> None:
-        """End the run when a failure's text says that the disk is full: no path is to blame for that."""
+        """End the run when a failure's text shows that the disk is full: no path is to blame for that."""
         if disk_space.is_full(text):
             raise disk_space.error(self.directory.path, printable(text))
 

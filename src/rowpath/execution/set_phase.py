@@ -241,9 +241,9 @@ class SetPhase:
 
 
 def wait_until_quiet(workers: Callable[[], Iterable[Worker]]) -> float:
-    """Until no compiler's backlog is left, for it would fall on what is measured next; the seconds it took.
+    """Wait until no compiler's backlog is left, for it would fall on what is measured next; the seconds it took.
 
-    QUIET_CAP_S at most; `workers` is asked again at every look, for one may be lost meanwhile.
+    QUIET_CAP_S at most. Every look takes `workers` again, because one may be lost meanwhile.
     """
     begun = time.monotonic()
     before = sum(worker.helpers_cpu_ns() for worker in workers())

@@ -24,7 +24,7 @@ from rowpath.runners.toolchains import c_tools
 
 SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
 SETTLING_RETRIEVALS = 6  # of whole large tables, by each connection: as many as the above need
-SINGLE_OPERATIONS = 3  # of those, asked for one by one
+SINGLE_OPERATIONS = 3  # of those, each requested by itself
 COUNTED_OPERATIONS = 20
 LARGE_ROWS = 50_000  # of a scan that takes so long that few operations must do
 WRITTEN_OPERATIONS = 100
@@ -34,7 +34,7 @@ LEAST_ROUND_TRIPS = 0.95  # per operation, of a path over a connection
 
 @dataclass(frozen=True)
 class Observation:
-    """Some operations of a phase, and what they cost by counters that do not disturb: `sources` says which."""
+    """Some operations of a phase, and what they cost by counters that do not disturb: `sources` names them."""
 
     reply: SampleReply
     counts: dict[str, Any]
@@ -288,7 +288,7 @@ def _shape(prepared_workload: PreparedWorkload, work: PreparedPhase) -> Operatio
 def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:
     """Why what a floor took cannot be the whole; empty when it can. The formats of some files are less than values.
 
-    `received`: the bytes that the counting proxy saw come from the server, where they are the operations' alone.
+    `received`: the bytes that the counting proxy saw come from the server, where they are only the operations'.
     """
     least = payload_bytes if path.served or path.engine == "file" else reply.operations
     if reply.bytes % max(1, reply.operations):

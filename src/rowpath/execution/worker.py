@@ -240,7 +240,7 @@ class Worker:
         self._ask(protocol.ClientGroups, protocol.ClientGroupsReply, **made)
 
     def groups_end(self, timeout_s: float) -> list[protocol.GroupTotal]:
-        """What the groups did, in the order in which they were asked for, once all their clients are done."""
+        """What the groups did, in the order of the request, once all their clients are done."""
         return self.runner.request(
             protocol.ClientGroupsEnd, timeout_s, expect=protocol.ClientGroupsEndReply
         ).client_groups

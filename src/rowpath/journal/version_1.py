@@ -26,7 +26,7 @@ SELECTOR = {"stretch": "stage", "group": "client_group"}
 
 
 def upgraded(body: Body) -> Body:
-    """The record as version 2 has it. A null said what an absent field says: not known."""
+    """The record as version 2 has it. A null meant what an absent field means: not known."""
     body = _known(body)
     kind = TAGS.get(body.get("record", ""), body.get("record", ""))
     body["record"] = kind

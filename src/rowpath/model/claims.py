@@ -21,7 +21,7 @@ def check_metric(metric: str) -> None:
 
 
 class Check(Frozen, frozen=True):
-    """What a claim says about the run's figures; ValueError when its kind lacks what it needs."""
+    """What a claim states of the run's figures; ValueError when its kind lacks what it needs."""
 
     kind: Literal["ratio", "flip", "shrinks", "crossover", "equal", "appears", "figure", "never-above", "not-testable"]
     metric: str = "time"
@@ -125,7 +125,7 @@ class Consistency(Frozen, frozen=True):
 
 @dataclass(frozen=True)
 class Shared:
-    """One state: the traffic of the operations and what each would have had of it alone."""
+    """One state: the traffic of the operations and what each would have had of it on its own."""
 
     bandwidth: float  # in its published unit
     baseline: float

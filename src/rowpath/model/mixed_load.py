@@ -1,4 +1,4 @@
-"""What an experiment's file says of groups: `[[client_groups]]`, `[[stages]]`, `[rate_search]`."""
+"""What an experiment's file has of groups: `[[client_groups]]`, `[[stages]]`, `[rate_search]`."""
 
 from __future__ import annotations
 

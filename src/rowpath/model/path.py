@@ -50,7 +50,7 @@ class AccessPath(msgspec.Struct, frozen=True):
     """One access path: a point in the space of coordinates, every value a string, `none` where it does not apply."""
 
     coordinates: tuple[tuple[str, str], ...]
-    label: str = ""  # tells two names of the same path apart (A/A)
+    label: str = ""  # distinguishes two names of the same path (A/A)
 
     @classmethod
     def of(cls, coordinates: dict[str, str], label: str = "") -> AccessPath:

@@ -1,4 +1,4 @@
-"""What making and loading a plan's tables would take of disk and time: said before it starts, refused without room."""
+"""What making and loading a plan's tables would take of disk and time: shown before it starts, refused without room."""
 
 from __future__ import annotations
 

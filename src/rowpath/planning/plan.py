@@ -164,7 +164,7 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
 
 
 def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
-    """The paths in their order, those together that retrieve in parts and differ in their number of clients alone."""
+    """The paths in their order, those together that retrieve in parts and differ only in their number of clients."""
     units: dict[str, list[PlannedPath]] = {}
     for planned in paths:
         alike = {key: value for key, value in planned.path.coordinates if key != "clients"}

@@ -1,4 +1,4 @@
-"""Whether every write whose success a client was told is in the database: the ledger read back, row by row."""
+"""Whether every acknowledged write is in the database: the ledger read back, row by row."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class Repetitions:
             self.made[self._next].begin(shared_counters, look)
             self._next += 1
 
-    def alone(self, look: Look) -> None:
+    def end_spans(self, look: Look) -> None:
         """The groups end while a backup goes on: what they did within it counts until here."""
         for each in self.made:
             if each.begun_ns and not each.ended_ns:

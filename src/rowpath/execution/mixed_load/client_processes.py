@@ -82,7 +82,7 @@ class Processes:
         return [pid for worker in self.workers for pid in worker.pids]
 
     def ready(self, shared_counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
-        """Let every process make its groups ready: (process, what it is asked). Errors: RunnerFailure."""
+        """Let every process make its groups ready: (process, request). Errors: RunnerFailure."""
         shares: dict[int, list[GroupSpec]] = {}
         for process, spec in asked:
             shares.setdefault(process, []).append(spec)

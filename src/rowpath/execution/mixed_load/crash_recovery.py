@@ -21,7 +21,7 @@ GONE_S = 10.0  # for which dead processes are waited for
 
 @dataclass(frozen=True)
 class Recovery:
-    """How an engine came back; `ns` None: it did not, and `reason` says why."""
+    """How an engine came back; `ns` None: it did not, for the `reason`."""
 
     ns: int | None
     reason: str = ""
@@ -31,7 +31,7 @@ def kill(instance: Instance, workers: list[Worker]) -> list[int]:
     """SIGKILL to every process that has the database open, all at once; their pids, once they are gone.
 
     A server: its processes, the first one first. Embedded: the runners and what they started. A server that was
-    given to us is left alone (no one is killed then).
+    given to us is not touched (nothing is killed then).
     """
     if isinstance(instance, External):
         return []

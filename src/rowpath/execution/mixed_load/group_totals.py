@@ -98,7 +98,7 @@ def group_record(
     last_ns = total.ended_ns if total and total.ended_ns else ended_ns
     if member.open_loop and not member.table.times:
         last_ns = max(last_ns, end_ns)  # on duty until then: what it did not begin must not raise its rate
-    # One client's longest operation is the group's longest stall, told exactly; of several the looks know of theirs.
+    # One client's longest operation is exactly the group's longest stall; of several clients the looks find it.
     stall = (figures(last, None, open_loop=False).most_ns or 0) if member.clients == 1 else 0
     record = ClientGroupRecord(
         client_group=member.name,

@@ -61,7 +61,7 @@ class PathRunner:
                 self.durability.check(self.processes, tables[-1].name)
 
     def rate_search(self) -> None:
-        """The search for the highest rate of one group, which works alone."""
+        """The search for the highest rate of one group, with no other at work."""
         search = self.context.experiment.rate_search
         assert search is not None
         group = self.context.client_groups[search.client_group]

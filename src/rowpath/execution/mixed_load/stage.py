@@ -44,7 +44,7 @@ class Outcome:
 
 @dataclass
 class Stage:
-    """Runs once. `second` and `done` tell of it (a warm-up tells no one); `zero_ns`: when the run began."""
+    """Runs once. `second` gets each interval (None: a warm-up); `zero_ns`: when the run began."""
 
     table: StageTable
     members: Sequence[Member]
@@ -55,7 +55,7 @@ class Stage:
     timeout_s: float
     usage: Usage | None = None
     second: Callable[[SecondRecord, GroupsSecond], None] | None = None
-    enough: Enough | None = None  # asked at every look: the stage ends when it says so
+    enough: Enough | None = None  # called at every look: the stage ends when it is true
     look_ns: int = S
     outcome: Outcome = field(default_factory=Outcome)
 
@@ -101,7 +101,7 @@ class Stage:
         now_ns = time.monotonic_ns()
         self.begin_ns = now_ns + LEAD_NS
         self.end_ns = self.begin_ns + round(self.table.seconds * S)
-        self._begun: dict[str, int] = {}  # by group: when its clients were told to begin
+        self._begun: dict[str, int] = {}  # by group: when its clients are to begin
         self._done: dict[str, int] = {}
         self._ended = False
         self._last: dict[str, Snapshot] = {}
@@ -203,7 +203,7 @@ class Stage:
                 action.give_up("its client process exited")
         if self._unfinished():
             return False
-        # Before the end a backup may still be to come, as long as there is anybody left to be slowed down by it.
+        # Before the end a backup may still be to come, as long as a process is left that it could slow down.
         alive = any(worker.runner.alive() for worker in self.processes.workers)
         return not alive or time.monotonic_ns() >= self.end_ns or all(action.ended_ns for action in self.actions)
 
@@ -213,11 +213,11 @@ class Stage:
             return
         self.end_ns = min(self.end_ns, time.monotonic_ns())
         for action in self.actions:
-            action.alone(self._path_status)
+            action.end_spans(self._path_status)
         for name in self.shared_counters.places:
             self.shared_counters.end(name, self.end_ns)
         self._ended = True
-        # What was never told to begin begins where nothing begins any more, and so is done.
+        # A group that was never let begin begins now, when nothing begins any more, and so is done.
         begun = {each.name for action in self.actions for each in action.made if each.begun_ns} | set(self._begun)
         for name in self.shared_counters.places:
             if name not in begun:

@@ -17,7 +17,7 @@ BESIDE_S = 1.0  # per stage and path: clients made ready, totals fetched, a litt
 BACKUP_S = 4.0  # one of a small database; how large it is no one knows before
 RESTORE_S = 5.0
 RESTORE_ROW_S = 1e-5  # a restored backup is checked, then read row by row
-RECOVER_S = 5.0  # a killed engine started again, and its ledger read; HSQLDB's lock alone takes ten
+RECOVER_S = 5.0  # a killed engine started again, and its ledger read; only HSQLDB's lock takes ten
 MOVE_S = 20.0  # a database made or copied, and every table read at both ends
 
 

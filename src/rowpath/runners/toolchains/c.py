@@ -133,7 +133,7 @@ def _cobol(adapter: Adapter) -> list[Path]:
 
 @functools.cache
 def _compiler_version(compiler: tuple[str, ...]) -> str:
-    """What the compiler says about itself, for the build's key. EnvironmentMissing when it cannot be started."""
+    """What the compiler prints about itself, for the build's key. EnvironmentMissing when it cannot be started."""
     try:
         return subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError) as error:
@@ -218,5 +218,5 @@ def _compile(arguments: list[str], what: str) -> None:
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:
-    """What the Debian package of the driver's library says, else the library itself."""
+    """What the Debian package of the driver's library has, else the library itself."""
     return facts_of_files(driver_libraries(adapter, version), version)

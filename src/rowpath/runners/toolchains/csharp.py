@@ -120,5 +120,5 @@ def _tools_problem() -> tuple[str, str] | None:
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:
-    """What the Debian package of the driver's assembly or library says, else the file itself."""
+    """What the Debian package of the driver's assembly or library has, else the file itself."""
     return facts_of_files(driver_files(adapter, version), version)

@@ -77,7 +77,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Fetch and compile what these adapters and paths need and what is not up to date.
 
-    Errors: EnvironmentMissing without a JDK, Maven or what comes on request alone, InternalError when a source does
+    Errors: EnvironmentMissing without a JDK, Maven or what comes only on request, InternalError when a source does
     not compile.
     """
     problem = _problem()
