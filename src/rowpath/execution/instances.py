@@ -37,9 +37,7 @@ class EngineInstances:
         place = Place(folder, folder, cpus.server_cpus(free or "same"), version=version, storage=storage)
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
-        instance.start()
-        for secret in instance.secrets():
-            self._learn_secret(secret)
+        self._start(instance)
         mine = [planned for planned in paths if key_of(planned.path) == key]
         tables: dict[str, Table] = {}
         for needed in dict.fromkeys(name for planned in mine for name in planned.workloads):
@@ -77,6 +75,9 @@ class EngineInstances:
         added = self._places[key].environment
         added.clear()
         added.update(environment or {})
+        self._start(instance)
+
+    def _start(self, instance: Instance) -> None:
         instance.start()
         for secret in instance.secrets():
             self._learn_secret(secret)

@@ -12,6 +12,7 @@ from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import WorkerRecord
+from rowpath.model.grouping import grouped
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal
@@ -83,11 +84,8 @@ class Processes:
 
     def ready(self, shared_counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
         """Let every process make its groups ready: (process, request). Errors: RunnerFailure."""
-        shares: dict[int, list[GroupSpec]] = {}
-        for process, spec in asked:
-            shares.setdefault(process, []).append(spec)
-        for process, share in shares.items():
-            self.workers[process].groups(shared_counters.file, share)
+        for process, share in grouped(asked, lambda each: each[0]).items():
+            self.workers[process].groups(shared_counters.file, [spec for _process, spec in share])
             self._at_work.append(self.workers[process])
 
     def ended(self, timeout_s: float) -> dict[str, GroupTotal]:

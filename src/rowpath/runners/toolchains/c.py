@@ -13,7 +13,7 @@ from msgspec import structs
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import postgresql_programs
-from rowpath.machine.directories import build_dir, data_dir, made_whole
+from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts, facts_of_files
@@ -113,10 +113,7 @@ def _precompiled(source: Path, statement: str) -> Path:
     """Embedded SQL as C, made when no such is in the cache."""
     inputs = sorted([source, *source.parent.glob("*.h")])
     target = build_dir("c") / f"{source.stem}-{statement}-{_key(inputs, [])}.c"
-    if not target.is_file():
-        with made_whole(target) as made:
-            ecpg.precompile(source, made, statement)
-    return target
+    return compiling.made_once(target, lambda made: ecpg.precompile(source, made, statement))
 
 
 def _cobol(adapter: Adapter) -> list[Path]:
@@ -124,10 +121,8 @@ def _cobol(adapter: Adapter) -> list[Path]:
     objects = []
     for source in (source_file(adapter, name) for name in adapter.build.get("cobol", ())):
         key = _key([source, *sorted(source.parent.glob("*.cpy"))], [*cobol.COMMAND, cobol.version()])
-        objects.append(build_dir("c") / f"{source.stem}-{key}.o")
-        if not objects[-1].is_file():
-            with made_whole(objects[-1]) as made:
-                cobol.compile_to(made, source)
+        target = build_dir("c") / f"{source.stem}-{key}.o"
+        objects.append(compiling.made_once(target, functools.partial(cobol.compile_to, source)))
     return objects
 
 
@@ -173,13 +168,8 @@ def driver_libraries(adapter: Adapter, version: str) -> list[Path]:
 
 
 def _pg_config(prefix: Path, question: str) -> Path:
-    try:
-        said = subprocess.run(
-            [prefix / "bin" / "pg_config", question], capture_output=True, text=True, check=True, timeout=30
-        ).stdout
-    except (OSError, subprocess.SubprocessError) as error:
-        raise EnvironmentMissing(f"{prefix}/bin/pg_config: {error}", "apt-get install libpq-dev") from error
-    return Path(said.strip())
+    program = str(prefix / "bin" / "pg_config")
+    return Path(compiling.run([program, question], f"{program} failed", "apt-get install libpq-dev").strip())
 
 
 def _key(inputs: Sequence[Path], arguments: Sequence[str]) -> str:
@@ -191,30 +181,33 @@ def built(name: str, sources: list[Path], included: list[str], linked: list[str]
     inputs = sorted({*sources, *(file for source in sources for file in source.parent.glob("*.h"))})
     cores = sorted(runner_file("core").glob("*.[ch]")) if core else []
     target = build_dir("c") / f"{name}-{_key([*inputs, *cores], [*FLAGS, *included, *linked])}"
-    if not target.is_file():
+
+    def link(made: Path) -> None:
         archive = [str(_core())] if core else []
-        with made_whole(target) as made:
-            _compile([*included, *map(str, sources), *archive, *linked, "-pthread", "-o", str(made)], name)
-    return target
+        _compile([*included, *map(str, sources), *archive, *linked, "-pthread", "-o", str(made)], name)
+
+    return compiling.made_once(target, link)
 
 
 def _core() -> Path:
     """The core as a static library: everything but families and adapters."""
     sources = sorted(runner_file("core").glob("*.c"))
     target = build_dir("c") / f"libcore-{_key(sorted(runner_file('core').glob('*.[ch]')), FLAGS)}.a"
-    if target.is_file():
-        return target
-    with made_whole(target) as made:
+
+    def archive(made: Path) -> None:
         objects = [made.with_name(f"{source.stem}.o") for source in sources]
         for source, compiled in zip(sources, objects, strict=True):
             _compile(["-c", str(source), "-o", str(compiled)], source.name)
-        compiling.run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library", REMEDY)
-    return target
+        compiling.run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library is not made", REMEDY)
+
+    return compiling.made_once(target, archive)
 
 
 def _compile(arguments: list[str], what: str) -> None:
     flags = shlex.quote(" ".join(FLAGS))
-    compiling.run([*_compiler(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], what, REMEDY)
+    compiling.run(
+        [*_compiler(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], f"{what} does not compile", REMEDY
+    )
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:

@@ -23,9 +23,11 @@ def problem(adapter: Adapter) -> tuple[str, str] | None:
 @functools.cache
 def version() -> str:
     """What the compiler prints about itself. EnvironmentMissing when it cannot be started."""
-    return compiling.run([COMMAND[0], "--version"], "its version", REMEDY)
+    return compiling.run([COMMAND[0], "--version"], f"{COMMAND[0]} prints no version", REMEDY)
 
 
-def compile_to(made: Path, source: Path) -> None:
+def compile_to(source: Path, made: Path) -> None:
     """Compile one subprogram; what it copies stands beside it. InternalError when it does not compile."""
-    compiling.run([*COMMAND, f"-I{source.parent}", "-o", str(made), str(source)], source.name, REMEDY)
+    compiling.run(
+        [*COMMAND, f"-I{source.parent}", "-o", str(made), str(source)], f"{source.name} does not compile", REMEDY
+    )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, InternalError, UsageError
 from rowpath.machine import processes
-from rowpath.machine.directories import data_dir
+from rowpath.machine.directories import data_dir, made_whole
 from rowpath.runners.manifest import language
 
 TIMEOUT_S = 300
@@ -41,8 +41,16 @@ def key(files: Iterable[Path], words: Sequence[str]) -> str:
     return digest.hexdigest()[:16]
 
 
-def run(command: Sequence[str], what: str, remedy: str, environment: Mapping[str, str] = {}) -> str:
-    """One step of a build; what it prints.
+def made_once(target: Path, make: Callable[[Path], object]) -> Path:
+    """The file in the cache; when it is not there, what `make` writes, whole or not at all."""
+    if not target.is_file():
+        with made_whole(target) as made:
+            make(made)
+    return target
+
+
+def run(command: Sequence[str], failed: str, remedy: str, environment: Mapping[str, str] = {}) -> str:
+    """One step of a build; what it prints. `failed`: the error's text where it fails.
 
     Errors: EnvironmentMissing with `remedy` when it cannot be started, InternalError when it fails.
     """
@@ -52,5 +60,5 @@ def run(command: Sequence[str], what: str, remedy: str, environment: Mapping[str
         raise EnvironmentMissing(f"{command[0]} does not start: {error}", remedy) from error
     if done.returncode:
         printed = "\n".join((done.stdout + done.stderr).strip().splitlines()[:PRINTED_LINES])
-        raise InternalError(f"{what} does not compile:\n{printed}", f"try: {shlex.join(command)}")
+        raise InternalError(f"{failed}:\n{printed}", f"try: {shlex.join(command)}")
     return done.stdout

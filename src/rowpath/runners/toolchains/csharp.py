@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import processes
-from rowpath.machine.directories import build_dir, made_whole
+from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts, facts_of_files
@@ -69,16 +69,15 @@ def program(adapter: Adapter) -> Path:
 def compiled(name: str, sources: list[Path], assemblies: Iterable[str] = (), main: str = "Rowpath.Program") -> Path:
     """A program of these sources, in the cache under a hash over everything that it depends on."""
     arguments = [*FLAGS, f"-main:{main}", f"-r:{','.join([*ASSEMBLIES, *assemblies])}"]
-    target = build_dir("csharp") / f"{name}-{compiling.key(sources, [mono_version(), *arguments])}.exe"
-    if target.is_file():
-        return target
-    problem = _tools_problem()
-    if problem is not None:
-        raise EnvironmentMissing(*problem)
-    with made_whole(target) as made:
+
+    def compile_to(made: Path) -> None:
+        if problem := _tools_problem():
+            raise EnvironmentMissing(*problem)
         command = [COMPILER, *arguments, f"-out:{made}", *map(str, sources)]
-        compiling.run(command, name, f"apt-get install {PACKAGES[COMPILER]}", ENVIRONMENT)
-    return target
+        compiling.run(command, f"{name} does not compile", f"apt-get install {PACKAGES[COMPILER]}", ENVIRONMENT)
+
+    target = build_dir("csharp") / f"{name}-{compiling.key(sources, [mono_version(), *arguments])}.exe"
+    return compiling.made_once(target, compile_to)
 
 
 def driver_files(adapter: Adapter, version: str) -> list[Path]:

@@ -22,11 +22,11 @@ def definition(adapter: Adapter) -> list[str]:
     """What names the precompiler's version to the compiler."""
     if not adapter.build.get("ecpg"):
         return []
-    printed = compiling.run([PRECOMPILER, "--version"], "its version", REMEDY)
+    printed = compiling.run([PRECOMPILER, "--version"], f"{PRECOMPILER} prints no version", REMEDY)
     return [f'-DECPG_VERSION="{printed.partition(") ")[2].split()[0]}"']
 
 
 def precompile(source: Path, to: Path, statement: str) -> None:
     """Write the source as C; with statement=prepared every statement is prepared once per connection."""
     prepared = ("-r", "prepare") if statement == "prepared" else ()
-    compiling.run([PRECOMPILER, *prepared, "-o", str(to), str(source)], source.name, REMEDY)
+    compiling.run([PRECOMPILER, *prepared, "-o", str(to), str(source)], f"{source} cannot be precompiled", REMEDY)

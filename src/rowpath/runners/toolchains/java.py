@@ -231,7 +231,7 @@ def _compile(name: str, sources: list[Path], libraries: list[Path]) -> Path:
     with tempfile.TemporaryDirectory(dir=build_dir("java")) as scratch:
         classes = Path(scratch) / "classes"
         arguments = [str(javac), *COMPILER_OPTIONS, "-cp", _joined(libraries), "-d", str(classes), *map(str, sources)]
-        compiling.run(arguments, name, INSTALL, {"LC_ALL": "C.UTF-8"})
+        compiling.run(arguments, f"{name} does not compile", INSTALL, {"LC_ALL": "C.UTF-8"})
         try:
             classes.rename(output)
         except OSError:
