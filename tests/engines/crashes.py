@@ -10,11 +10,10 @@ from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.crash_recovery import Recovery
 from rowpath.execution.mixed_load.restore_check import counting
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.worker import Worker
-from rowpath.journal.mixed_load_records import AcknowledgedRecord
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
 from rowpath.workloads import scale
@@ -31,7 +30,7 @@ class Crashed:
     """What came of it."""
 
     pids: list[int]
-    recovery: Recovery
+    recovery: KillRecord
     found: AcknowledgedRecord | None  # None: it did not come back
 
 

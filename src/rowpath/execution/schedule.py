@@ -165,9 +165,9 @@ class Schedule:
             return
         measure = self.plan.experiment.measure
         for set_number in range(measure.sets):
-            for group_number, batch in enumerate(self.plan.batches):
-                if (group_number, set_number) not in self.done.sets:
-                    self._set(set_number, group_number, batch)
+            for batch_number, batch in enumerate(self.plan.batches):
+                if (batch_number, set_number) not in self.done.sets:
+                    self._set(set_number, batch_number, batch)
         if self._paths_to_repeat is not None:
             self._extra_sets(self._paths_to_repeat)
 
@@ -187,8 +187,8 @@ class Schedule:
             )
             self._set(set_number, extra, batch)
 
-    def _set(self, set_number: int, group_number: int, batch: tuple[PlannedPath, ...]) -> None:
+    def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:
         members = [planned for planned in batch if self.context.runnable(planned)]
         if members:
             self._renewal.renew(members, first=set_number == 0)
-            self._set_runner.run(set_number, group_number, members)
+            self._set_runner.run(set_number, batch_number, members)

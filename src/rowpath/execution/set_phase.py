@@ -29,11 +29,13 @@ QUIET_CAP_S = 6.0
 class SetPhase:
     """One phase of one set: cold passes, warming up, interleaved blocks; or whole write phases in turn."""
 
-    def __init__(self, context: RunContext, set_number: int, group: int, name: str, workers: list[Worker]) -> None:
+    def __init__(
+        self, context: RunContext, set_number: int, batch_number: int, name: str, workers: list[Worker]
+    ) -> None:
         self.context = context
         self.set_number = set_number
         self.name = name
-        self.where = f"{set_number}/{group}/{name}"
+        self.where = f"{set_number}/{batch_number}/{name}"
         self.workers = workers
         self.measure = context.plan.experiment.measure
         self.workload_name, self.phase_name = PhaseName.of(name)

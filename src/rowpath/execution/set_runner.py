@@ -25,16 +25,16 @@ class SetRunner:
         self.journal = context.journal
         self._start_worker = start_worker or self._new_worker
 
-    def run(self, set_number: int, group_number: int, members: Sequence[PlannedPath]) -> None:
+    def run(self, set_number: int, batch_number: int, members: Sequence[PlannedPath]) -> None:
         """One set of these paths, journalled as `set` … `set-end`."""
         anchors = list(self.context.plan.anchors)
         ids = [p.path.id for p in members]
-        self.journal.write(SetRecord(set_number, group_number, ids, anchors))
-        self.context.note_noise(set_number, group_number, "before")
+        self.journal.write(SetRecord(set_number, batch_number, ids, anchors))
+        self.context.note_noise(set_number, batch_number, "before")
         with contextlib.ExitStack() as cleanup:
             workers = self._start(set_number, members, cleanup)
             phases = [
-                SetPhase(self.context, set_number, group_number, name, self._able(workers, name))
+                SetPhase(self.context, set_number, batch_number, name, self._able(workers, name))
                 for name in self.context.plan.experiment.phases
             ]
             # Every cold pass before anything is warmed up: a process is fresh only once.
@@ -49,8 +49,8 @@ class SetRunner:
                         self.journal.write(FactsRecord(set=set_number, path_id=path_id, facts=worker.facts()))
                 for line in worker.runner.noise:
                     self.journal.write(NoteRecord(f"{worker.planned.name} said: {line}"))
-        self.context.note_noise(set_number, group_number, "after")
-        self.journal.write(SetEndRecord(set_number, group_number))
+        self.context.note_noise(set_number, batch_number, "after")
+        self.journal.write(SetEndRecord(set_number, batch_number))
 
     def _able(self, workers: list[Worker], name: str) -> list[Worker]:
         bad = self.context.bad

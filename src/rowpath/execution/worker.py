@@ -40,9 +40,15 @@ class Measured:
 
     def record(self, regime: str, round_number: int, at_ns: int) -> SampleRecord:
         """As the journal has it; what it was compared to is not in it yet."""
-        seen = {name: value for name, value in vars(self).items() if name != "reply"}
-        asked = {"regime": regime, "round": round_number, "at_ns": at_ns}
-        return msgspec.convert(protocol.body(self.reply) | seen | asked, SampleRecord)
+        record = msgspec.convert(protocol.body(self.reply), SampleRecord)
+        record.regime, record.round, record.at_ns = regime, round_number, at_ns
+        record.client_cpu_ns, record.server_cpu_ns, record.wait_ns = (
+            self.client_cpu_ns,
+            self.server_cpu_ns,
+            self.wait_ns,
+        )
+        record.cpu_coverage, record.disturbed = self.cpu_coverage, self.disturbed
+        return record
 
 
 class Worker:

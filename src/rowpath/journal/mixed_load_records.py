@@ -126,9 +126,9 @@ class Inside(msgspec.Struct):
 class BackupCheck(msgspec.Struct):
     """What the restored backup held."""
 
-    tables: int = 0
+    tables: int = 0  # loaded ones, the ledger included
     rows: int = 0
-    writes: int = 0
+    writes: int = 0  # acknowledged when the backup began
     lost: int = 0
     doubled: int = 0
 

@@ -213,7 +213,10 @@ class SyncCostRecord(Record, tag="sync-cost"):
 
 
 class LinkRecord(Record, tag="link"):
-    """An emulated link as it was measured; times are of one round trip, `direct_ns` is without it."""
+    """An emulated link as it was measured; times are of one round trip, `direct_ns` is without it.
+
+    `round_trip_ns` is the median over blocks, `low_ns` and `high_ns` their 10th and 90th percentile.
+    """
 
     link: str = ""
     placement: str = ""

@@ -13,7 +13,7 @@ from rowpath.execution.mixed_load.backup_action import Repetition
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.path_context import PathContext
 from rowpath.execution.worker import Worker
-from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
+from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.runners.process import RunnerFailure
 
 
@@ -51,14 +51,14 @@ class DurabilityChecks:
             return opened[-1].workers[0]
 
         start = context.instance.start if context.served else lambda: None
-        worker, recovery = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
-        kill = KillRecord(stage=stage, at_ns=at_ns, pids=pids, recovery_ns=recovery.ns, reason=recovery.reason)
+        worker, kill = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
+        kill.stage, kill.at_ns, kill.pids = stage, at_ns, pids
         context.write(kill)
         for secret in context.instance.secrets():
             context.run.scrubber.add(secret)
         if worker is None:
-            raise RunnerFailure("connect", recovery.reason)
-        took = text.duration(recovery.ns)
+            raise RunnerFailure("connect", kill.reason)
+        took = text.duration(kill.recovery_ns)
         context.run.progress.note(f"{context.planned.name}: killed in '{stage}', replied again after {took}")
         try:
             self._look(worker, "kill", stage)
