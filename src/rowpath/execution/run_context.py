@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedWorkload
 from rowpath.journal.record_base import InSet
-from rowpath.journal.records import FailureRecord, NoiseRecord
+from rowpath.journal.records import FailureRecord, NoiseRecord, SetEndRecord, SetRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space
 from rowpath.machine.counters import noise
@@ -114,8 +114,18 @@ class RunContext:
         self.journal.write(record)
         return record.status
 
-    def note_noise(self, set_number: int, batch: int, when: str) -> None:
-        """Journal what else uses the machine, `before` or `after` a set."""
+    @contextlib.contextmanager
+    def one_set(
+        self, set_number: int, batch: int, members: Sequence[PlannedPath], anchors: Sequence[str] = ()
+    ) -> Iterator[None]:
+        """Journal the body as `set` … `set-end`, with the noise before and after it; it has no end when it raises."""
+        self.journal.write(SetRecord(set_number, batch, [planned.path.id for planned in members], list(anchors)))
+        self._note_noise(set_number, batch, "before")
+        yield
+        self._note_noise(set_number, batch, "after")
+        self.journal.write(SetEndRecord(set_number, batch))
+
+    def _note_noise(self, set_number: int, batch: int, when: str) -> None:
         read = noise.read(cpus.server_cpus()[0])
         self.journal.write(NoiseRecord(set=set_number, batch=batch, when=when, **asdict(read)))
 

@@ -42,12 +42,8 @@ class Measured:
         """As the journal has it; what it was compared to is not in it yet."""
         record = msgspec.convert(protocol.body(self.reply), SampleRecord)
         record.regime, record.round, record.at_ns = regime, round_number, at_ns
-        record.client_cpu_ns, record.server_cpu_ns, record.wait_ns = (
-            self.client_cpu_ns,
-            self.server_cpu_ns,
-            self.wait_ns,
-        )
-        record.cpu_coverage, record.disturbed = self.cpu_coverage, self.disturbed
+        record.client_cpu_ns, record.server_cpu_ns = self.client_cpu_ns, self.server_cpu_ns
+        record.wait_ns, record.cpu_coverage, record.disturbed = self.wait_ns, self.cpu_coverage, self.disturbed
         return record
 
 
