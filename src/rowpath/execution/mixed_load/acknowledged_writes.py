@@ -28,7 +28,7 @@ class Ledger:
 
     @classmethod
     def of(cls, work: PreparedPhase) -> Ledger:
-        """Nothing yet, for that counting phase."""
+        """An empty ledger for that counting phase."""
         return cls(*(np.zeros(work.parameter_count, dtype=np.uint32) for _ in range(2)))
 
     def add(self, known: NDArray[np.uint32], doubtful: NDArray[np.uint32]) -> None:
@@ -37,7 +37,7 @@ class Ledger:
         self.doubtful = self.doubtful + doubtful
 
     def copy(self) -> Ledger:
-        """As it is now."""
+        """A copy of what it has now."""
         return Ledger(self.known.copy(), self.doubtful.copy())
 
 

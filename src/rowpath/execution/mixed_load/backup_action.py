@@ -50,7 +50,7 @@ class Repetition:
 
     @property
     def name(self) -> str:
-        """On the shared counters, and of its phase."""
+        """Its name on the shared counters and of its phase."""
         return f"{self.group}-{self.number}"
 
     def work(self) -> PreparedPhase:

@@ -89,7 +89,7 @@ class Processes:
             self._at_work.append(self.workers[process])
 
     def ended(self, timeout_s: float) -> dict[str, GroupTotal]:
-        """By its name what each group did since `ready`, of those processes that can still tell."""
+        """What each group did since `ready`, by its name, from those processes that still reply."""
         totals: dict[str, GroupTotal] = {}
         for worker in self._at_work:
             with contextlib.suppress(RunnerFailure):

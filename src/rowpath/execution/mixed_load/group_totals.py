@@ -31,7 +31,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        """Of the group."""
+        """The group's name."""
         return self.table.name
 
     @property

@@ -16,9 +16,9 @@ def search(
 ) -> tuple[float | None, tuple[RateTryRecord, ...]]:
     """The highest rate that held, and every try in order; None when not even the lowest did.
 
-    Doubling (or halving, when the first fails) until one holds and one fails, then the geometric middle between them
-    until they are within 5 % or the tries are used up. A rate is tried once: a machine that is not quiet makes the
-    answer lower, never higher than what held.
+    The rate doubles (or halves, when the first fails) until one holds and one fails. Then it is the geometric middle
+    between them, until they are within 5 % or the tries are used up. A rate is tried once: a machine that is not quiet
+    makes the answer lower, never higher than what held.
     """
     tries: list[RateTryRecord] = []
     holds: float | None = None

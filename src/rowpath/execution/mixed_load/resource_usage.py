@@ -62,7 +62,7 @@ class Usage:
         self._growth = Growth(port) if port else None
 
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
-        """By side what its processes used, and what the connections carried (None: no TCP)."""
+        """What the processes of each side used, and what the connections carried (None: no TCP)."""
         used = {name: found for name, side in self._sides.items() if (found := side.since())}
         bytes_ = self._growth.since() if self._growth else None
         return used, ConnectionsSecond(*bytes_) if bytes_ else None

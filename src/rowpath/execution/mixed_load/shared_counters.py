@@ -1,6 +1,6 @@
-"""The shared counters: shared memory in which every client of every group writes down each operation before the next.
+"""The shared counters: shared memory in which every client of every group records each operation before the next.
 
-The layout is part of the runner protocol (runners/PROTOCOL.md, `groups`).
+The layout is part of the runner protocol (runners/PROTOCOL.md, `client-groups`).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class SharedCounters:
 
     @property
     def file(self) -> str:
-        """What a runner maps; there while this process lives and the shared counters is open."""
+        """The file that a runner maps; it is there while this process lives and the shared counters are open."""
         return f"/proc/{os.getpid()}/fd/{self._file}"
 
     def begin(self, name: str, at_ns: int) -> None:
@@ -105,11 +105,11 @@ class SharedCounters:
         self._words[self.places[name].control // WORD + 1] = at_ns
 
     def states(self, name: str) -> list[int]:
-        """The clients' states: cheap enough to be asked often."""
+        """The clients' states: cheap enough to be read often."""
         return [int(self._slot(self.places[name], client)[0]) for client in range(self.places[name].clients)]
 
     def spans(self, name: str) -> list[tuple[int, int]]:
-        """Of each client when the operation under way began (0: none is) and when its last ended (0: none has)."""
+        """When each client's operation under way began (0: none is) and when its last ended (0: none has)."""
         slots = (self._slot(self.places[name], client) for client in range(self.places[name].clients))
         return [(int(slot[4]), int(slot[11])) for slot in slots]
 
@@ -143,7 +143,7 @@ class SharedCounters:
         )
 
     def acknowledged(self, name: str) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """By parameter row: operations acknowledged, and operations whose outcome no one knows (failed, under way).
+        """Operations acknowledged, and operations without a known outcome (failed, under way), by parameter row.
 
         Of clients at work an operation that ends meanwhile may be in both, none that began before is in neither.
         """

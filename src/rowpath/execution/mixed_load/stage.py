@@ -60,7 +60,7 @@ class Stage:
     outcome: Outcome = field(default_factory=Outcome)
 
     def run(self) -> Outcome:
-        """From the clients' readiness to the totals. Errors: RunnerFailure before anything began.
+        """Run from the clients' readiness to the totals. Errors: RunnerFailure before anything began.
 
         An interruption ends the groups, keeps what they did in `outcome` and goes on as what it is.
         """
@@ -246,7 +246,7 @@ class Stage:
         for name in snapshots if self.outcome.killed is None else ():
             self._stalls[name] = max(self._stalls.get(name, 0), stall_ns(self.shared_counters, name, now_ns))
         if self.second is not None and now_ns > self._second_begin_ns:
-            self._tell(now_ns, snapshots)
+            self._report(now_ns, snapshots)
         if self.enough is not None and not self._ended and self.enough(snapshots):
             self._end_now()
         self._last, self._second_begin_ns = snapshots, now_ns
@@ -264,7 +264,7 @@ class Stage:
         if abs(self._next_look_ns - self.end_ns) < self.look_ns // 2:  # the last operations end a little after it
             self._next_look_ns = self.end_ns + self.look_ns
 
-    def _tell(self, now_ns: int, snapshots: dict[str, Snapshot]) -> None:
+    def _report(self, now_ns: int, snapshots: dict[str, Snapshot]) -> None:
         assert self.second is not None
         ns = now_ns - self._second_begin_ns
         at_work = [
@@ -294,7 +294,7 @@ class Stage:
         self.second(record, second)
 
     def _finish(self, repetitions: list[Repetition], timeout_s: float) -> None:
-        """Totals of every group, from the processes that can still tell and from the shared counters."""
+        """Take the totals of every group, from the processes that still reply and from the shared counters."""
         totals = self.processes.ended(timeout_s)
         now_ns = time.monotonic_ns()
         if self.outcome.cut:
