@@ -42,7 +42,7 @@ class DurabilityChecks:
         Errors: RunnerFailure (it did not come back).
         """
         context = self._context
-        if context.served:
+        if context.planned.path.served:
             context.instance.stop()  # it takes notice of what was killed
         opened: list[Processes] = []
 
@@ -50,7 +50,7 @@ class DurabilityChecks:
             opened.append(context.open_one())
             return opened[-1].workers[0]
 
-        start = context.instance.start if context.served else lambda: None
+        start = context.instance.start if context.planned.path.served else lambda: None
         worker, kill = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
         kill.stage, kill.at_ns, kill.pids = stage, at_ns, pids
         context.write(kill)
