@@ -9,7 +9,7 @@ import contextlib
 import mmap
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,23 @@ class Snapshot:
     service: Counts
     latency: Counts
     lateness: Counts
+
+    def since(self, before: Snapshot | None) -> Snapshot:
+        """The same with what was added since an earlier one (None: since the begin) in every sum."""
+        if before is None:
+            return self
+        sums = [
+            "operations",
+            "failed",
+            "service_ns",
+            "latency_ns",
+            "rows",
+            "arrivals",
+            "service",
+            "latency",
+            "lateness",
+        ]
+        return replace(self, **{name: getattr(self, name) - getattr(before, name) for name in sums})
 
 
 class SharedCounters:
