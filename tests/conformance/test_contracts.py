@@ -23,7 +23,7 @@ from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners.toolchains import c_tools
+from rowpath.runners import sync_counting
 
 OPERATIONS = 20
 BACKENDS_END_WITHIN_S = 60.0
@@ -120,7 +120,7 @@ class CountedInstances:
         self._key: Key | None = None
         self._instance: Instance | None = None
         self.counter = syncs.make_file(fixture.directory / "syncs")
-        self.environment = c_tools.counting_syncs(self.counter)
+        self.environment = sync_counting.environment(self.counter)
 
     def instance(self, planned: PlannedPath) -> Instance:
         """The path's, with the tables of the case `insert`; the one before is stopped."""

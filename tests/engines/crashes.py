@@ -61,7 +61,7 @@ class Killing:
         """Clients write until enough was acknowledged; then the engine is killed, or they end. The killed pids."""
         shared_counters = SharedCounters([(GROUP, CLIENTS, self.work.parameter_count)])
         try:
-            worker.groups(shared_counters.file, [shared_counters.places[GROUP].spec(self.work.name, 0)])
+            worker.groups(shared_counters.file, [shared_counters.spec(GROUP, self.work.name)])
             shared_counters.begin(GROUP, time.monotonic_ns())
             deadline = time.monotonic() + WRITING_S
             while (

@@ -141,7 +141,9 @@ def carried_out(house: House, backup: Backup) -> tuple[Ledger, Ledger]:
 
 def spec(shared_counters: SharedCounters, name: str, client: int) -> GroupSpec:
     phase, operations = (WRITE, 0) if name == "writers" else (VERB, 1)
-    return shared_counters.places[name].spec(phase, client, operations)
+    asked = shared_counters.spec(name, phase, client)
+    asked.operations = operations
+    return asked
 
 
 def program(backup: Backup, house: House) -> None:

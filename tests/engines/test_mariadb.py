@@ -16,7 +16,7 @@ from rowpath.engines.mariadb import settings
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine.counters import syncs
-from rowpath.runners.toolchains import c_tools
+from rowpath.runners import sync_counting
 from tests.engines.life import kill_the_controller
 from tests.engines.mariadb_life import ANY_PATH, engine_of, logged_in, made, tables_of
 from tests.waiting import gone
@@ -298,7 +298,7 @@ def test_what_durability_promises_is_what_is_synced(
         pytest.skip(syncs.probe())
     file = syncs.make_file(tmp_path / "syncs")
     instance = made(name, tmp_path, storage, durability)
-    instance._place.environment.update(c_tools.counting_syncs(file))
+    instance._place.environment.update(sync_counting.environment(file))
     instance.start()
     try:
         with logged_in(instance) as runner:

@@ -21,7 +21,7 @@ from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import postgresql_programs
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
-from rowpath.runners.toolchains import c_tools
+from rowpath.runners import sync_counting
 from rowpath.workloads.workload_file import load_workload
 from tests.engines.life import kill_the_controller, loaded, place
 from tests.waiting import gone
@@ -287,7 +287,7 @@ def test_syncs_of_commits_are_counted(tmp_path: Path, durability: str, least: in
         pytest.skip(syncs.probe())
     file = syncs.make_file(tmp_path / "syncs")
     here = place(tmp_path)
-    here.environment.update(c_tools.counting_syncs(file))
+    here.environment.update(sync_counting.environment(file))
     instance = ENGINE.instance("server", durability, here)
     instance.start()
     try:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import socket
+import subprocess
 from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
 from rowpath.engines.base import Engine, Instance, Place
-from rowpath.machine import private_directories
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import private_directories, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.toolchains import c_tools
+
+START_TIMEOUT_S = 10.0
 
 
 class Null(Engine):
@@ -26,8 +31,8 @@ class Null(Engine):
 
     @override
     def availability(self) -> Availability:
-        """Always; the ping server needs a C compiler, without which its instance does not start."""
-        return Availability(True, "nothing (only the loop), and a ping server")
+        """Always; the ping server needs a C compiler, which its instance tells."""
+        return Availability(True, "nothing (the loop alone), and a ping server")
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> NullInstance:
@@ -57,7 +62,7 @@ class PingServer(NullInstance):
         self.stall_ns = 0
         self.stall_every = 0
         self._place = place
-        self._program: c_tools.PortProgram | None = None
+        self._process: processes.Process | None = None
         self._sockets: Path | None = None
         self._port = 0
 
@@ -65,24 +70,34 @@ class PingServer(NullInstance):
     def start(self) -> None:
         """Start it and wait for its ready line. Errors: EnvironmentMissing without a C compiler."""
         self.stop()
+        c: Any = importlib.import_module("rowpath.runners.toolchains.c")
         self._sockets = private_directories.socket_home(self._place.socket_directory, None)
         socket_file = self._sockets / "ping"
         socket_file.unlink(missing_ok=True)
-        command = c_tools.echo_command(
+        command = c.echo_command(
             unix=socket_file,
             tcp=self._place.port,
             burn_ns=self.burn_ns,
             stall_ns=self.stall_ns,
             stall_every=self.stall_every,
         )
-        cpus, environment = self._place.server_cpus, self._place.environment
-        self._program = c_tools.PortProgram("ping server", command, cpus=cpus, environment=environment)
-        self._port = self._program.port
+        self._process = processes.start(
+            command,
+            environment=self._place.environment,
+            cpus=self._place.server_cpus,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        line = processes.first_line(self._process, START_TIMEOUT_S)
+        if not line.startswith("ready tcp="):
+            self.stop()
+            raise EnvironmentMissing(f"the ping server did not start (it said {json.dumps(line)})", "rowpath doctor")
+        self._port = int(line.removeprefix("ready tcp="))
 
     @override
     def check(self) -> bool:
         """Whether it sends a byte back."""
-        if not self.pids():
+        if self._process is None or self._process.poll() is not None:
             return False
         try:
             with socket.create_connection(("127.0.0.1", self._port), timeout=2) as connection:
@@ -94,9 +109,9 @@ class PingServer(NullInstance):
     @override
     def stop(self) -> None:
         """Stop it by pid; harmless when stopped already."""
-        if self._program is not None:
-            self._program.stop()
-            self._program = None
+        if self._process is not None:
+            processes.stop(self._process, processes.AT_ONCE)
+            self._process = None
         if self._sockets is not None:
             (self._sockets / "ping").unlink(missing_ok=True)
             if self._sockets != self._place.socket_directory:
@@ -106,7 +121,7 @@ class PingServer(NullInstance):
     @override
     def pids(self) -> list[int]:
         """Its pid while it is alive."""
-        return [self._program.pid] if self._program is not None and self._program.alive() else []
+        return [self._process.pid] if self._process is not None and self._process.poll() is None else []
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:

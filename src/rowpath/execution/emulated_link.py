@@ -6,48 +6,70 @@ every run, by a ping-pong with the ping server through it and without it.
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
 import socket
 import statistics
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
+from rowpath.errors import InternalError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import LinkRecord
-from rowpath.machine import cpus
+from rowpath.machine import cpus, processes
 from rowpath.model.path import AccessPath, link_ns
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import c_tools
 
 MEANS = (
     "a user-space proxy on 127.0.0.1 (runners/c/tools/link.c); ping-pong with the ping server through it and without it"
 )
+START_TIMEOUT_S = 10.0
 BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
 BULK_BYTES = 32 << 20
 PING_TIMEOUT_S = 60.0
 NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "")
 
 
-class Link(c_tools.PortProgram):
+class Link:
     """One running proxy."""
 
     def __init__(self, to_port: int, value: str) -> None:
-        """Start it in front of that port of 127.0.0.1. Errors: EnvironmentMissing."""
+        """Start it in front of that port of 127.0.0.1. Errors: InternalError, EnvironmentMissing (no C compiler)."""
+        c: Any = importlib.import_module("rowpath.runners.toolchains.c")
         self.to_port = to_port
-        command = c_tools.link_command(to_port, link_ns(value) // 2)
-        super().__init__("emulated link", command, cpus=cpus.controller_cpus())
+        self._process = processes.start(
+            c.link_command(to_port, link_ns(value) // 2),
+            cpus=cpus.controller_cpus(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        line = processes.first_line(self._process, START_TIMEOUT_S)
+        if not line.startswith("ready tcp="):
+            self.stop()
+            raise InternalError(f"the emulated link did not start (output: {json.dumps(line)})", "rowpath doctor")
+        self.port = int(line.removeprefix("ready tcp="))
 
     def scheduled(self) -> str:
         """How the kernel schedules it: a wire waits for no program, but only root may ask for that."""
-        first = os.sched_getscheduler(self.pid) == os.SCHED_FIFO
+        first = os.sched_getscheduler(self._process.pid) == os.SCHED_FIFO
         return "scheduled before other programs" if first else "scheduled like other programs"
+
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """Stop it by pid; harmless when it has ended."""
+        processes.stop(self._process, processes.AT_ONCE)
 
 
 class Links:

@@ -27,8 +27,8 @@ from rowpath.machine.counters import sync_cost, syncs
 from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import SET_LIMIT, Plan, PlannedPath
+from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import c_tools
 from rowpath.text import printable
 from rowpath.workloads import generators, load_progress
 
@@ -144,7 +144,7 @@ class Schedule:
         for key in counted:
             file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
             self._server_syncs[key] = file
-            self._renewal.restart(key, c_tools.counting_syncs(file))
+            self._renewal.restart(key, sync_counting.environment(file))
         for number, planned in enumerate(todo, 1):
             key = key_of(planned.path)
             self._renewal.revive(key)

@@ -18,9 +18,9 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
-from rowpath.runners.toolchains import c_tools
 
 SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
 SETTLING_RETRIEVALS = 6  # of whole large tables, by each connection: as many as the above need
@@ -94,7 +94,7 @@ class VerificationPass:
         if not writes or not self._planned.path.embedded or syncs.probe() != syncs.MEANS:
             return {}
         self._sync_file = syncs.make_file(self._context.directory.work / "client-syncs")
-        return c_tools.counting_syncs(self._sync_file)
+        return sync_counting.environment(self._sync_file)
 
     def _phase(self, prepared_workload: PreparedWorkload, name: str) -> bool:
         """Whether the phase delivers and writes the right rows; a `counted` record of what it costs."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rowpath.runners.toolchains import c, c_tools
+from rowpath.runners.toolchains import c
 
 VECTORS = json.loads((Path(__file__).parents[2] / "conformance" / "codec_vectors.json").read_text())
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
@@ -22,7 +22,7 @@ Ask = Callable[[dict[str, Any]], str]
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
-    with subprocess.Popen([c_tools.codec_trial()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as trial:
+    with subprocess.Popen([c.codec_trial()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as trial:
         assert trial.stdin is not None
         assert trial.stdout is not None
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from rowpath.runners.toolchains import c, c_tools
+from rowpath.runners.toolchains import c
 from tests.runners.protocol.talk import NOTHING, Start, Talk, adapter, talks
 from tests.waiting import PATIENCE_S, at_work, gone, until
 
@@ -164,7 +164,7 @@ def test_file_in_pieces(start: Start, tmp_path: Path) -> None:
 @pytest.mark.parametrize("transport", ["unix", "tcp"])
 def test_ping(start: Start, tmp_path: Path, transport: str) -> None:
     socket = tmp_path / "ping"
-    command = c_tools.echo_command(unix=socket, tcp=0, burn_ns=50_000)
+    command = c.echo_command(unix=socket, tcp=0, burn_ns=50_000)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -204,10 +204,10 @@ os.wait()
 try: os.fsync(999)
 except OSError: pass
 """
-    counting = c_tools.counting_syncs(file)
+    counting = {"LD_PRELOAD": str(c.sync_count_library()), "ROWPATH_SYNC_COUNT_FILE": str(file)}
     subprocess.run([sys.executable, "-c", script], check=True, env=os.environ | counting)
     assert struct.unpack("<8Q", file.read_bytes()) == (2, 1, 0, 1, 3, 0, 0, 0)
-    without = os.environ | {"LD_PRELOAD": counting["LD_PRELOAD"]}
+    without = os.environ | {"LD_PRELOAD": str(c.sync_count_library())}
     subprocess.run([sys.executable, "-c", script], check=True, env=without)
 
 

@@ -93,7 +93,20 @@ def _totals(
     """Let each group do some operations: what the runner reports of them."""
     specs, first = [], 0
     for name, work, clients, _rows in groups:
-        specs.append(counters.places[name].spec(work.name, first))
+        place = counters.places[name]
+        specs.append(
+            GroupSpec(
+                name=name,
+                phase=work.name,
+                first_client=first,
+                clients=clients,
+                pacing="closed",
+                control=place.control,
+                slots=place.slots,
+                slot_bytes=place.slot_bytes,
+                acknowledged=place.acknowledged,
+            )
+        )
         first += clients
     worker.groups(counters.file, specs)
     begin_ns = time.monotonic_ns() + BEGIN_NS

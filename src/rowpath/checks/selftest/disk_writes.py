@@ -5,7 +5,7 @@ from __future__ import annotations
 from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.checks.selftest.null_adapter import exactly, missing, ready
 from rowpath.machine.counters import disk, syncs
-from rowpath.runners.toolchains import c_tools
+from rowpath.runners import sync_counting
 
 OPERATIONS = 25
 COSTS = ((4096, 0), (65_536, 1), (12_288, 3), (0, 2))  # bytes, syncs of each operation
@@ -21,7 +21,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     for size, each in COSTS:
         counters = syncs.make_file(bench.directory / f"syncs-{size}-{each}")
         written = str(bench.directory / "written")
-        worker, work = ready(bench, c_tools.counting_syncs(counters), written, disk_bytes=size, syncs=each)
+        worker, work = ready(bench, sync_counting.environment(counters), written, disk_bytes=size, syncs=each)
         worker.sample(work, "warm", operations=1)
         before_bytes, before = worker.written_bytes(), syncs.read(counters)["total"]
         operations = OPERATIONS * (10 if full else 1)

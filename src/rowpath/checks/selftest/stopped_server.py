@@ -21,6 +21,7 @@ from rowpath.execution.worker import Worker
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners.protocol import GroupSpec
 from rowpath.workloads.workload_file import load_workload
 
 RATE_PER_S = 1000.0
@@ -144,8 +145,18 @@ def _at_work(
     """One client at work for so long: what the shared counters says in the end."""
     shared_counters = SharedCounters([(GROUP, 1, 0)])
     try:
-        spec = shared_counters.places[GROUP].spec(work.name, 0)
-        spec.pacing, spec.rate_per_s = pacing, 0.0 if pacing == "closed" else rate_per_s
+        place = shared_counters.places[GROUP]
+        spec = GroupSpec(
+            name=GROUP,
+            phase=work.name,
+            first_client=0,
+            clients=1,
+            pacing=pacing,
+            rate_per_s=0.0 if pacing == "closed" else rate_per_s,
+            control=place.control,
+            slots=place.slots,
+            slot_bytes=place.slot_bytes,
+        )
         worker.groups(shared_counters.file, [spec])
         begin_ns = time.monotonic_ns() + 10_000_000
         shared_counters.begin(GROUP, begin_ns)

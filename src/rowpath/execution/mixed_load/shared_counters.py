@@ -38,21 +38,6 @@ class Place:
     acknowledged: int  # within a slot; 0: not kept
     rows: int  # parameter rows whose acknowledged operations are counted
 
-    def spec(self, phase: str, first_client: int, operations: int = 0) -> GroupSpec:
-        """What a runner is requested to do there, in closed loop; `operations` of each client, 0: without end."""
-        return GroupSpec(
-            name=self.name,
-            phase=phase,
-            first_client=first_client,
-            clients=self.clients,
-            pacing="closed",
-            control=self.control,
-            slots=self.slots,
-            slot_bytes=self.slot_bytes,
-            operations=operations,
-            acknowledged=self.acknowledged,
-        )
-
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -112,6 +97,21 @@ class SharedCounters:
     def file(self) -> str:
         """The file that a runner maps; it is there while this process lives and the shared counters are open."""
         return f"/proc/{os.getpid()}/fd/{self._file}"
+
+    def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
+        """The group as a runner gets it, closed loop; `first_client`: the first of the runner's clients that is its."""
+        place = self.places[name]
+        return GroupSpec(
+            name=name,
+            phase=phase,
+            first_client=first_client,
+            clients=place.clients,
+            pacing="closed",
+            control=place.control,
+            slots=place.slots,
+            slot_bytes=place.slot_bytes,
+            acknowledged=place.acknowledged,
+        )
 
     def begin(self, name: str, at_ns: int) -> None:
         """Let a group's clients begin at that instant of CLOCK_MONOTONIC."""

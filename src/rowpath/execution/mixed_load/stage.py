@@ -82,19 +82,25 @@ class Stage:
 
     def _specs(self, repetitions: list[Repetition]) -> list[tuple[int, GroupSpec]]:
         specs = []
-        places = self.shared_counters.places
         for member in self.members:
-            seat, table = self.processes.seats[member.name], member.table
-            spec = places[member.name].spec(member.work.name, seat.first_client, table.times)
-            spec.pacing, spec.rate_per_s, spec.seed = table.pacing, member.rate_per_s, member.seed
-            spec.pause_ns = round(table.pause_s * S)
+            table = member.table
+            seat = self.processes.seats[member.name]
+            spec = self.shared_counters.spec(member.name, member.work.name, seat.first_client)
+            spec.clients, spec.pacing, spec.rate_per_s, spec.seed = (
+                member.clients,
+                table.pacing,
+                member.rate_per_s,
+                member.seed,
+            )
+            spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
             specs.append((seat.process, spec))
         for each in repetitions:
             if each.backup.statement:
                 seat = self.processes.seats[each.group]
-                first = seat.first_client + each.number - 1
-                specs.append((seat.process, places[each.name].spec(each.name, first, operations=1)))
+                spec = self.shared_counters.spec(each.name, each.name, seat.first_client + each.number - 1)
+                spec.operations = 1
+                specs.append((seat.process, spec))
         return specs
 
     def _begin(self) -> None:

@@ -97,7 +97,7 @@ def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     included: list[str] = []
     if adapter.build.get("libpq"):
         included, linked = _libpq(version)
-    included += [f"-I{runner_file('core')}", *adapter.build.get("compile", ()), *odbc.definition(adapter, version)]
+    included += [f"-I{_source('core')}", *adapter.build.get("compile", ()), *odbc.definition(adapter, version)]
     included += ecpg.definition(adapter)
     source = source_file(adapter)
     if adapter.build.get("ecpg"):
@@ -106,7 +106,7 @@ def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     families = family_folders(adapter)
     included += [*(f"-I{folder}" for folder in families), HIDDEN]
     units = [unit for folder in families for unit in sorted(folder.glob("*.c"))]
-    return built(adapter.driver, [source, *units, *_cobol(adapter)], included, linked)
+    return _built(adapter.driver, [source, *units, *_cobol(adapter)], included, linked)
 
 
 def _precompiled(source: Path, statement: str) -> Path:
@@ -126,6 +126,51 @@ def _cobol(adapter: Adapter) -> list[Path]:
     return objects
 
 
+def echo_command(
+    *,
+    unix: Path | None = None,
+    tcp: int | None = 0,
+    cpu: int | None = None,
+    burn_ns: int = 0,
+    stall_ns: int = 0,
+    stall_every: int = 0,
+) -> tuple[str, ...]:
+    """How to start the ping server: it prints `ready tcp=PORT`, serves, and ends with its parent or its stdin.
+
+    `tcp` 0: any free port of 127.0.0.1; None: no TCP (then PORT is 0). It burns `burn_ns` of CPU per answer and
+    sleeps `stall_ns` before each `stall_every`-th one.
+    """
+    program = _built("echo", [_source("tools/echo.c")], [], [], core=False)
+    options = {
+        "--burn-ns": burn_ns,
+        "--stall-ns": stall_ns,
+        "--stall-every": stall_every,
+        "--unix": unix,
+        "--tcp": tcp,
+        "--cpu": cpu,
+    }
+    return str(program), *(word for name, value in options.items() if value is not None for word in (name, str(value)))
+
+
+def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
+    """How to start the emulated link: it prints `ready tcp=PORT`, and ends with its parent or its stdin.
+
+    Every chunk is handed on `delay_ns` after it arrived, in both directions.
+    """
+    program = _built("link", [_source("tools/link.c")], [], [], core=False)
+    return str(program), "--to", str(to_port), "--delay-ns", str(delay_ns)
+
+
+def sync_count_library() -> Path:
+    """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/tools/sync_count.c."""
+    return _built("sync_count.so", [_source("tools/sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
+
+
+def codec_trial() -> Path:
+    """The program through which tests drive the codec (runners/c/tests/codec_trial.c says how)."""
+    return _built("codec_trial", [_source("tests/codec_trial.c")], [f"-I{_source('core')}"], ["-lm"])
+
+
 @functools.cache
 def _compiler_version(compiler: tuple[str, ...]) -> str:
     """What the compiler prints about itself, for the build's key. EnvironmentMissing when it cannot be started."""
@@ -135,8 +180,7 @@ def _compiler_version(compiler: tuple[str, ...]) -> str:
         raise EnvironmentMissing(f"the C compiler {shlex.join(compiler)} does not start: {error}", REMEDY) from error
 
 
-def runner_file(name: str) -> Path:
-    """A file or folder of the runner."""
+def _source(name: str) -> Path:
     return data_dir() / "runners" / "c" / name
 
 
@@ -176,10 +220,10 @@ def _key(inputs: Sequence[Path], arguments: Sequence[str]) -> str:
     return compiling.key(inputs, [*arguments, *_compiler(), _compiler_version(tuple(_compiler()))])
 
 
-def built(name: str, sources: list[Path], included: list[str], linked: list[str], *, core: bool = True) -> Path:
+def _built(name: str, sources: list[Path], included: list[str], linked: list[str], *, core: bool = True) -> Path:
     """A program or library of that name, compiled when no build of these very inputs is in the cache."""
     inputs = sorted({*sources, *(file for source in sources for file in source.parent.glob("*.h"))})
-    cores = sorted(runner_file("core").glob("*.[ch]")) if core else []
+    cores = sorted(_source("core").glob("*.[ch]")) if core else []
     target = build_dir("c") / f"{name}-{_key([*inputs, *cores], [*FLAGS, *included, *linked])}"
 
     def link(made: Path) -> None:
@@ -191,8 +235,8 @@ def built(name: str, sources: list[Path], included: list[str], linked: list[str]
 
 def _core() -> Path:
     """The core as a static library: everything but families and adapters."""
-    sources = sorted(runner_file("core").glob("*.c"))
-    target = build_dir("c") / f"libcore-{_key(sorted(runner_file('core').glob('*.[ch]')), FLAGS)}.a"
+    sources = sorted(_source("core").glob("*.c"))
+    target = build_dir("c") / f"libcore-{_key(sorted(_source('core').glob('*.[ch]')), FLAGS)}.a"
 
     def archive(made: Path) -> None:
         objects = [made.with_name(f"{source.stem}.o") for source in sources]
