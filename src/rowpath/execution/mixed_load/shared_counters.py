@@ -62,18 +62,10 @@ class Snapshot:
         """The same with what was added since an earlier one (None: since the begin) in every sum."""
         if before is None:
             return self
-        sums = [
-            "operations",
-            "failed",
-            "service_ns",
-            "latency_ns",
-            "rows",
-            "arrivals",
-            "service",
-            "latency",
-            "lateness",
-        ]
-        return replace(self, **{name: getattr(self, name) - getattr(before, name) for name in sums})
+        sums = ("operations", "failed", "rows", "arrivals", "service_ns", "latency_ns")
+        histograms = ("service", "latency", "lateness")
+        added = {name: getattr(self, name) - getattr(before, name) for name in (*sums, *histograms)}
+        return replace(self, **added)
 
 
 class SharedCounters:
