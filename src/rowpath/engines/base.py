@@ -205,6 +205,14 @@ class Imports(Protocol):
 
 
 @runtime_checkable
+class Movable(Protocol):
+    """An engine whose databases are directories that know no users: a copy of one is a database."""
+
+    def movable_versions(self) -> tuple[str, ...]:
+        """The versions that can make or open such a database."""
+
+
+@runtime_checkable
 class CountsStatements(Protocol):
     """An instance whose server counts the statements that it executes, by kind."""
 

@@ -18,7 +18,7 @@ STATEMENTS_MEANS = "the server's own counters of prepared statements"
 
 
 def statement_counts(instance: Instance) -> dict[str, int]:
-    """What the server was asked for so far, by its own counters; empty where it has none."""
+    """The statements that the server has executed so far, by its own counters; empty where it has none."""
     return instance.statement_counts() if isinstance(instance, CountsStatements) else {}
 
 
@@ -53,7 +53,7 @@ def counting_proxy(
         yield None
         return
     options = {**instance.options(path), **way}
-    # Another machine's server, or one whose place the user's own driver alone knows: the proxy stands in front of ours.
+    # Another machine's server, or one whose place only the user's own driver knows: the proxy stands in front of ours.
     if transport == "tcp" and (options.get("host", "127.0.0.1") != "127.0.0.1" or "port" not in options):
         yield None
         return

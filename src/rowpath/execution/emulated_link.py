@@ -10,7 +10,6 @@ import os
 import socket
 import statistics
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
+from rowpath.journal.records import LinkRecord
 from rowpath.machine import cpus, processes
 from rowpath.model.path import AccessPath, link_ns
 from rowpath.model.workload import Phase
@@ -31,7 +31,7 @@ MEANS = (
 BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
 BULK_BYTES = 32 << 20
 PING_TIMEOUT_S = 60.0
-NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "", (), (), None, 0)
+NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "")
 
 
 class Link:
@@ -69,7 +69,7 @@ class Links:
     def way_to(self, server: Any, instance: Instance, path: AccessPath) -> dict[str, Any]:
         """What `open` gets instead of the server's own address; empty for a path without a link.
 
-        `server`: what tells the instances of a run apart. Errors: RunnerFailure for another machine's server.
+        `server`: what distinguishes the instances of a run. Errors: RunnerFailure for another machine's server.
         """
         value = path.get("link")
         if value == "none":
@@ -92,23 +92,7 @@ class Links:
             self._links.popitem()[1].stop()
 
 
-@dataclass(frozen=True)
-class LinkMeasured:
-    """A link as it was measured: the fields of the journal's `link` record; times are of one round trip."""
-
-    link: str
-    placement: str
-    stated_ns: int
-    direct_ns: float  # without the link
-    round_trip_ns: float  # through it, the median over blocks
-    low_ns: float  # 10th and 90th percentile of the blocks
-    high_ns: float
-    rate_bytes_per_s: float  # of one long send through it
-    cpu: int
-    method: str
-
-
-def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
+def measure(value: str, placement: str, directory: Path) -> LinkRecord:
     """Ping-pong and a long send through a link of that value, the client where `placement` puts it."""
     place = Place(directory / "ping", directory / "ping", cpus.server_cpus())
     ping = ENGINES["null"].instance("server", "none", place)
@@ -127,7 +111,7 @@ def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
     finally:
         ping.stop()
     tenths = statistics.quantiles(through, n=10)
-    return LinkMeasured(
+    return LinkRecord(
         link=value,
         placement=placement,
         stated_ns=link_ns(value),

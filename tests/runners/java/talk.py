@@ -38,7 +38,7 @@ from rowpath.runners.protocol import (
 from rowpath.runners.toolchains import java
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import after_sql, for_engine, reset_for, result_columns, sql_for
+from rowpath.workloads.sql import for_engine, reset_for, result_columns, sql_for, whole_sql
 from rowpath.workloads.workload_file import load_workload
 
 TIMEOUT_S = 60.0
@@ -167,5 +167,5 @@ class Talk:
     def digest_after(self, workload: Workload, phase: Phase, folder: Path) -> str:
         """What the table that a write phase wrote now holds."""
         query = Phase(name="after", kind="query", table=phase.after)
-        self.prepare("after", query, workload, after_sql(workload, phase), folder)
+        self.prepare("after", query, workload, whole_sql(phase.after, workload.tables[phase.after]), folder)
         return str(self.ask(Verify, VerifyReply, phase="after", first=0, count=1).digest)

@@ -146,7 +146,9 @@ def stored(talk: Talk, engine: Any, way: str, size: int) -> str:
     operations = MOST_STORED // size
     sample = talk.sample(name, operations=operations, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
-    after = Phase(name="after", kind="query", sql=sql.after_sql(workload, phase), table=phase.after)
+    after = Phase(
+        name="after", kind="query", sql=sql.whole_sql(phase.after, workload.tables[phase.after]), table=phase.after
+    )
     found = talk.verify(talk.prepare(workload, after)).digest
     assert found == Expected(workload, engine.supports).after_digest(phase, operations)
     return found

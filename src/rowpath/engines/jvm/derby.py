@@ -89,7 +89,7 @@ class Derby(JvmEngine):
         return super().version(), derby_legacy.VERSION
 
     def movable_versions(self) -> tuple[str, ...]:
-        """Those that can have a database that is moved (execution/mixed_load/directory_copies.py), the oldest too."""
+        """The oldest too (execution/mixed_load/directory_copies.py)."""
         return *self.versions(), derby_legacy.OLDEST
 
     def tls_version(self) -> str:
