@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rowpath.model.histogram import COUNTS, Counts
+from rowpath.runners.protocol import GroupSpec
 
 WORD = 8
 CONTROL_BYTES = 64  # two words used: a cache line of its own
@@ -79,6 +80,21 @@ class SharedCounters:
     def file(self) -> str:
         """What a runner maps; there while this process lives and the shared counters is open."""
         return f"/proc/{os.getpid()}/fd/{self._file}"
+
+    def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
+        """The group as a runner gets it, closed loop; `first_client`: the first of the runner's clients that is its."""
+        place = self.places[name]
+        return GroupSpec(
+            name=name,
+            phase=phase,
+            first_client=first_client,
+            clients=place.clients,
+            pacing="closed",
+            control=place.control,
+            slots=place.slots,
+            slot_bytes=place.slot_bytes,
+            acknowledged=place.acknowledged,
+        )
 
     def begin(self, name: str, at_ns: int) -> None:
         """Let a group's clients begin at that instant of CLOCK_MONOTONIC."""

@@ -84,7 +84,8 @@ class Stage:
         specs = []
         for member in self.members:
             table = member.table
-            spec = self._spec(member.name, member.work.name, self.processes.seats[member.name].first_client)
+            seat = self.processes.seats[member.name]
+            spec = self.shared_counters.spec(member.name, member.work.name, seat.first_client)
             spec.clients, spec.pacing, spec.rate_per_s, spec.seed = (
                 member.clients,
                 table.pacing,
@@ -93,28 +94,14 @@ class Stage:
             )
             spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
-            specs.append((self.processes.seats[member.name].process, spec))
+            specs.append((seat.process, spec))
         for each in repetitions:
             if each.backup.statement:
                 seat = self.processes.seats[each.group]
-                spec = self._spec(each.name, each.name, seat.first_client + each.number - 1)
+                spec = self.shared_counters.spec(each.name, each.name, seat.first_client + each.number - 1)
                 spec.operations = 1
                 specs.append((seat.process, spec))
         return specs
-
-    def _spec(self, name: str, phase: str, first_client: int) -> GroupSpec:
-        place = self.shared_counters.places[name]
-        return GroupSpec(
-            name=name,
-            phase=phase,
-            first_client=first_client,
-            clients=1,
-            pacing="closed",
-            control=place.control,
-            slots=place.slots,
-            slot_bytes=place.slot_bytes,
-            acknowledged=place.acknowledged,
-        )
 
     def _begin(self) -> None:
         now_ns = time.monotonic_ns()
