@@ -158,6 +158,10 @@ class Engine(Dialect, Protocol):
         """SQL that the runner itself executes to settle an embedded database (checkpoint)."""
         return []
 
+    def settings(self, durability: str) -> dict[str, tuple[str, ...]]:
+        """What a connection must read back at that durability: the first word of a setting, in any of its spellings."""
+        return {}
+
     def slow_query(self) -> str:
         """A SELECT without any table of ours that would run for minutes; empty where nothing can be queried."""
         return ""

@@ -72,6 +72,11 @@ class Postgresql(SqlDialect):
     )
 
     @override
+    def settings(self, durability: str) -> dict[str, tuple[str, ...]]:
+        always = {"TimeZone": ("UTC",), "tls": ("on", "off")}
+        return always | ({"synchronous_commit": ("off",)} if durability == "none" else {})
+
+    @override
     def availability(self) -> Availability:
         """Whether it can run here; fetches and starts nothing."""
         return postgresql_programs.availability()
