@@ -14,8 +14,8 @@ from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.model.workload import Phase
 from rowpath.probe.candidates import candidates
+from rowpath.probe.command import limited
 from rowpath.probe.query_check import check_query
-from rowpath.probe.row_limit import limited
 from rowpath.probe.target import read_target
 from rowpath.runners import manifest
 from tests import fakes
