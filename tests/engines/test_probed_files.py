@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from rowpath import text
 from rowpath.engines import ENGINES
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.model.path import AccessPath
@@ -123,7 +124,7 @@ def test_rows_that_stand_in_sqlite_s_log_alone_are_in_the_copy(home: Path, tmp_p
         with probe(f"sqlite://{file}", tmp_path / "work") as access:
             assert rows(access) == 3
             assert "copied" in access.notes[0]
-            assert file_copies.spelt_size(sum((home / name).stat().st_size for name in before)) in access.notes[0]
+            assert text.size(sum((home / name).stat().st_size for name in before)) in access.notes[0]
         assert tree(home) == before
     assert not (tmp_path / "work" / "probed").exists()
 
@@ -170,7 +171,7 @@ def test_more_than_a_gigabyte_is_asked_about_and_a_full_disk_said(
     target = read_target(f"sqlite://{file}", {})
     with pytest.raises(UsageError, match="must be copied"):
         open_access(target, ProbeOptions(""), tmp_path / "a", ask)
-    assert "8.19 kB" in asked[0]
+    assert "8.00 KiB" in asked[0]
     with open_access(target, ProbeOptions(""), tmp_path / "b", lambda _question: True) as access:
         assert rows(access) == 2
     with open_access(target, ProbeOptions("", yes=True), tmp_path / "c", ask) as access:
@@ -178,7 +179,7 @@ def test_more_than_a_gigabyte_is_asked_about_and_a_full_disk_said(
     assert len(asked) == 1
     usage = type(shutil.disk_usage(home))
     monkeypatch.setattr("shutil.disk_usage", lambda _place: usage(1, 1, 0))
-    with pytest.raises(EnvironmentMissing, match=r"takes 8\.19 kB"):
+    with pytest.raises(EnvironmentMissing, match=r"takes 8\.00 KiB"):
         open_access(target, ProbeOptions("", yes=True), tmp_path / "d", ask)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from rowpath import text
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.engines.external.server import count_rows
@@ -145,14 +146,14 @@ class Access:
         }
 
     def _error(self, failure: RunnerFailure) -> RowpathError:
-        text = self.scrubber.clean(failure.text)
+        words = self.scrubber.clean(failure.text)
         if failure.kind == "connect":
             return EnvironmentMissing(
-                f"cannot connect to {self.target.shown}: {text}", "check host, port, user, password and database"
+                f"cannot connect to {self.target.shown}: {words}", "check host, port, user, password and database"
             )
         if failure.kind in ("sql", "unsupported"):
-            return UsageError(f"{self.target.shown} refused: {text}", "fix the query, or read fewer rows")
-        return RowpathError(f"{self.target.shown}: {failure.kind}: {text}", "rowpath doctor")
+            return UsageError(f"{self.target.shown} refused: {words}", "fix the query, or read fewer rows")
+        return RowpathError(f"{self.target.shown}: {failure.kind}: {words}", "rowpath doctor")
 
 
 def open_access(
@@ -190,7 +191,6 @@ def _database(
     assert target.path is not None
     files = file_copies.files_of(target.engine, target.path)
     file_copies.refuse_locked(files)
-    size = file_copies.spelt_size(files.size_bytes)
     folder = directory / "probed"
     if options.in_place:
         if reason := file_copies.why_not_in_place(files):
@@ -200,5 +200,5 @@ def _database(
         return ProbedDatabase(target, files.main, folder, in_place=True), f"{files.main} is opened read only"
     file_copies.allow_size(files, options.yes, ask)
     copied = file_copies.copy(files, folder / "copy")
-    note = f"{files.main} was copied ({size}); the measurement uses the copy"
+    note = f"{files.main} was copied ({text.size(files.size_bytes)}); the measurement uses the copy"
     return ProbedDatabase(target, copied, folder, in_place=False), note

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -61,11 +62,8 @@ def say_hello(runner: Runner, **changed: Any) -> HelloReply:
 
 def bad_messages(planned: PlannedPath, fixture: EngineFixture) -> str:
     """Wrong versions are refused, nonsense is survived, and the end of stdin ends it in the middle of a sample."""
-    worker = fixture.exclusive(planned)
-    try:
+    with contextlib.closing(fixture.exclusive(planned)) as worker:
         _bad_messages(planned, fixture, worker)
-    finally:
-        worker.close()
     return ""
 
 
