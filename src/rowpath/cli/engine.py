@@ -125,7 +125,7 @@ def _has_server(name: str) -> bool:
 
 
 def _one(key: str, wanted: Filters, offered: tuple[str, ...]) -> str:
-    """The value asked for, else the first offered."""
+    """The requested value, else the first offered."""
     values = wanted.get(key, offered[:1])
     if len(values) != 1 or values[0] not in offered:
         raise UsageError(

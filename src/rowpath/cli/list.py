@@ -42,7 +42,7 @@ def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
 
 
 def drivers() -> Iterator[str]:
-    """One line per driver and version: licence, size, release date, dependencies; – where its package says nothing.
+    """One line per driver and version: licence, size, release date, dependencies; – where its package has none.
 
     Then those that cannot be here, each with the reason.
     """

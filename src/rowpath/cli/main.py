@@ -99,6 +99,7 @@ def run(options: argparse.Namespace) -> int:
                 "--resume takes no other options: they come from the run directory",
                 f"rowpath run --resume {options.resume}",
             )
+        exports = _open_exports(options)
         outcome = execution.resume(
             options.resume,
             progress=live.make(options.quiet, options.color),
@@ -138,8 +139,7 @@ def run(options: argparse.Namespace) -> int:
             together=tuple(options.together),
             paths_to_repeat=paths_to_repeat,
         )
-        return _finish(outcome, options, exports)
-    return _finish(outcome, options, _open_exports(options))
+    return _finish(outcome, options, exports)
 
 
 def _finish(
@@ -152,8 +152,8 @@ def _finish(
     analysis = analysis or analyse(outcome.directory.path)
     html.write(analysis, outcome.directory.report)
     _write_exports(analysis, exports)
-    data_on_stdout = any(getattr(options, f"export_{form}", None) == "-" for form in EXPORTS)
-    terminal.render(analysis, _console(options.color, to_stderr=data_on_stdout), report_path=outcome.directory.report)
+    console = _console(options.color, to_stderr=_data_on_stdout(options))
+    terminal.render(analysis, console, report_path=outcome.directory.report)
     if outcome.interrupted:
         print(f"\nerror: interrupted\n\nhint: rowpath run --resume {outcome.directory.path}", file=sys.stderr)
         return 130
@@ -259,8 +259,7 @@ def show(options: argparse.Namespace) -> int:
     exports = _open_exports(options)
     analysis = analyse(directory, tuple(options.together))
     _write_exports(analysis, exports)
-    data_on_stdout = any(getattr(options, f"export_{form}") == "-" for form in EXPORTS)
-    if not data_on_stdout:
+    if not _data_on_stdout(options):
         page = directory / "report.html"
         terminal.render(analysis, _console(options.color), report_path=page if page.exists() else None)
     return 0
@@ -344,6 +343,10 @@ def _console(color: str, to_stderr: bool = False) -> Console:
     from rowpath.report.terminal import make_console
 
     return make_console(color, to_stderr=to_stderr)
+
+
+def _data_on_stdout(options: argparse.Namespace) -> bool:
+    return any(getattr(options, f"export_{form}") == "-" for form in EXPORTS)
 
 
 def _open_exports(options: argparse.Namespace) -> dict[str, Any]:

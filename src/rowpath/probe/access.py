@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from rowpath import text
 from rowpath.engines import ENGINES
@@ -67,7 +66,7 @@ class Access:
             return tuple(runner.request(Describe, timeout_s, sql=sql, expect=DescribeReply).columns)
 
     def look(self) -> None:
-        """Connect once: which version, what makes its sessions harmless, whose login. Errors: RowpathError."""
+        """Connect once: learn the version, make sessions harmless, check the login. Errors: RowpathError."""
         if self.target.deployment == "file":
             return
         with self._connected() as runner:
@@ -97,17 +96,26 @@ class Access:
     def _connected(self) -> Iterator[Runner]:
         """A runner of ours, connected through the engine's reference adapter. Errors: RowpathError, in the body too."""
         adapter, version = self._reference()
-        options = self._coordinates(adapter)
-        path = AccessPath.of({key: str(value) for key, value in options.items()})
+        coordinates = {
+            "engine": self.target.engine,
+            "deployment": self.target.deployment,
+            "language": adapter.language,
+            "driver": adapter.driver,
+            "durability": "none",
+            "statement": "bound",
+            "transport": self.target.transport,
+            "tls": self.target.tls,
+            "threads": "1",
+        }
+        path = AccessPath.of(coordinates)
         toolchain = manifest.toolchain(adapter.language)
         toolchain.build([(adapter, version)])
         runner: Runner | None = None
         try:
             runner = Runner.start(toolchain.command(adapter, version, path), ())
             runner.hello(adapter.driver)
-            reply = runner.request(
-                Open, CONNECT_TIMEOUT_S, options=options | self.instance.options(path), expect=OpenReply
-            )
+            options = coordinates | self.instance.options(path)
+            reply = runner.request(Open, CONNECT_TIMEOUT_S, options=options, expect=OpenReply)
             self._server_pid = reply.server_pid
             yield runner
             runner.request(Close, CONNECT_TIMEOUT_S, expect=CloseReply)
@@ -131,19 +139,6 @@ class Access:
             reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))
         what, remedy = reasons[0] if reasons else ("no driver is known", "rowpath list drivers")
         raise EnvironmentMissing(f"no installed driver can describe a query of {engine}: {what}", remedy)
-
-    def _coordinates(self, adapter: Adapter) -> dict[str, Any]:
-        return {
-            "engine": self.target.engine,
-            "deployment": self.target.deployment,
-            "language": adapter.language,
-            "driver": adapter.driver,
-            "durability": "none",
-            "statement": "bound",
-            "transport": self.target.transport,
-            "tls": self.target.tls,
-            "threads": "1",
-        }
 
     def _error(self, failure: RunnerFailure) -> RowpathError:
         words = self.scrubber.clean(failure.text)

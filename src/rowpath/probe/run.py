@@ -148,7 +148,7 @@ class ProbeRun:
             self._finals(search, going)
 
     def _finals(self, search: Search, going: list[str]) -> None:
-        chosen = finalists(going, [search.language, search.form])
+        chosen = finalists(going, search.kinds())
         tried = [search.tried[path_id] for path_id in chosen]
         counting_s = sum(round_trips.OPERATIONS * self.budget.wall_s(each.execution_ns / 1e9) for each in tried[:1])
         blocks_s = [max(BLOCK_NS, each.execution_ns) / 1e9 for each in tried]

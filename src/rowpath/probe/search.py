@@ -183,7 +183,7 @@ class Search:
         while len(going) > FINALISTS and self.budget.left_until(ROUNDS_SHARE) > 0:
             rounds_left = max(1, math.ceil(math.log2(len(going) / FINALISTS)))
             seconds = self.budget.left_until(ROUNDS_SHARE) / rounds_left
-            held = self._kept_in_any_case(going)
+            held = best_of_each(going, self.kinds())
             ordered = [*held, *_without(going, held)]
             fitting = affordable([self._round_s(self.tried[path_id], least) for path_id in ordered], seconds)
             chosen = ordered[: max(fitting, len(held))]
@@ -196,24 +196,17 @@ class Search:
             self._round(going, blocks)
             going = self.alive()
             estimates = {path_id: estimate for path_id in going if (estimate := self.tried[path_id].estimate)}
-            going_on = survivors(estimates, halved(len(going)), self._kept_in_any_case(going))
+            going_on = survivors(estimates, halved(len(going)), best_of_each(going, self.kinds()))
             self._leave(_without(going, going_on), f"behind after round {self.rounds}")
             least = min(2 * least, ROUND_BLOCKS[1])
             if len(going_on) == len(going) and least == ROUND_BLOCKS[1]:
                 return
             going = self.alive()
 
-    def _kept_in_any_case(self, going: list[str]) -> list[str]:
-        """The best of every language and of every fetch form: the report answers for each."""
-        return best_of_each(going, [self.language, self.form])
-
-    def language(self, path_id: str) -> str:
-        """The language of a candidate."""
-        return self.tried[path_id].planned.adapter.language
-
-    def form(self, path_id: str) -> str:
-        """The fetch form of a candidate."""
-        return self.tried[path_id].planned.path.fetch_form
+    def kinds(self) -> list[Callable[[str], str]]:
+        """A candidate's language, and its fetch form: the report names the best path of each."""
+        planned = {path_id: tried.planned for path_id, tried in self.tried.items()}
+        return [lambda path_id: planned[path_id].adapter.language, lambda path_id: planned[path_id].path.fetch_form]
 
     def _leave(self, path_ids: Iterable[str], why: str) -> None:
         for path_id in path_ids:

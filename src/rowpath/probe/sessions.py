@@ -14,7 +14,7 @@ def before(engine: str, version: str, timeout_s: float, max_rows: int | None) ->
 
 
 def row_limit(engine: str, max_rows: int | None) -> tuple[str, ...]:
-    """The statement that ends every result after so many rows, where the engine has one; the query's own LIMIT wins."""
+    """The statement that limits the rows of every result, where the engine has one; the query's own LIMIT wins."""
     statement = ENGINES[engine].probe.row_limit_statement
     return (statement.format(rows=max_rows),) if max_rows is not None and statement else ()
 

@@ -55,7 +55,7 @@ class Target:
 
     @property
     def tls(self) -> str:
-        """The coordinate `tls` that the URL asks for; `default` when it says nothing."""
+        """The coordinate `tls` that the URL asks for; `default` when it names none."""
         value = next((self.options[key] for key in TLS_KEYS if key in self.options), "")
         return TLS.get(value.lower(), "default")
 

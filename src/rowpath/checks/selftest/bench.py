@@ -32,7 +32,7 @@ from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import adapter_of, availability, build, every_adapter, language
 from rowpath.workloads.workload_file import load_workload
 
-NOTHING = "null.nothing"  # the phase of the null adapter, whose operations have a cost that is known
+NOTHING = "null.nothing"  # the phase of the null adapter: its operations have a known cost
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Bench:
         processes.stop_all()
 
     def languages(self) -> list[str]:
-        """The languages whose null adapter can run here."""
+        """The languages with a null adapter that can run here."""
         nulls = [adapter for adapter in every_adapter() if adapter.driver == "null"]
         return [adapter.language for adapter in nulls if availability(adapter, adapter.versions[0]).ok]
 
