@@ -48,7 +48,7 @@ def test_it_is_listed_in_its_place(toy: Path) -> None:
 
 
 def test_the_doctor_looks_at_it(toy: Path) -> None:
-    found = {check.what: check.found for check in [*doctor._engines(), *doctor._paths()] if "toy" in check.what}
+    found = {check.what: check.found for check in doctor.diagnose() if "toy" in check.what}
     assert found == {"toy": "Toy 1", "toy embedded · fake · fake-honest": "/usr/bin/env"}
 
 

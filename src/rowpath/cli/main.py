@@ -323,7 +323,10 @@ def _experiment(options: argparse.Namespace) -> str | None:
 
 
 def _filters(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
-    return parse_filters([*options.filters, *([f"statement={options.mode}"] if options.mode else [])])
+    words = list(options.filters)
+    if options.mode:
+        words.append(f"statement={options.mode}")
+    return parse_filters(words)
 
 
 def parse_filters(words: list[str]) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def verify(name: str | None, filters: dict[str, tuple[str, ...]], options: argparse.Namespace, console: Console) -> int:
-    """One cheap pass over every path, by default of every experiment; 1 when one is wrong or failed."""
+    """One cheap pass over the experiment's paths, or over all there are; 1 when one is wrong or failed."""
     if name is None:
         plan = checked_plan(everything(), filters, extended=True, seed=1)
     else:
