@@ -18,7 +18,7 @@ def hide(secrets: Iterable[str]) -> None:
     if not 0 < begin < end:
         return  # the kernel hides it
     line = ctypes.string_at(begin, end - begin)
-    forms = {form for secret in secrets for form in (secret, *_encoded(secret)) if form}
+    forms = {form for secret in secrets for form in (secret, *_encoded(secret)) if form.strip("*")}
     for form in sorted(map(os.fsencode, forms), key=len, reverse=True):
         while (place := line.find(form)) >= 0:
             ctypes.memset(begin + place, ord("*"), len(form))
