@@ -133,8 +133,8 @@ def _reopened(worker: Worker, work: PreparedPhase) -> SampleReply:
     try:
         worker.runner.request(Close, 30, expect=CloseReply)
     except RunnerFailure as failure:
-        if failure.fatal:  # other answers of a dead connection to `close` do not matter
-            raise
+        if failure.fatal:
+            raise  # a dead connection may answer `close` with any other error
     worker.open()
     worker.prepare(work)
     return worker.sample(work, "warm", operations=2, first=0).reply

@@ -49,7 +49,7 @@ class Verdict:
         """A count that must be right to the last one, or to `slack`; None was not counted, and is wrong."""
         passed = value is not None and abs(value - truth) <= slack
         bar = f"exactly {truth:,}" if not slack else f"{truth:,} ± {slack}"
-        return cls(passed, what, f"{value:,.0f}" if value is not None else "not counted", bar)
+        return cls(passed, what, f"{value:,.12g}" if value is not None else "not counted", bar)
 
     @classmethod
     def within(cls, what: str, value: float, least: float, most: float, form: str = ",.2f") -> Verdict:
