@@ -16,16 +16,14 @@ from bench.figure import Figure
 from rowpath.analysis.model import Analysis, RankedPath
 from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError
-from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
-from rowpath.probe.budget import FULL_SETS, Budget
+from rowpath.probe.budget import FULL_SETS, Budget, FullSetsBudget
 from rowpath.probe.command import probe
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.run import ProbeRun
 from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches
-from rowpath.probe.worker_pool import WorkerPool
 
 ROWS = 15_000
 ROUNDS = 6
@@ -42,19 +40,19 @@ date '1992-01-01' + g % 2400 AS day, '5-LOW' AS priority, 'Clerk#' || lpad((g % 
 class Sweep(ProbeRun):
     """Full sets of everything that delivers."""
 
-    def go_through(self, search: Search, work: PreparedPhase, floor_work: PreparedPhase, programs: WorkerPool) -> None:
+    def go_through(self, search: Search) -> None:
         """Every candidate is tried, then measured in full: none is left behind."""
         search.budget = Budget(NO_END_S)
         search.try_all()
-        self.tell_groups(search, work, programs)
-        programs.stop()
+        self.journal_groups(search)
+        search.programs.stop()
         for path_id, tried in search.tried.items():
             if tried.execution_ns and tried.left.startswith("not tried"):
                 raise RowpathError(f"the sweep left out {path_id}")
         sets = batches(search.alive(), self.options.connections)
-        planned = tuple(tuple(search.tried[path_id].planned for path_id in each) for each in sets)
-        full_sets = self.full_sets(work, floor_work, planned, ROUNDS, FULL_SETS, WARM_S, ("steady",))
-        full_sets.run_sets(FULL_SETS, Budget(NO_END_S))
+        planned = [tuple(search.tried[path_id].planned for path_id in each) for each in sets]
+        budget = FullSetsBudget(len(planned), FULL_SETS, ROUNDS, WARM_S)
+        self.full_sets(search.work, planned, budget).run_sets(FULL_SETS, Budget(NO_END_S))
 
 
 def measure(bench: Bench) -> Iterator[Figure]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from tests.conformance import plugin
+from tests.conformance.selection import project_paths
 
 from rowpath.checks.conformance.fixture import EngineFixture
-from rowpath.checks.conformance.paths import project_paths, reason_against
+from rowpath.checks.conformance.paths import reason_against
 from rowpath.checks.conformance.report import opened_fixture
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath

@@ -22,9 +22,9 @@ DIFFERENCES: list[str] = []
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Tests of one engine instance, or of one file, go to one worker: marks of xdist have no effect with pytest 9.2."""
+    from tests.conformance.selection import project_paths
     from xdist.scheduler import LoadScopeScheduling
 
-    from rowpath.checks.conformance.paths import project_paths
     from rowpath.planning.instance_key import key_of
 
     engines = {path.name: "_".join(key_of(path.path)) for path in project_paths()}
@@ -84,9 +84,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def is_complete(observed: Observed) -> bool:
     """Whether every case was run on every path that serves it."""
+    from tests.conformance.selection import project_paths
+
     from rowpath.checks.conformance.cases import cases
     from rowpath.checks.conformance.checks import serves
-    from rowpath.checks.conformance.paths import project_paths
 
     expected = {(path.name, case.name) for path in project_paths() for case in cases() if serves(case, path)}
     return expected <= {(path, case) for path, parts in observed.items() for case in parts["checks"]}

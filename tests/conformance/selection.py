@@ -1,13 +1,36 @@
-"""Which cases each path meets in this session."""
+"""The paths of all adapters, and which cases each of them meets in this session."""
 
 from __future__ import annotations
 
 import functools
 
+from tests.conformance.covering import covering
+
 from rowpath.checks.conformance.cases import Case, cases
 from rowpath.checks.conformance.checks import serves
-from rowpath.checks.conformance.covering import covering
-from rowpath.checks.conformance.paths import project_paths
+from rowpath.checks.conformance.paths import Reach, planned
+from rowpath.engines import ENGINES
+from rowpath.engines.external.base import ExternalEngine
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners import manifest
+
+
+@functools.cache
+def project_paths() -> tuple[PlannedPath, ...]:
+    """Those of all adapters, grouped by the instance of an engine that they share.
+
+    An adapter's further engines get fewer values: its first engine shows what combinations do. Engines with only
+    external servers are in where the URL of one is set.
+    """
+    every = []
+    for adapter in manifest.every_adapter():
+        for engine in adapter.engines:
+            if not isinstance(ENGINES[engine], ExternalEngine) or ENGINES[engine].availability().ok:
+                reach: Reach = "pairs" if engine == adapter.engines[0] else "values"
+                every += planned(adapter, reach, {"engine": (engine,)})
+    order = list(dict.fromkeys(key_of(each.path) for each in every))
+    return tuple(sorted(every, key=lambda each: order.index(key_of(each.path))))
 
 
 @functools.cache

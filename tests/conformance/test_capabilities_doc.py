@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.conformance.plugin import capabilities
+from tests.conformance.selection import project_paths
 
-from rowpath.checks.conformance.paths import project_paths
 from rowpath.runners.driver_facts import drivers
 from rowpath.runners.manifest import every_adapter
 

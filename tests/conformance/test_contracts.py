@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.conformance.selection import selected_cases
+from tests.conformance.selection import project_paths, selected_cases
 
 from rowpath.checks.conformance.cases import case_named
 from rowpath.checks.conformance.fixture import EngineFixture
-from rowpath.checks.conformance.paths import project_paths
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.engines.postgresql.server import PostgresqlServer

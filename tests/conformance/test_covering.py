@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tests.conformance.selection import selected_cases
+from tests.conformance.covering import covering, shaping_values
+from tests.conformance.selection import project_paths, selected_cases
 
 from rowpath.checks.conformance.cases import Case
-from rowpath.checks.conformance.covering import covering, shaping_values
-from rowpath.checks.conformance.paths import default_paths, project_paths
+from rowpath.checks.conformance.paths import default_paths
 from rowpath.planning.plan import PlannedPath
 
 PATHS = project_paths()

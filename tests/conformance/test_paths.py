@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from tests.conformance.selection import project_paths
 
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
-from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, default_paths, planned, project_paths
+from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, default_paths, planned
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.instance_key import key_of

@@ -21,9 +21,10 @@ from rowpath.errors import RowpathError
 from rowpath.execution.worker import Worker
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
-from rowpath.probe.access import Rules, open_access
+from rowpath.probe.access import open_access
 from rowpath.probe.candidates import candidates
 from rowpath.probe.eligibility import unsuited
+from rowpath.probe.options import ProbeOptions
 from rowpath.probe.target import read_target
 from rowpath.probe.throttled_worker import work_of
 from rowpath.runners import manifest
@@ -140,7 +141,7 @@ def test_a_probe_of_a_server_only_reads_gives_way_and_keeps_the_password(server:
 
 def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> None:
     target = read_target(url(server), {})
-    with open_access(target, Rules(statement_timeout_s=0.5), tmp_path) as access:
+    with open_access(target, ProbeOptions("", budget_s=0.5), tmp_path) as access:
         assert not access.notes
         assert access.engine_version == ENGINES["postgresql"].version()
         with access._connected() as runner:
@@ -153,7 +154,7 @@ def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> Non
                 with pytest.raises(Exception, match=why):
                     runner.request(p.RunStatements, 30, statements=[statement], expect=p.RunReply)
     with (
-        open_access(target, Rules(statement_timeout_s=60), tmp_path) as access,
+        open_access(target, ProbeOptions("", budget_s=60), tmp_path) as access,
         locked(server),
         pytest.raises(RowpathError, match="lock timeout"),
         access._connected() as runner,
@@ -174,7 +175,7 @@ def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Pa
     manifest.build([(each.adapter, each.path.get("version")) for each in chosen], paths=[each.path for each in chosen])
     states = "SELECT string_agg(state, ' ') FROM pg_stat_activity WHERE usename = 'probed'"
     served = set()
-    with open_access(read_target(url(server), {}), Rules(), tmp_path) as access:
+    with open_access(read_target(url(server), {}), ProbeOptions(""), tmp_path) as access:
         work = work_of(QUERY, access.describe(QUERY))
         for kind, planned in kinds.items():
             worker = Worker(planned, access.instance, log=lambda _line: None, timeout_s=30.0)
@@ -204,7 +205,7 @@ def locked(server: Any) -> Iterator[None]:
     """Another session that keeps the table for itself, until the body ends."""
     options = server.options(AccessPath.of({}))
     own = read_target(url(server, options["user"], options["password"]), {})
-    with open_access(own, Rules(), server._place.directory) as access, access._connected() as runner:
+    with open_access(own, ProbeOptions(""), server._place.directory) as access, access._connected() as runner:
         runner.request(
             p.RunStatements, 30, statements=["BEGIN", "LOCK TABLE t IN ACCESS EXCLUSIVE MODE"], expect=p.RunReply
         )
@@ -213,10 +214,10 @@ def locked(server: Any) -> Iterator[None]:
 
 def test_a_superuser_is_warned_and_a_wrong_password_not_shown(server: Any, tmp_path: Path) -> None:
     target = read_target(url(server, "postgres", server._passwords["postgres"]), {})
-    with open_access(target, Rules(), tmp_path) as access:
+    with open_access(target, ProbeOptions(""), tmp_path) as access:
         assert any("superuser" in note and "docs/probe.md" in note for note in access.notes)
     with pytest.raises(RowpathError) as failure:
-        open_access(read_target(url(server, password="hunter2"), {}), Rules(), tmp_path)
+        open_access(read_target(url(server, password="hunter2"), {}), ProbeOptions(""), tmp_path)
     assert "hunter2" not in f"{failure.value.message} {failure.value.hint}"
     assert "cannot connect to" in failure.value.message
 
@@ -227,7 +228,7 @@ def test_a_pooler_between_is_refused(server: Any, tmp_path: Path, monkeypatch: p
     usual = sessions.pooler_query
     monkeypatch.setattr(sessions, "pooler_query", lambda engine, pid: usual(engine, pid + 1))
     with pytest.raises(RowpathError, match="pooler"):
-        open_access(read_target(url(server), {}), Rules(), tmp_path)
+        open_access(read_target(url(server), {}), ProbeOptions(""), tmp_path)
 
 
 def adapter(language: str, driver: str) -> Adapter:

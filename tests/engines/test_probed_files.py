@@ -15,14 +15,16 @@ from typing import Any
 
 import pytest
 
+from rowpath import text
 from rowpath.engines import ENGINES
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec
 from rowpath.probe import file_copies
-from rowpath.probe.access import Access, Rules, open_access
+from rowpath.probe.access import Access, open_access
 from rowpath.probe.file_copies import files_of
 from rowpath.probe.instances import ProbedServer
+from rowpath.probe.options import ProbeOptions
 from rowpath.probe.target import read_target
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import load_manifest, toolchain
@@ -48,8 +50,8 @@ def tree(folder: Path) -> dict[str, tuple[str, int]]:
     }
 
 
-def probe(url: str, work: Path, rules: Rules | None = None) -> Access:
-    return open_access(read_target(url, {}), rules or Rules(), work)
+def probe(url: str, work: Path, options: ProbeOptions | None = None) -> Access:
+    return open_access(read_target(url, {}), options or ProbeOptions(""), work)
 
 
 def rows(access: Access, sql: str = "SELECT a FROM t", column: str = "a") -> int:
@@ -122,7 +124,7 @@ def test_rows_that_stand_in_sqlite_s_log_alone_are_in_the_copy(home: Path, tmp_p
         with probe(f"sqlite://{file}", tmp_path / "work") as access:
             assert rows(access) == 3
             assert "copied" in access.notes[0]
-            assert file_copies.spelt_size(sum((home / name).stat().st_size for name in before)) in access.notes[0]
+            assert text.size(sum((home / name).stat().st_size for name in before)) in access.notes[0]
         assert tree(home) == before
     assert not (tmp_path / "work" / "probed").exists()
 
@@ -168,23 +170,23 @@ def test_more_than_a_gigabyte_is_asked_about_and_a_full_disk_said(
 
     target = read_target(f"sqlite://{file}", {})
     with pytest.raises(UsageError, match="must be copied"):
-        open_access(target, Rules(), tmp_path / "a", ask)
-    assert "8.19 kB" in asked[0]
-    with open_access(target, Rules(), tmp_path / "b", lambda _question: True) as access:
+        open_access(target, ProbeOptions(""), tmp_path / "a", ask)
+    assert "8.00 KiB" in asked[0]
+    with open_access(target, ProbeOptions(""), tmp_path / "b", lambda _question: True) as access:
         assert rows(access) == 2
-    with open_access(target, Rules(allow_large=True), tmp_path / "c", ask) as access:
+    with open_access(target, ProbeOptions("", yes=True), tmp_path / "c", ask) as access:
         assert rows(access) == 2
     assert len(asked) == 1
     usage = type(shutil.disk_usage(home))
     monkeypatch.setattr("shutil.disk_usage", lambda _place: usage(1, 1, 0))
-    with pytest.raises(EnvironmentMissing, match=r"takes 8\.19 kB"):
-        open_access(target, Rules(allow_large=True), tmp_path / "d", ask)
+    with pytest.raises(EnvironmentMissing, match=r"takes 8\.00 KiB"):
+        open_access(target, ProbeOptions("", yes=True), tmp_path / "d", ask)
 
 
 def test_sqlite_in_place_is_truly_read_only(home: Path, tmp_path: Path) -> None:
     file = made_sqlite(home / "db.sqlite")
     before = tree(home)
-    with probe(f"sqlite://{file}", tmp_path / "work", Rules(in_place=True)) as access:
+    with probe(f"sqlite://{file}", tmp_path / "work", ProbeOptions("", in_place=True)) as access:
         assert rows(access) == 2
         assert access.instance.options(AccessPath.of({})) == {"path": str(file), "read_only": "yes"}
         access.before = ()
@@ -194,7 +196,7 @@ def test_sqlite_in_place_is_truly_read_only(home: Path, tmp_path: Path) -> None:
 
 
 def test_in_place_is_refused_where_opening_could_write(home: Path, tmp_path: Path) -> None:
-    in_place = Rules(in_place=True)
+    in_place = ProbeOptions("", in_place=True)
     file = made_sqlite(home / "wal.sqlite", "WAL")
     journal = made_sqlite(home / "journal.sqlite")
     journal.with_name("journal.sqlite-journal").write_bytes(b"unfinished")
@@ -219,12 +221,12 @@ def test_duckdb_is_copied_with_its_log_and_opened_in_place_without_one(home: Pat
         with access._connected(), access._connected():  # two at once
             assert rows(access) == 2
     with pytest.raises(UsageError, match=r"db\.duckdb\.wal is not in the main file"):
-        probe(f"duckdb://{file}", tmp_path / "work", Rules(in_place=True))
+        probe(f"duckdb://{file}", tmp_path / "work", ProbeOptions("", in_place=True))
     assert tree(home) == before
     with opened("duckdb", str(file)) as runner:
         run(runner, "CHECKPOINT")
     before = tree(home)
-    with probe(f"duckdb://{file}", tmp_path / "work", Rules(in_place=True)) as access:
+    with probe(f"duckdb://{file}", tmp_path / "work", ProbeOptions("", in_place=True)) as access:
         assert rows(access) == 2
         with pytest.raises(UsageError, match="read-only"), access._connected() as runner:
             run(runner, "INSERT INTO t VALUES (3)")
@@ -244,7 +246,7 @@ def test_derby_and_h2_are_copied_and_never_opened_in_place(engine: str, home: Pa
         assert tree(home) == before
     before = tree(home)  # nobody closed it: what was committed may stand in its log alone
     with pytest.raises(UsageError, match=r"cannot open .* in place"):
-        probe(f"{engine}://{place}", tmp_path / "work", Rules(in_place=True))
+        probe(f"{engine}://{place}", tmp_path / "work", ProbeOptions("", in_place=True))
     with probe(f"{engine}://{place}", tmp_path / "work") as access:
         assert rows(access, column="A") == 2
         first, second = (AccessPath.of({"driver": name}) for name in ("one", "two"))
@@ -282,8 +284,8 @@ def test_a_file_that_is_no_database_is_said_so(home: Path, tmp_path: Path) -> No
 
 def test_a_failure_of_the_runner_never_shows_the_password() -> None:
     target = read_target("postgresql://u:hunter2@h/db", {})
-    access = Access(target, Rules(), ProbedServer(target), ())
+    access = Access(target, ProbeOptions(""), ProbedServer(target), ())
     for kind in ("connect", "sql", "internal"):
-        told = access._told(RunnerFailure(kind, "no postgresql://u:hunter2@h/db"))
+        told = access._error(RunnerFailure(kind, "no postgresql://u:hunter2@h/db"))
         assert "hunter2" not in told.message
         assert told.hint

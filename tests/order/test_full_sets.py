@@ -12,7 +12,7 @@ from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.progress import Silent
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.access import Access
-from rowpath.probe.budget import Budget
+from rowpath.probe.budget import Budget, FullSetsBudget
 from rowpath.probe.candidates import NAME, Candidates
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.run import ProbeRun
@@ -53,7 +53,7 @@ def full_sets(world: World, folder: Path, members: tuple[PlannedPath, ...], inst
         seed=1,
     )
     work = work_of("SELECT 1", ())
-    made = probe_run.full_sets(work, work, tuple((each,) for each in members), 2, SETS, 0.01, ("steady",))
+    made = probe_run.full_sets(work, [(each,) for each in members], FullSetsBudget(len(members), SETS, 2, 0.01))
     assert made.run_sets(SETS, budget) == SETS
     journal.close()
     return journal_of(folder)

@@ -7,7 +7,8 @@ import sqlite3
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.probe.row_limit import limited, session_limit
+from rowpath.probe.command import limited
+from rowpath.probe.sessions import row_limit
 
 
 @pytest.mark.parametrize(
@@ -27,8 +28,8 @@ def test_no_more_rows_are_delivered(sql: str) -> None:
 
 def test_where_the_session_says_it_the_query_stays() -> None:
     assert limited("SELECT 1", "mariadb", 5) == "SELECT 1"
-    assert session_limit("mariadb", 5) == ("SET SESSION sql_select_limit = 5",)
-    assert session_limit("mariadb", None) == session_limit("postgresql", 5) == ()
+    assert row_limit("mariadb", 5) == ("SET SESSION sql_select_limit = 5",)
+    assert row_limit("mariadb", None) == row_limit("postgresql", 5) == ()
 
 
 @pytest.mark.parametrize("engine", ["jdbc", "odbc", "parquet"])

@@ -12,6 +12,7 @@ import pytest
 
 from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.probe_results import settings, with_ratios
+from rowpath.cli.arguments import budget_s
 from rowpath.errors import UsageError
 from rowpath.model.probe import TriedPath
 from rowpath.model.progress import Silent
@@ -19,7 +20,7 @@ from rowpath.model.workload import Phase
 from rowpath.probe import budget as budgets
 from rowpath.probe.budget import Budget, affordable, blocks_of_round, plan_finals
 from rowpath.probe.candidates import candidates
-from rowpath.probe.command import asker, probe, query_of, seconds
+from rowpath.probe.command import asker, probe, query_of
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.row_diff import first_columns
@@ -235,13 +236,13 @@ def test_every_block_must_deliver_what_the_executions_before_it_did() -> None:
 
 @pytest.mark.parametrize(("text", "wanted"), [("60s", 60), ("2min", 120), ("90", 90), ("1.5m", 90), ("5000ms", 5)])
 def test_a_budget_is_read_with_its_unit(text: str, wanted: float) -> None:
-    assert seconds(text) == wanted
+    assert budget_s(text) == wanted
 
 
 @pytest.mark.parametrize("text", ["", "s", "1s", "nan", "60 parsecs", "-5s", "infs"])
 def test_a_budget_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--budget"):
-        seconds(text)
+        budget_s(text)
 
 
 def test_one_connection_is_too_few_for_taking_turns() -> None:

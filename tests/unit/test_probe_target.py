@@ -216,3 +216,7 @@ def test_a_password_disappears_from_our_own_command_line() -> None:
     assert SECRET not in done.stdout
     assert quote(SECRET, safe="") not in done.stdout
     assert "postgresql://u:***" in done.stdout
+
+
+def test_a_password_of_asterisks_is_hidden_already() -> None:
+    process_list.hide(["***"])

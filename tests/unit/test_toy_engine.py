@@ -14,8 +14,8 @@ from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.model.workload import Phase
 from rowpath.probe.candidates import candidates
+from rowpath.probe.command import limited
 from rowpath.probe.query_check import check_query
-from rowpath.probe.row_limit import limited
 from rowpath.probe.target import read_target
 from rowpath.runners import manifest
 from tests import fakes
@@ -48,7 +48,7 @@ def test_it_is_listed_in_its_place(toy: Path) -> None:
 
 
 def test_the_doctor_looks_at_it(toy: Path) -> None:
-    found = {check.what: check.found for check in [*doctor._engines(), *doctor._paths()] if "toy" in check.what}
+    found = {check.what: check.found for check in doctor.diagnose() if "toy" in check.what}
     assert found == {"toy": "Toy 1", "toy embedded · fake · fake-honest": "/usr/bin/env"}
 
 

@@ -28,6 +28,40 @@ EXPORTS = {
     "markdown": "the results as markdown",
     "timeline": "every second of client groups as csv",
 }
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+LEAST_BUDGET_S = 5.0
+SHARED: dict[str, dict[str, Any]] = {  # options of several commands
+    "--adapters": {
+        "metavar": "FILE",
+        "type": Path,
+        "help": "your own adapters, runners or language: an adapters.toml (docs/add-a-driver.md)",
+    },
+    "--color": {
+        "choices": ("auto", "always", "never"),
+        "default": "auto",
+        "help": "colour in the terminal (NO_COLOR is honoured)",
+    },
+    "-q --quiet": {"action": "store_true", "help": "no progress"},
+    "--seed": {"type": int, "help": "seed of the random order (recorded; default: from the clock)"},
+    "--timeout": {
+        "metavar": "SECONDS",
+        "type": float,
+        "default": 120.0,
+        "help": "longest single request to a runner (default 120)",
+    },
+    "--together": {
+        "action": "append",
+        "choices": TOGETHER,
+        "default": [],
+        "help": "rank paths that differ in this coordinate in one list (fetch: rows, blocks, columns), although "
+        "their work differs",
+    },
+    **{
+        f"--export-{form}": {"metavar": "FILE", "help": f"also write {what} ('-' = stdout)"}
+        for form, what in EXPORTS.items()
+    },
+}
+SHARED_EXPORTS = tuple(f"--export-{form}" for form in EXPORTS)
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,20 +81,30 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     program = arguments[end + 1 :]
     options, rest = parser.parse_known_args(arguments[:end])
     unknown = [word for word in rest if word.startswith("-")]
-    if unknown or (rest and not hasattr(options, "words") and not hasattr(options, "subject")):
+    if unknown or (rest and not hasattr(options, "words")):
         raise UsageError(f"unknown option or argument: {' '.join(unknown or rest)}", "rowpath --help")
-    if hasattr(options, "subject"):
-        words = [*options.subject, *rest]
-        options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
-        options.subject = [word for word in words if word not in options.filters] + program
     if hasattr(options, "words"):
         words = [*options.words, *rest]
         options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
-        names = [word for word in words if word not in options.filters]
-        if len(names) > 1:
-            raise UsageError(f"expected one experiment, got {len(names)}: {' '.join(names)}", "rowpath run NAME")
-        options.experiment = names[0] if names else None
+        options.words = [word for word in words if word not in options.filters] + program
     return options
+
+
+def budget_s(text: str) -> float:
+    """`60s`, `2min`, `90` as seconds; UsageError for anything else."""
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    suffix = text[len(number) :] or "s"
+    try:
+        found = float(number) * SECONDS[suffix]
+    except (ValueError, KeyError):
+        raise UsageError(f"invalid --budget '{text}': expected a time such as 60s", "--budget 60s, or 5min") from None
+    if not LEAST_BUDGET_S <= found < float("inf"):
+        raise UsageError(f"invalid --budget '{text}': expected at least {LEAST_BUDGET_S:g} s", "--budget 60s")
+    return found
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(word for word in text.split(",") if word)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -79,16 +123,15 @@ def build_parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_engine(commands)
     _add_adapter(commands)
-    doctor_parser = _command(commands, "doctor", "show what can run here, what cannot, why, and how to enable it")
-    _add_adapters(doctor_parser)
-    _add_color(doctor_parser)
+    doctor = _command(commands, "doctor", "show what can run here, what cannot, why, and how to enable it")
+    _add_shared(doctor, "--adapters", "--color")
     _add_show(commands)
-    selftest_parser = _command(commands, "selftest", "check Rowpath against measurements whose results are known")
-    selftest_parser.add_argument("--full", action="store_true", help="the long forms too (about half an hour)")
-    selftest_parser.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
-    _add_color(selftest_parser)
-    setup_parser = _command(commands, "setup", "fetch and build everything that can run here, ahead of time")
-    _add_color(setup_parser)
+    selftest = _command(commands, "selftest", "check Rowpath against measurements whose results are known")
+    selftest.add_argument("--full", action="store_true", help="the long forms too (about half an hour)")
+    selftest.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
+    _add_shared(selftest, "--color")
+    setup = _command(commands, "setup", "fetch and build everything that can run here, ahead of time")
+    _add_shared(setup, "--color")
     return parser
 
 
@@ -98,29 +141,9 @@ def _command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_color(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--color",
-        choices=("auto", "always", "never"),
-        default="auto",
-        help="colour in the terminal (NO_COLOR is honoured)",
-    )
-
-
-def _add_together(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--together",
-        action="append",
-        choices=TOGETHER,
-        default=[],
-        help="rank paths that differ in this coordinate in one list (fetch: rows, blocks, columns), although "
-        "their work differs",
-    )
-
-
-def _add_exports(parser: argparse.ArgumentParser) -> None:
-    for form, what in EXPORTS.items():
-        parser.add_argument(f"--export-{form}", metavar="FILE", help=f"also write {what} ('-' = stdout)")
+def _add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
+    for name in names:
+        parser.add_argument(*name.split(), **SHARED[name])
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
@@ -133,31 +156,13 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-M", "--mode", metavar="MODES", help="short for statement=MODES (text, bound, prepared)")
     parser.add_argument("--all", action="store_true", help="include the experiment's extended paths")
-    _add_adapters(parser)
-
-
-def _add_adapters(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--adapters",
-        metavar="FILE",
-        type=Path,
-        help="your own adapters, runners or language: an adapters.toml (docs/add-a-driver.md)",
-    )
+    _add_shared(parser, "--adapters")
 
 
 def _add_out(parser: argparse.ArgumentParser, kind: str) -> None:
     default = f"rowpath-runs/{kind}-TIME"
-    parser.add_argument("-o", "--out", metavar="DIR", type=Path, help=f"the run directory (default: {default})")
-
-
-def _add_timeout(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=float,
-        default=120.0,
-        help="longest single request to a runner (default 120)",
-    )
+    help_ = f"the run directory (default: {default})"
+    parser.add_argument("-o", "--out", metavar="DIR", type=Path, dest="directory", help=help_)
 
 
 def _add_run(commands: Any) -> None:
@@ -201,13 +206,9 @@ def _add_run(commands: Any) -> None:
     presets.add_argument("--rigorous", action="store_true", help="10 sets, servers restarted for each")
     presets.add_argument("-r", "--runs", metavar="SETS", type=int, help="number of sets")
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
-    parser.add_argument("--seed", type=int, help="seed of the random order (recorded; default: from the clock)")
-    _add_timeout(parser)
-    _add_together(parser)
+    _add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
-    _add_exports(parser)
-    _add_color(parser)
+    _add_shared(parser, "-q --quiet", *SHARED_EXPORTS, "--color")
 
 
 def _add_probe(commands: Any) -> None:
@@ -224,8 +225,11 @@ def _add_probe(commands: Any) -> None:
     query.add_argument("--query-file", metavar="FILE", type=Path, help="a file that holds the query")
     query.add_argument("--table", metavar="TABLE", default="", help="a whole table instead of a query")
     for what in ("language", "driver"):
-        parser.add_argument(f"--{what}", metavar="NAMES", default="", help=f"only these {what}s (default: all)")
-    parser.add_argument("--budget", metavar="TIME", default="60s", help="time limit (default 60s)")
+        how: dict[str, Any] = {"dest": f"{what}s", "type": _listed, "default": ()}
+        parser.add_argument(f"--{what}", metavar="NAMES", help=f"only these {what}s (default: all)", **how)
+    parser.add_argument(
+        "--budget", metavar="TIME", dest="budget_s", type=budget_s, default=60.0, help="time limit (default 60s)"
+    )
     parser.add_argument(
         "--connections", metavar="N", type=int, default=4, help="maximum number of connections at once (default 4)"
     )
@@ -238,35 +242,30 @@ def _add_probe(commands: Any) -> None:
     parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
     parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
     _add_out(parser, "probe")
-    parser.add_argument("--seed", type=int, help="seed of the random order (recorded; default: from the clock)")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
-    _add_exports(parser)
-    _add_adapters(parser)
-    _add_color(parser)
+    _add_shared(parser, "--seed", "-q --quiet", *SHARED_EXPORTS, "--adapters", "--color")
 
 
 def _add_verify(commands: Any) -> None:
     parser = _command(commands, "verify", "check every path for correctness, without measuring")
     _add_selection(parser)
     _add_out(parser, "verify")
-    _add_timeout(parser)
+    _add_shared(parser, "--timeout")
     parser.add_argument("-v", "--verbose", action="store_true", help="show each digest beside the expected one")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
-    _add_color(parser)
+    _add_shared(parser, "-q --quiet", "--color")
 
 
 def _add_list(commands: Any) -> None:
     parser = _command(commands, "list", "list engines, drivers, paths, workloads or experiments")
     parser.add_argument("what", choices=("engines", "drivers", "paths", "workloads", "experiments"))
     parser.add_argument("filters", nargs="*", metavar="COORDINATE=VALUE", help="keep only paths with these values")
-    _add_adapters(parser)
+    _add_shared(parser, "--adapters")
 
 
 def _add_engine(commands: Any) -> None:
     parser = _command(commands, "engine", "fetch an optional engine, or start a private server to look at")
     parser.add_argument("action", choices=("list", "fetch", "up", "down", "status"))
     parser.add_argument(
-        "subject",
+        "words",
         nargs="*",
         metavar="WORD",
         help="fetch, up, down: NAME; up: storage=VALUE, durability=VALUE, engine_version=VALUE",
@@ -282,7 +281,7 @@ def _add_adapter(commands: Any) -> None:
     parser = _command(commands, "adapter", "create your own adapter, or test one against its real engine")
     parser.add_argument("action", choices=("new", "test"))
     parser.add_argument(
-        "subject",
+        "words",
         nargs="*",
         metavar="WORD",
         help="new: LANGUAGE NAME, and engine=ENGINE (sqlite); test: NAME, or a runner's command (options of its own "
@@ -295,20 +294,18 @@ def _add_adapter(commands: Any) -> None:
         default=Path("rowpath-adapters"),
         help="new: the directory for adapters.toml and the source (default rowpath-adapters)",
     )
-    _add_adapters(parser)
+    _add_shared(parser, "--adapters")
     parser.add_argument(
         "--every", action="store_true", help="test: every path, not just the default with each other value once"
     )
-    _add_color(parser)
+    _add_shared(parser, "--color")
 
 
 def _add_show(commands: Any) -> None:
     parser = _command(commands, "show", "show a finished run from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
-    _add_together(parser)
-    _add_exports(parser)
-    _add_color(parser)
+    _add_shared(parser, "--together", *SHARED_EXPORTS, "--color")
     parser = _command(commands, "report", "write a run's HTML report again from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
-    _add_together(parser)
+    _add_shared(parser, "--together")
     parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")

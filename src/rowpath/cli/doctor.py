@@ -37,7 +37,20 @@ class Check:
 
 def diagnose() -> list[Check]:
     """Every check, in the order in which they are shown; starts and fetches nothing."""
-    return [*_engines(), *_paths(), *_collectors(), *_noise()]
+    engines, paths = [], []
+    for name, engine in ENGINES.items():
+        here = engine.availability()
+        engines.append(Check("engines", name, "ok" if here.ok else "missing", here.reason or here.what, here.remedy))
+        paths += [_path(name, here, adapter) for adapter in every_adapter() if name in adapter.engines]
+    for one in driver_facts.absent():
+        what = f"{one.language} · {one.driver}"
+        paths.append(Check("paths", what, "missing", f"{one.reason}; instead: {one.instead}"))
+    collectors = [
+        Check("collectors", resource, "missing" if means.startswith("unavailable") else "ok", means)
+        for resource, means in counters.probe().items()
+    ]
+    noise = [Check("noise", each.what, each.state, each.found, each.remedy) for each in noise_sources.look()]
+    return [*engines, *paths, *collectors, *noise]
 
 
 def render(console: Console) -> None:
@@ -69,26 +82,6 @@ def render(console: Console) -> None:
             console.print(Text(f"  {remedy}"), soft_wrap=True)
 
 
-def _engines() -> list[Check]:
-    found = []
-    for name, engine in ENGINES.items():
-        here = engine.availability()
-        found.append(Check("engines", name, "ok" if here.ok else "missing", here.reason or here.what, here.remedy))
-    return found
-
-
-def _paths() -> list[Check]:
-    found = []
-    for name, engine in ENGINES.items():
-        here = engine.availability()
-        found += [_path(name, here, adapter) for adapter in every_adapter() if name in adapter.engines]
-    for one in driver_facts.absent():
-        found.append(
-            Check("paths", f"{one.language} · {one.driver}", "missing", f"{one.reason}; instead: {one.instead}")
-        )
-    return found
-
-
 def _path(engine: str, here: Availability, adapter: Adapter) -> Check:
     deployments = [each for each in adapter.deployments if each in ENGINES[engine].deployments]
     what = f"{engine} {'/'.join(deployments)} · {adapter.language} · {adapter.driver}"
@@ -97,15 +90,3 @@ def _path(engine: str, here: Availability, adapter: Adapter) -> Check:
         if not each.ok:
             return Check("paths", what, "missing", each.reason, each.remedy)
     return Check("paths", what, "ok", f"{there.what}; {adapter.confounded}" if adapter.confounded else there.what)
-
-
-def _collectors() -> list[Check]:
-    found = []
-    for resource, means in counters.probe().items():
-        state: State = "missing" if means.startswith("unavailable") else "ok"
-        found.append(Check("collectors", resource, state, means))
-    return found
-
-
-def _noise() -> list[Check]:
-    return [Check("noise", each.what, each.state, each.found, each.remedy) for each in noise_sources.look()]

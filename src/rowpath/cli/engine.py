@@ -14,14 +14,13 @@ import msgspec
 
 from rowpath import text
 from rowpath.engines import ENGINES, fetchables
-from rowpath.engines.base import BacksUp, Engine, Fetchable, Stored, Versioned, versions
+from rowpath.engines.base import BacksUp, Engine, Stored, Versioned, versions
 from rowpath.engines.by_hand import state as engine_state
 from rowpath.engines.by_hand.supervisor import Answer, Request
 from rowpath.engines.external.base import ExternalEngine
 from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
 from rowpath.machine import directories, processes
 from rowpath.machine.counters import memory
-from rowpath.model.availability import Availability
 from rowpath.toml_file import suggest
 from rowpath.workloads.workload_file import load_workload
 
@@ -32,24 +31,20 @@ def engines() -> Iterator[str]:
     """Every engine with what it offers and whether it can run here; then what comes on request."""
     for name, engine in ENGINES.items():
         here = engine.availability()
-        yield f"{name:<12} {here.what if here.ok else f'not here: {here.reason}; enable it with: {here.remedy}'}"
+        yield f"{name:<12} {here.not_here or here.what}"
         yield f"{'':12} deployments {', '.join(engine.deployments)}; {_kept(engine)}"
         if isinstance(engine, Versioned):
             for version in engine.versions():
-                yield f"{'':12} version {version}: {_state(engine.availability_of(version, 'off'))}"
+                yield f"{'':12} version {version}: {engine.availability_of(version, 'off').not_here or 'here'}"
         if isinstance(engine, BacksUp):
             ways = dict.fromkeys(way for deployment in engine.deployments for way in engine.backup_ways(deployment))
             for way in ways or ("none",):
-                yield f"{'':12} backup {way}: {_state(engine.backup_availability(way))}"
+                yield f"{'':12} backup {way}: {engine.backup_availability(way).not_here or 'here'}"
     yield ""
     yield "on request, pinned by checksum, never redistributed by Rowpath:"
     for name, found in fetchables().items():
         state = "fetched" if found.fetched() else f"rowpath engine fetch {name}"
         yield f"{name:<12} {found.licence}, {found.size_text}: {state}"
-
-
-def _state(there: Availability) -> str:
-    return "here" if there.ok else f"not here: {there.reason}; enable it with: {there.remedy}"
 
 
 def _kept(engine: Engine) -> str:
@@ -69,14 +64,11 @@ def fetch(name: str, *, confirmed: bool) -> Iterator[str]:
     if found.fetched():
         yield f"{name} is already installed"
         return
-    yield f"{name}: {_described(found)}; a Maven artefact, pinned by checksum, into {directories.cache_dir()}"
+    what = f"licence {found.licence}, {found.size_text}; a Maven artefact, pinned by checksum"
+    yield f"{name}: {what}, into {directories.cache_dir()}"
     if not confirmed:
         _ask(name)
     yield found.fetch()
-
-
-def _described(found: Fetchable) -> str:
-    return f"licence {found.licence}, {found.size_text}"
 
 
 def _ask(name: str) -> None:
@@ -119,7 +111,8 @@ def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> Request:
     durability = _one("durability", wanted, durabilities)
     version = _one("engine_version", wanted, versions(engine))
     here = engine.availability_of(version, "off") if isinstance(engine, Versioned) else engine.availability()
-    _check_here(here)
+    if not here.ok:
+        raise EnvironmentMissing(here.reason, here.remedy)
     for workload in load:
         load_workload(workload)
     return Request(name, durability, storage, version if isinstance(engine, Versioned) else "", load)
@@ -131,18 +124,13 @@ def _has_server(name: str) -> bool:
 
 
 def _one(key: str, wanted: Filters, offered: tuple[str, ...]) -> str:
-    """The value asked for, else the first offered."""
+    """The requested value, else the first offered."""
     values = wanted.get(key, offered[:1])
     if len(values) != 1 or values[0] not in offered:
         raise UsageError(
             f"{key} '{','.join(values)}' is not available", f"one of: {', '.join(offered) or 'none, leave it out'}"
         )
     return values[0]
-
-
-def _check_here(here: Availability) -> None:
-    if not here.ok:
-        raise EnvironmentMissing(here.reason, here.remedy)
 
 
 def _started(request: Request) -> engine_state.State:

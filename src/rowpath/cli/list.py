@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath.engines import ENGINES
+from rowpath.model.availability import with_remedy
 from rowpath.planning import experiment_file
 from rowpath.planning.availability import pruned, unavailable
 from rowpath.planning.lattice import spread
@@ -18,8 +19,7 @@ def engines() -> Iterator[str]:
     """One line per engine: name, deployments, what would run or why not."""
     for name, engine in ENGINES.items():
         here = engine.availability()
-        what = here.what if here.ok else f"not here: {here.reason}; enable it with: {here.remedy}"
-        yield f"{name:<12} {','.join(engine.deployments):<17} {what}"
+        yield f"{name:<12} {','.join(engine.deployments):<17} {here.not_here or here.what}"
 
 
 def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
@@ -37,12 +37,12 @@ def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
             key = (adapter.language, adapter.driver, *(path.get(coordinate) for coordinate in coordinates))
             if key not in reasons:
                 reason, remedy = unavailable(adapter, path)
-                reasons[key] = f"    not here: {reason}; enable it with: {remedy}" if reason else ""
+                reasons[key] = f"    not here: {with_remedy(reason, remedy)}" if reason else ""
             yield path.id.replace(",", " ") + reasons[key]
 
 
 def drivers() -> Iterator[str]:
-    """One line per driver and version: licence, size, release date, dependencies; – where its package says nothing.
+    """One line per driver and version: licence, size, release date, dependencies; – where its package has none.
 
     Then those that cannot be here, each with the reason.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import io
 import os
 import signal
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rowpath.cli.arguments import EXPORTS, parse
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import disk_space
+from rowpath.model.availability import with_remedy
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,11 +94,12 @@ def run(options: argparse.Namespace) -> int:
 
     filters = _filters(options)
     if options.resume:
-        if options.experiment or filters:
+        if options.words or filters:
             raise UsageError(
                 "--resume takes no other options: they come from the run directory",
                 f"rowpath run --resume {options.resume}",
             )
+        exports = _open_exports(options)
         outcome = execution.resume(
             options.resume,
             progress=live.make(options.quiet, options.color),
@@ -104,10 +107,11 @@ def run(options: argparse.Namespace) -> int:
             paths_to_repeat=paths_to_repeat,
         )
     else:
-        if not options.experiment:
+        experiment = _experiment(options)
+        if experiment is None:
             raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
         plan = planning.plan_for(
-            options.experiment,
+            experiment,
             filters,
             Overrides(
                 3 if options.fast else 10 if options.rigorous else options.runs,
@@ -128,15 +132,14 @@ def run(options: argparse.Namespace) -> int:
         exports = _open_exports(options)
         outcome = execution.run_plan(
             plan,
-            directory=options.out,
+            directory=options.directory,
             progress=live.make(options.quiet, options.color),
             timeout_s=options.timeout,
             restart_servers=options.rigorous,
             together=tuple(options.together),
             paths_to_repeat=paths_to_repeat,
         )
-        return _finish(outcome, options, exports)
-    return _finish(outcome, options, _open_exports(options))
+    return _finish(outcome, options, exports)
 
 
 def _finish(
@@ -149,8 +152,8 @@ def _finish(
     analysis = analysis or analyse(outcome.directory.path)
     html.write(analysis, outcome.directory.report)
     _write_exports(analysis, exports)
-    data_on_stdout = any(getattr(options, f"export_{form}", None) == "-" for form in EXPORTS)
-    terminal.render(analysis, _console(options.color, to_stderr=data_on_stdout), report_path=outcome.directory.report)
+    console = _console(options.color, to_stderr=_data_on_stdout(options))
+    terminal.render(analysis, console, report_path=outcome.directory.report)
     if outcome.interrupted:
         print(f"\nerror: interrupted\n\nhint: rowpath run --resume {outcome.directory.path}", file=sys.stderr)
         return 130
@@ -166,24 +169,7 @@ def probe(options: argparse.Namespace) -> int:
     from rowpath.probe.options import ProbeOptions
     from rowpath.report import live
 
-    wanted = ProbeOptions(
-        url=options.url,
-        query=options.query,
-        query_file=options.query_file,
-        table=options.table,
-        languages=_words(options.language),
-        drivers=_words(options.driver),
-        budget_s=command.seconds(options.budget),
-        connections=options.connections,
-        max_rows=options.max_rows,
-        jar=options.jar,
-        odbc_driver=options.odbc_driver,
-        in_place=options.in_place,
-        redact_query=options.redact_query,
-        yes=options.yes,
-        directory=options.out,
-        seed=options.seed,
-    )
+    wanted = ProbeOptions(**{field.name: getattr(options, field.name) for field in dataclasses.fields(ProbeOptions)})
     exports = _open_exports(options)
     try:
         outcome, analysis = command.probe(wanted, live.make(options.quiet, options.color))
@@ -192,24 +178,11 @@ def probe(options: argparse.Namespace) -> int:
     return _finish(outcome, options, exports, analysis)
 
 
-def _words(listed: str) -> tuple[str, ...]:
-    return tuple(word for word in listed.split(",") if word)
-
-
 def verify(options: argparse.Namespace) -> int:
     """`rowpath verify`."""
     from rowpath.cli import verify as verification
 
-    return verification.verify(
-        options.experiment,
-        _filters(options),
-        extended=options.all,
-        directory=options.out,
-        quiet=options.quiet,
-        timeout_s=options.timeout,
-        verbose=options.verbose,
-        console=_console(options.color),
-    )
+    return verification.verify(_experiment(options), _filters(options), options, _console(options.color))
 
 
 def list_things(options: argparse.Namespace) -> int:
@@ -237,16 +210,16 @@ def engine(options: argparse.Namespace) -> int:
 
     wanted = parse_filters(options.filters)
     named = options.action in ("fetch", "up") or (options.action == "down" and not options.all)
-    if len(options.subject) != named:
+    if len(options.words) != named:
         what = "one NAME is needed" if named else "it takes no NAME"
         raise UsageError(f"engine {options.action}: {what}", "rowpath engine list")
     if wanted and options.action != "up":
         raise UsageError(f"engine {options.action} takes no COORDINATE=VALUE", "rowpath engine up NAME durability=none")
     lines: dict[str, Callable[[], Iterator[str]]] = {
         "list": engine_command.engines,
-        "fetch": lambda: engine_command.fetch(options.subject[0], confirmed=options.yes),
-        "up": lambda: engine_command.up(options.subject[0], wanted, tuple(options.load)),
-        "down": lambda: engine_command.down_all() if options.all else engine_command.down(options.subject[0]),
+        "fetch": lambda: engine_command.fetch(options.words[0], confirmed=options.yes),
+        "up": lambda: engine_command.up(options.words[0], wanted, tuple(options.load)),
+        "down": lambda: engine_command.down_all() if options.all else engine_command.down(options.words[0]),
         "status": engine_command.status,
     }
     for line in lines[options.action]():
@@ -260,12 +233,12 @@ def adapter(options: argparse.Namespace) -> int:
     if options.action == "new":
         from rowpath.cli import adapter_new
 
-        for line in adapter_new.new(options.subject, wanted, options.into):
+        for line in adapter_new.new(options.words, wanted, options.into):
             print(line)
         return 0
     from rowpath.checks.conformance import report, targets
 
-    paths = targets.paths_of(options.subject, wanted, "every" if options.every else "values")
+    paths = targets.paths_of(options.words, wanted, "every" if options.every else "values")
     return report.run(paths, _console(options.color))
 
 
@@ -286,8 +259,7 @@ def show(options: argparse.Namespace) -> int:
     exports = _open_exports(options)
     analysis = analyse(directory, tuple(options.together))
     _write_exports(analysis, exports)
-    data_on_stdout = any(getattr(options, f"export_{form}") == "-" for form in EXPORTS)
-    if not data_on_stdout:
+    if not _data_on_stdout(options):
         page = directory / "report.html"
         terminal.render(analysis, _console(options.color), report_path=page if page.exists() else None)
     return 0
@@ -313,10 +285,23 @@ def selftest(options: argparse.Namespace) -> int:
 
 
 def setup(options: argparse.Namespace) -> int:
-    """`rowpath setup`."""
-    from rowpath.cli import setup as building
+    """`rowpath setup`: fetch and build all that can run here."""
+    from rowpath.model.path import AccessPath
+    from rowpath.runners.manifest import availability, build, every_adapter
 
-    building.build_everything(_console(options.color, to_stderr=True))
+    console = _console(options.color, to_stderr=True)
+    ready, special = [], []
+    for adapter in every_adapter():
+        here = availability(adapter, adapter.versions[0])
+        if here.ok:
+            ready += [(adapter, version) for version in adapter.versions]
+        else:
+            why = with_remedy(here.reason, here.remedy)
+            console.print(f"skipped {adapter.language} {adapter.driver}: {why}", highlight=False)
+        for one in adapter.coordinates.get("concurrency", ()):
+            path = AccessPath.of({"language": adapter.language, "concurrency": one})
+            special += [path] if availability(adapter, adapter.versions[0], path).ok else []
+    build(ready, lambda text: console.print(text, highlight=False), special)
     return 0
 
 
@@ -327,6 +312,14 @@ def _run_directory(directory: Path) -> Path:
             "rowpath show DIR, with the directory of a run",
         )
     return directory
+
+
+def _experiment(options: argparse.Namespace) -> str | None:
+    """The only experiment named; None where there is none."""
+    if len(options.words) > 1:
+        names = " ".join(options.words)
+        raise UsageError(f"expected one experiment, got {len(options.words)}: {names}", "rowpath run NAME")
+    return options.words[0] if options.words else None
 
 
 def _filters(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
@@ -355,16 +348,18 @@ def _console(color: str, to_stderr: bool = False) -> Console:
     return make_console(color, to_stderr=to_stderr)
 
 
+def _data_on_stdout(options: argparse.Namespace) -> bool:
+    return any(getattr(options, f"export_{form}") == "-" for form in EXPORTS)
+
+
 def _open_exports(options: argparse.Namespace) -> dict[str, Any]:
     from rowpath.report.exports import open_export
 
-    asked = {form: getattr(options, f"export_{form}") for form in EXPORTS}
-    return {form: open_export(file) for form, file in asked.items() if file}
+    files = {form: getattr(options, f"export_{form}") for form in EXPORTS}
+    return {form: open_export(file) for form, file in files.items() if file}
 
 
 def _write_exports(analysis: Analysis, exports: dict[str, Any]) -> None:
-    if not exports:
-        return
     from rowpath.report import exports as writers
 
     for form, file in exports.items():

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from rowpath.execution.mixed_load.directory_copies import announced
+from rowpath.model.availability import with_remedy
 from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.planning import disk_estimate
 from rowpath.planning.estimate import estimate_s
@@ -22,6 +23,10 @@ from rowpath.workloads.workload_file import names as workload_names
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+STATEMENT_KEYS = ("statement", "result", "format", "transport")
+VERIFY_SCALE = 0.001  # of workloads that have a scale: only whether the rows are right matters
 
 
 def plan_for(
@@ -41,10 +46,9 @@ def checked_plan(
     file: ExperimentFile, filters: dict[str, tuple[str, ...]], *, extended: bool, seed: int | None
 ) -> Plan:
     """The plan; UsageError when the filters leave no path that can run."""
-    experiment = file.experiment
-    workloads = all_at_scale(file.workloads, experiment.scale)
+    workloads = all_at_scale(file.workloads, file.experiment.scale)
     seed = seed if seed is not None else time.time_ns() % 1_000_000_007
-    plan = make_plan(experiment, workloads, filters, seed=seed, extended=extended)
+    plan = make_plan(file.experiment, workloads, filters, seed=seed, extended=extended)
     if plan.nothing_left:
         raise plan.nothing_left
     return plan
@@ -66,9 +70,9 @@ def print_plan(plan: Plan, console: Console) -> None:
             console.print("  (end of a set)", highlight=False)
     names = {planned.path.id: planned.name for planned in plan.paths}
     for dropped in plan.dropped:
-        remedy = f"; enable it with: {dropped.remedy}" if dropped.remedy else ""
         # One line each, however narrow the terminal: the command is there to be copied.
-        console.print(f"  skipped {dropped.path.id}: {dropped.reason}{remedy}", highlight=False, soft_wrap=True)
+        why = with_remedy(dropped.reason, dropped.remedy)
+        console.print(f"  skipped {dropped.path.id}: {why}", highlight=False, soft_wrap=True)
     unserved: dict[tuple[str, str], list[str]] = {}
     for path_id, phase, reason in plan.unserved:
         if path_id in names:
@@ -89,34 +93,17 @@ def everything() -> ExperimentFile:
     """An experiment of every path that every adapter offers, over every phase of every workload."""
     workloads = {name: load_workload(name) for name in workload_names()}
     phases = tuple(f"{name}.{phase.name}" for name, workload in workloads.items() for phase in workload.phases)
-    stars: dict[str, str | tuple[str, ...]] = dict.fromkeys(("statement", "result", "format", "transport"), "*")
     paths = []
     for adapter in every_adapter():
         if adapter.floor:  # delivers no rows that could be right
             continue
-        driver: dict[str, str | tuple[str, ...]] = {
-            "language": adapter.language,
-            "driver": adapter.driver,
-            "deployment": "*",
-        }
-        own: dict[str, str | tuple[str, ...]] = {
-            key: "*" for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME
-        }
-        paths.append(Selection(select=driver | stars | own))
-        beside = [
-            key for key in VARIED_ONE_AT_A_TIME if key in adapter.coordinates or key in ("version", "engine_version")
-        ]
-        paths += [Selection(select=driver | {key: "*"}) for key in beside]
-    experiment = Experiment(
-        schema_version=1,
-        name="verify",
-        title="Every path, for correctness only",
-        phases=phases,
-        paths=tuple(paths),
-        measure=Measure(sets=1, max_sets=1),
-        scale=VERIFY_SCALE,
-    )
+        driver: dict[str, str | tuple[str, ...]]
+        driver = {"language": adapter.language, "driver": adapter.driver, "deployment": "*"}
+        own = [key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME]
+        paths.append(Selection(select=driver | dict.fromkeys((*STATEMENT_KEYS, *own), "*")))
+        beside = ("version", "engine_version", *adapter.coordinates)
+        paths += [Selection(select=driver | {key: "*"}) for key in VARIED_ONE_AT_A_TIME if key in beside]
+    title = "Every path, for correctness only"
+    measure = Measure(sets=1, max_sets=1)
+    experiment = Experiment(1, "verify", title, phases, tuple(paths), measure=measure, scale=VERIFY_SCALE)
     return ExperimentFile(experiment, workloads)
-
-
-VERIFY_SCALE = 0.001  # of workloads that have a scale: what is looked at is whether the rows are right

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import argparse
 from typing import TYPE_CHECKING
 
 from rowpath.cli.plan import checked_plan, everything, plan_for
@@ -10,6 +10,7 @@ from rowpath.execution.run import run_plan
 from rowpath.journal.reader import Records, read
 from rowpath.journal.records import FailureRecord, VerifyRecord
 from rowpath.journal.writer import new_name
+from rowpath.model.availability import with_remedy
 from rowpath.report import live
 from rowpath.text import clean
 
@@ -17,30 +18,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def verify(
-    name: str | None,
-    filters: dict[str, tuple[str, ...]],
-    *,
-    extended: bool,
-    directory: Path | None,
-    quiet: bool,
-    timeout_s: float,
-    verbose: bool,
-    console: Console,
-) -> int:
-    """One cheap pass over every path; 1 when one is wrong or failed."""
+def verify(name: str | None, filters: dict[str, tuple[str, ...]], options: argparse.Namespace, console: Console) -> int:
+    """One cheap pass over the experiment's paths, or over all there are; 1 when one is wrong or failed."""
     if name is None:
         plan = checked_plan(everything(), filters, extended=True, seed=1)
     else:
-        plan = plan_for(name, filters, extended=extended, seed=1)
+        plan = plan_for(name, filters, extended=options.all, seed=1)
     outcome = run_plan(
         plan,
-        directory=directory or new_name("verify"),
-        progress=live.make(quiet, "auto"),
-        timeout_s=timeout_s,
+        directory=options.directory or new_name("verify"),
+        progress=live.make(options.quiet, "auto"),
+        timeout_s=options.timeout,
         measure=False,
     )
-    wrong = print_outcome(read(outcome.directory.path), console, verbose=verbose)
+    wrong = print_outcome(read(outcome.directory.path), console, verbose=options.verbose)
     return 130 if outcome.interrupted else 1 if wrong else 0
 
 
@@ -71,8 +62,7 @@ def print_outcome(records: Records, console: Console, *, verbose: bool = False) 
         digests = f"{record.digest} (expected {record.expected})"
         console.print(Text(clean(f"{mark}  {where}: {digests}")), soft_wrap=True)
     for dropped in records.dropped:
-        remedy = f"; enable it with: {dropped.remedy}" if dropped.remedy else ""
-        console.print(Text(clean(f"not run: {dropped.name}: {dropped.reason}{remedy}")))
+        console.print(Text(clean(f"not run: {dropped.name}: {with_remedy(dropped.reason, dropped.remedy)}")))
     right = sum(record.ok is True for record in checked)
     bad = sum(failure.path_id in records.paths for failure in failures)
     summary = f"{right} digests right over {len(records.paths)} paths; {bad} wrong or failed"

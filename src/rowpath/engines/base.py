@@ -161,6 +161,10 @@ class Engine(Dialect, Protocol):
         """SQL that the runner itself executes to settle an embedded database (checkpoint)."""
         return []
 
+    def settings(self, durability: str) -> dict[str, tuple[str, ...]]:
+        """What a connection must read back at that durability: the first word of a setting, in any of its spellings."""
+        return {}
+
     def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:
         """How a person connects to its server: commands to copy, or the URL and the file with its login.
 

@@ -20,3 +20,13 @@ class Availability:
         """Errors: EnvironmentMissing when it cannot run here."""
         if not self.ok:
             raise EnvironmentMissing(self.reason, self.remedy)
+
+    @property
+    def not_here(self) -> str:
+        """Why it cannot run here, and the command that would enable it; empty when it can."""
+        return "" if self.ok else f"not here: {with_remedy(self.reason, self.remedy)}"
+
+
+def with_remedy(reason: str, remedy: str) -> str:
+    """The reason, with the command that would enable what cannot run, where there is one."""
+    return f"{reason}; enable it with: {remedy}" if remedy else reason

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-LONGEST_SHARE = 1 / 20  # of the budget: when one execution takes more, neither settings nor a ranking can be told
+LONGEST_SHARE = 1 / 20  # of the budget: when one execution takes more, no settings and no ranking can be known
 TRIES_SHARE = 0.35  # of the budget, at most, until every candidate had its short try
 ROUNDS_SHARE = 0.65  # of the budget, at most, until the halving ends
 FULL_SETS = 6  # independent workers that a claim needs
@@ -18,7 +18,7 @@ LEAST_WARM_S, MOST_WARM_S = 0.02, 1.0  # of a path in a set
 
 @dataclass
 class Budget:
-    """This many seconds from now on; `busy_share` of them at most are spent executing."""
+    """A number of seconds from now on; at most `busy_share` of them are spent executing."""
 
     total_s: float
     busy_share: float = 1.0
@@ -53,7 +53,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class FullSetsBudget:
-    """What the last step can afford: this many of the best candidates, sets, and rounds of blocks in each set."""
+    """What the last step can afford: how many of the best candidates, sets, and rounds of blocks in each set."""
 
     finalists: int
     sets: int
@@ -78,9 +78,9 @@ def blocks_of_round(costs_s: Sequence[float], seconds: float, least: int, most: 
 
 
 def plan_finals(block_s: Sequence[float], start_s: Sequence[float], left_s: float, busy_share: float) -> FullSetsBudget:
-    """The last step for candidates in the order of their promise, of whom each block and each start take so long.
+    """The last step for candidates, the most promising first; `block_s`, `start_s`: of each one's block and start.
 
-    Fewer candidates before fewer sets: with six sets two paths can be told apart, with fewer nothing is claimed.
+    Fewer candidates before fewer sets: six sets can distinguish two paths, fewer claim nothing.
     """
     for count in range(len(block_s), 0, -1):
         fixed_s = sum(start_s[:count])

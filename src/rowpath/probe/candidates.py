@@ -23,7 +23,7 @@ from rowpath.toml_file import suggest
 NAME = "probe.query"  # workload.phase of every probe
 SIZES = ("100", "1000", "10000")  # rows at a time, where an adapter can take any number
 SIZED = ("block", "cursor", "chunked", "fetch-size")
-WHOLE_AXES = ("threads",)  # besides those of the lattice, for they matter to whoever retrieves
+WHOLE_AXES = ("threads",)  # besides those of the lattice: they matter for a retrieval
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def candidates(
 ) -> Candidates:
     """Every path to that engine for that phase; UsageError for a language or driver that is not known or has none.
 
-    `read_only`: adapters that can be told to open a file so, no others.
+    `read_only`: only adapters that can open a file so.
     `version`: of the drivers, where it is not their own default: the file of a driver that the user names.
 
     Adapters' own defaults come first, then what differs from them in one setting, then in two, …
@@ -64,43 +64,37 @@ def candidates(
             continue
         if (languages and adapter.language not in languages) or (drivers and adapter.driver not in drivers):
             continue
-        served = [
-            path
-            for path in _settings(adapter, engine, deployment, transport, tls, version)
-            if not pruned(adapter, path)
-        ]
-        # To whoever drains a connection any query is a scan.
-        asked = msgspec.structs.replace(phase, scan=True) if adapter.floor and deployment == "server" else phase
-        reasons = [ineligible_reason(adapter, path, NAME, asked) for path in served]
-        served = [path for path, reason in zip(served, reasons, strict=True) if not reason]
+        settings = _settings(adapter, engine, deployment, transport, tls, version)
+        existing = [path for path in settings if not pruned(adapter, path)]
+        # A drain reads every query as a scan.
+        drained = msgspec.structs.replace(phase, scan=True) if adapter.floor and deployment == "server" else phase
+        reasons = [ineligible_reason(adapter, path, NAME, drained) for path in existing]
+        served = [path for path, reason in zip(existing, reasons, strict=True) if not reason]
         if not served:
-            said = next((reason for reason in reasons if reason.strip()), "")
-            paths = _settings(adapter, engine, deployment, transport, tls, version)
-            if said and paths:
-                dropped.append(Dropped(paths[0], said.removeprefix(f"{NAME}: ")))
-            continue
-        if (unfit := unsuited(adapter, tls, read_only))[0]:
-            dropped.append(Dropped(served[0], *unfit))
-            continue
-        here = availability(adapter, version or adapter.versions[0], served[0])
-        if not here.ok:
-            dropped.append(Dropped(served[0], here.reason, here.remedy))
-            continue
-        if adapter.floor:
-            floors.append((adapter, served[0]))
+            if reason := next((each for each in reasons if each.strip()), ""):
+                dropped.append(Dropped(settings[0], reason.removeprefix(f"{NAME}: ")))
             continue
         default = served[0]
-        runner = language(adapter.language)
-        # What is ready quickly is tried first where the budget is short.
-        order = runner.start_s + runner.probe_warm_s[0]
-        found += [(_distance(path, default), order, adapter, path) for path in served]
+        here = availability(adapter, version or adapter.versions[0], default)
+        if (unfit := unsuited(adapter, tls, read_only))[0]:
+            dropped.append(Dropped(default, *unfit))
+        elif not here.ok:
+            dropped.append(Dropped(default, here.reason, here.remedy))
+        elif adapter.floor:
+            floors.append((adapter, default))
+        else:
+            runner = language(adapter.language)
+            # What is ready quickly is tried first where the budget is short.
+            order = runner.start_s + runner.probe_warm_s[0]
+            found += [(_distance(path, default), order, adapter, path) for path in served]
     found.sort(key=lambda item: item[:2])
     names = _names([path for *_order, path in found] + [path for _adapter, path in floors], engine)
-    return Candidates(
-        tuple(PlannedPath(path, adapter, (NAME,), names[path.id], comparison(path)) for *_o, adapter, path in found),
-        tuple(PlannedPath(path, adapter, (NAME,), names[path.id], comparison(path)) for adapter, path in floors),
-        tuple(dropped),
-    )
+
+    def planned(adapter: Adapter, path: AccessPath) -> PlannedPath:
+        return PlannedPath(path, adapter, (NAME,), names[path.id], comparison(path))
+
+    tried = tuple(planned(adapter, path) for *_order, adapter, path in found)
+    return Candidates(tried, tuple(planned(*floor) for floor in floors), tuple(dropped))
 
 
 def comparison(path: AccessPath) -> str:
@@ -108,8 +102,8 @@ def comparison(path: AccessPath) -> str:
     return f"fetch={path.fetch_form}"
 
 
-def _check(what: str, asked: Iterable[str], known: set[str]) -> None:
-    for one in asked:
+def _check(what: str, names: Iterable[str], known: set[str]) -> None:
+    for one in names:
         if one not in known:
             raise UsageError(f"unknown {what} '{one}' in --{what}", suggest(one, tuple(sorted(known))))
 
@@ -138,9 +132,9 @@ def _settings(
         wanted["statement"] = tuple(mode for mode in statements if mode != "bound")  # there is nothing to bind
     kind = ENGINES[engine]
     if "none" in kind.durabilities:
-        wanted["durability"] = ("none",)  # any other one is something that an adapter may have to bring about
+        wanted["durability"] = ("none",)  # an adapter may have to bring about any other
     if isinstance(kind, Stored):
-        wanted["storage"] = kind.storages[:1]  # what the tables are kept as is not ours to choose
+        wanted["storage"] = kind.storages[:1]  # the tables are stored already
     paths = lattice(adapter, wanted | {"placement": ("same",)}, complete=True)
     return [_as_given(path) for path in paths if path.get("access") in ("none", "sql")]
 
@@ -153,7 +147,7 @@ def _sizes(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _as_given(path: AccessPath) -> AccessPath:
-    """The path to a server that is not ours: no one knows its version beforehand, or on which core it runs."""
+    """The path to a server that is not ours: its version and its core are not known beforehand."""
     if not path.served:
         return path
     return AccessPath.of(path.as_dict() | {"engine_version": BY_URL, "placement": "none"})

@@ -1,4 +1,4 @@
-"""What a probe says it cannot know, in sentences."""
+"""What a probe cannot know, in sentences for its report."""
 
 from __future__ import annotations
 

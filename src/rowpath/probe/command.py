@@ -13,6 +13,7 @@ import msgspec
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
+from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.execution.run import Outcome
 from rowpath.journal.records import EndRecord
@@ -21,50 +22,33 @@ from rowpath.machine import counters, cpus
 from rowpath.model.progress import Progress
 from rowpath.model.workload import Phase
 from rowpath.probe import eligibility, process_list
-from rowpath.probe.access import Access, Rules, open_access
+from rowpath.probe.access import open_access
 from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import Candidates, candidates
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.query_check import check_query
-from rowpath.probe.row_limit import limited
 from rowpath.probe.run import ProbeRun
 from rowpath.probe.target import Target, read_target
 from rowpath.runners.manifest import build
 
-LEAST_BUDGET_S = 5.0
 LEAST_CONNECTIONS = 2
 BUSY_SHARE = 0.5  # of the time, at most, on a server that is not ours
-SUFFIXES = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-def seconds(text: str) -> float:
-    """`60s`, `2min`, `90` as seconds; UsageError for anything else."""
-    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
-    suffix = text[len(number) :] or "s"
-    try:
-        found = float(number) * SUFFIXES[suffix]
-    except (ValueError, KeyError):
-        raise UsageError(f"invalid --budget '{text}': expected a time such as 60s", "--budget 60s, or 5min") from None
-    if not LEAST_BUDGET_S <= found < float("inf"):
-        raise UsageError(f"invalid --budget '{text}': expected at least {LEAST_BUDGET_S:g} s", "--budget 60s")
-    return found
 
 
 def query_of(options: ProbeOptions, target: Target) -> str:
-    """The query's text; of a file's target empty, for it is read whole. UsageError unless it is said just once."""
-    said = [name for name in ("query", "query_file", "table") if getattr(options, name)]
+    """The query's text; empty for a file, which is read whole. UsageError unless exactly one option names it."""
+    given = [name for name in ("query", "query_file", "table") if getattr(options, name)]
     if target.deployment == "file":
-        if said:
+        if given:
             raise UsageError(
-                f"--{said[0].replace('_', '-')}: not available for a file, which is read whole",
+                f"--{given[0].replace('_', '-')}: not available for a file, which is read whole",
                 f"rowpath probe {target.shown}",
             )
         return ""
-    if len(said) != 1:
-        what = "no query given" if not said else "more than one query given"
-        raise UsageError(
-            what, f'rowpath probe {target.shown} --query "SELECT …", or --query-file FILE, or --table NAME'
-        )
+    if len(given) != 1:
+        what = "more than one query given" if given else "no query given"
+        hint = f'rowpath probe {target.shown} --query "SELECT …", or --query-file FILE, or --table NAME'
+        raise UsageError(what, hint)
     if options.table:
         return f"SELECT * FROM {options.table}"
     try:
@@ -74,8 +58,21 @@ def query_of(options: ProbeOptions, target: Target) -> str:
     return text.strip().rstrip(";").rstrip()
 
 
+def limited(sql: str, engine: str, max_rows: int | None) -> str:
+    """The query as it is sent; UsageError where the engine's dialect is unknown or a file is read.
+
+    The engine itself stops after `max_rows`: a driver that takes a whole result first could not stop any other way.
+    """
+    facts = ENGINES[engine].probe
+    if max_rows is None or facts.row_limit_statement:
+        return sql
+    if not facts.row_limit:
+        raise UsageError(f"--max-rows {max_rows}: not available for {engine}", "put the limit into the query")
+    return f"SELECT * FROM (\n{sql}\n) AS limited {facts.row_limit.format(rows=max_rows)}"
+
+
 def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = ProbeRun) -> tuple[Outcome, Analysis]:
-    """Probe, and leave a run directory; `kind` says how candidates are gone through. Errors: RowpathError."""
+    """Probe, and leave a run directory; `kind` decides what is done with each candidate. Errors: RowpathError."""
     if options.connections < LEAST_CONNECTIONS:
         raise UsageError(
             f"invalid --connections {options.connections}: expected 2 or more, so that paths can alternate",
@@ -93,7 +90,7 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
     for secret in target.secrets():
         scrubber.add(secret)
     if options.redact_query:
-        scrubber.add(sql)  # what drivers say may quote it
+        scrubber.add(sql)  # drivers may quote it in their messages
     phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
     found = candidates_of(target, phase, options)
     announce(target, found, options)
@@ -109,9 +106,7 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
         cleanup.callback(progress.end)
         build([(p.adapter, p.path.version) for p in planned], progress.note, [p.path for p in planned])
         budget = Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0)
-        access = cleanup.enter_context(_opened(target, options, directory, progress))
-        for secret in access.secrets():
-            scrubber.add(secret)
+        access = cleanup.enter_context(open_access(target, options, directory.work, asker(sys.stdin.isatty())))
         cpus.usable()
         os.sched_setaffinity(0, cpus.controller_cpus())
         probing = kind(
@@ -146,7 +141,7 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
         target.engine,
         target.deployment,
         phase,
-        transport="unix" if target.socket and not target.host else "tcp",
+        transport=target.transport,
         tls=target.tls,
         languages=options.languages,
         drivers=options.drivers,
@@ -164,7 +159,7 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
 
 
 def announce(target: Target, found: Candidates, options: ProbeOptions) -> None:
-    """One line that says what will be done, before anything is."""
+    """Print one line about what will be done, before anything is."""
     drivers = len({(p.adapter.language, p.adapter.driver) for p in found.paths})
     manner = (
         f"at most {options.connections} connections, each block one read-only transaction, "
@@ -179,19 +174,8 @@ def announce(target: Target, found: Candidates, options: ProbeOptions) -> None:
     )
 
 
-def _opened(target: Target, options: ProbeOptions, directory: RunDirectory, progress: Progress) -> Access:
-    rules = Rules(
-        in_place=options.in_place,
-        connections=options.connections,
-        statement_timeout_s=options.budget_s,
-        max_rows=options.max_rows,
-        allow_large=options.yes,
-    )
-    return open_access(target, rules, directory.work, asker(sys.stdin.isatty()))
-
-
 def asker(interactive: bool) -> Callable[[str], bool]:
-    """Asks on the terminal; where there is none no one has agreed."""
+    """What puts a question on the terminal; without a terminal the answer is no."""
 
     def ask(question: str) -> bool:
         if not interactive:

@@ -1,4 +1,4 @@
-"""A user's database files: what belongs to one, whether someone has it open, and a copy that changes none of them."""
+"""A user's database files: what belongs to one, whether a process has it open, and a copy that changes none of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rowpath import text
 from rowpath.engines import ENGINES
 from rowpath.engines.probe_facts import FileLayout, FileLock
 from rowpath.errors import EnvironmentMissing, UsageError
@@ -63,7 +64,7 @@ def refuse_locked(files: Files) -> None:
         )
     mark = _layout(files.engine).open_mark
     if mark and (lock := files.main.with_name(files.main.name + mark)).exists():
-        raise UsageError(f"{lock} says that the database is open", "end the program that has it open")
+        raise UsageError(f"{lock} shows that the database is open", "end the program that has it open")
 
 
 def lock_on(files: Files) -> tuple[Path, int] | None:
@@ -85,11 +86,11 @@ def _lock_holder(lock: FileLock) -> int | None:
 
 def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> None:
     """Errors: UsageError when more than a gigabyte is to be copied without consent."""
-    size = files.size_bytes
-    if size <= ASKED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({spelt_size(size)})?"):
+    size = text.size(files.size_bytes)
+    if files.size_bytes <= ASKED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({size})?"):
         return
     raise UsageError(
-        f"{files.main} must be copied first ({spelt_size(size)})",
+        f"{files.main} must be copied first ({size})",
         "confirm with --yes; --in-place copies nothing (SQLite, DuckDB)",
     )
 
@@ -104,7 +105,7 @@ def copy(files: Files, to: Path) -> Path:
     free = shutil.disk_usage(to).free
     if files.size_bytes > free * 0.95:
         raise EnvironmentMissing(
-            f"a copy of {files.main} takes {spelt_size(files.size_bytes)}, and the disk of {to} has {spelt_size(free)}",
+            f"a copy of {files.main} takes {text.size(files.size_bytes)}, and the disk of {to} has {text.size(free)}",
             "free disk space, or choose another disk with -o DIR",
         )
     before = files.state()
@@ -124,14 +125,6 @@ def copy(files: Files, to: Path) -> Path:
             f"{files.main} changed while it was copied", "stop the program that writes to it, then try again"
         )
     return to / files.main.name
-
-
-def spelt_size(size_bytes: int) -> str:
-    """`1.2 GB`, `340 kB`."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size_bytes >= factor:
-            return f"{size_bytes / factor:.3g} {unit}"
-    return f"{size_bytes} bytes"
 
 
 def why_not_in_place(files: Files) -> str:

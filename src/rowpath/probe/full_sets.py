@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -15,14 +15,14 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_runner import SetRunner
 from rowpath.execution.worker import Worker
 from rowpath.model.experiment import Experiment, Measure
-from rowpath.model.path import AccessPath
+from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Workload
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.probe.budget import LEAST_BLOCKS, LEAST_WARM_S, Budget
+from rowpath.probe.budget import LEAST_BLOCKS, LEAST_WARM_S, Budget, FullSetsBudget
 from rowpath.probe.candidates import NAME
 from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.throttled_worker import PHASE, WORKLOAD
+from rowpath.probe.throttled_worker import WORKLOAD
 from rowpath.workloads.expected import Expected
 
 BLOCK_MS, LEAD_IN_MS = 10.0, 1.0
@@ -39,12 +39,12 @@ class OnePhase:
         self._of_floors = PreparedWorkload(workload, cast(Expected, RowConsistency()), {NAME: floor_work}, {})
 
     def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
-        """The one work there is."""
+        """The query, whatever the workload."""
         return self._of_floors if path.fetch_form == "drain" else self._of_paths
 
 
 class OneInstance:
-    """The user's own database, under every key. It has no way to be started, loaded, restarted or stopped."""
+    """The user's own database, under every key. Nothing here can start, load, restart or stop it."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
@@ -106,34 +106,28 @@ class FullSets:
         self._context = replace(self._context, plan=replace(plan, experiment=experiment))
 
 
-def experiment_of(title: str, rounds: int, sets: int, warm_s: float, regimes: tuple[Any, ...]) -> Experiment:
-    """How a probe measures, as an experiment without a file."""
+def plan_of(
+    title: str,
+    work: PreparedPhase,
+    budget: FullSetsBudget,
+    regime: Literal["cold", "steady"] = "steady",
+    batches: tuple[tuple[PlannedPath, ...], ...] = (),
+    *,
+    dropped: tuple[Dropped, ...] = (),
+    seed: int,
+) -> Plan:
+    """How a probe measures, as the plan of an experiment without a file: the query is the only phase."""
     measure = Measure(
-        sets=sets,
-        max_sets=sets,
-        rounds=rounds,
+        sets=budget.sets,
+        max_sets=budget.sets,
+        rounds=budget.rounds,
         block_ms=BLOCK_MS,
         lead_in_ms=LEAD_IN_MS,
-        regimes=regimes,
-        warm_cap_s=warm_s,
+        regimes=(regime,),
+        warm_cap_s=budget.warm_s,
     )
-    return Experiment(1, "probe", title, (NAME,), (), measure=measure)
-
-
-def plan_of(
-    experiment: Experiment,
-    work: PreparedPhase,
-    paths: tuple[PlannedPath, ...],
-    *,
-    dropped: tuple[Any, ...] = (),
-    batches: tuple[tuple[PlannedPath, ...], ...] = (),
-    anchors: tuple[str, ...] = (),
-    seed: int,
-    filters: Mapping[str, tuple[str, ...]] | None = None,
-) -> Plan:
-    """The plan of a probe: its workload has the query as its only phase."""
+    experiment = Experiment(1, WORKLOAD, title, (NAME,), (), measure=measure)
     workload = Workload(WORKLOAD, "Your query", {}, (work.phase,))
-    assert work.phase.name == PHASE
-    return Plan(
-        experiment, {WORKLOAD: workload}, paths, dropped, batches, anchors, seed, dict(filters or {}), extended=False
-    )
+    paths = tuple({planned.path.id: planned for batch in batches for planned in batch}.values())
+    anchors = (paths[0].path.id,) if len(batches) > 1 and regime == "steady" else ()
+    return Plan(experiment, {WORKLOAD: workload}, paths, dropped, batches, anchors, seed, {}, extended=False)

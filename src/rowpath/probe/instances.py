@@ -1,4 +1,4 @@
-"""Engines' instances over what is another's: a server that is only reached, a copy of a database, a file in place."""
+"""Instances of databases that are not ours: a server to connect to, a copy of a database, a file in place."""
 
 from __future__ import annotations
 
@@ -20,13 +20,20 @@ TABLE = "data"  # what a single file is called as a table
 
 
 class ProbedInstance(Instance):
-    """What all have in common: nothing is started, loaded, settled or counted in what is not ours."""
+    """What all have in common: nothing of another's database is started, loaded, settled or counted."""
 
     version = BY_URL
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, folder: Path | None = None) -> None:
         self.deployment = target.deployment
         self.target = target
+        self.folder = folder  # what we made for it; goes with it
+
+    @override
+    def stop(self) -> None:
+        """Copies and links are removed, never a file of the user's."""
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
@@ -61,12 +68,8 @@ class ProbedServer(ProbedInstance):
             return {"driver_file": str(target.driver_file), **target.options, **login}
         # In a JDBC URL the port follows a colon as well.
         bracketed = ":" in target.host and path.language == "java"
-        options: dict[str, Any] = {
-            "host": f"[{target.host}]" if bracketed else target.host,
-            "port": target.port,
-            "database": target.database,
-        }
-        options |= {"given": "yes"}
+        host = f"[{target.host}]" if bracketed else target.host
+        options = {"host": host, "port": target.port, "database": target.database, "given": "yes"}
         options |= {"user": target.user, "password": target.password} if target.user else {}
         if target.socket:
             options |= {"socket": target.socket, "socket_dir": target.socket}
@@ -80,18 +83,13 @@ class ProbedDatabase(ProbedInstance):
     """
 
     def __init__(self, target: Target, original: Path, folder: Path, *, in_place: bool) -> None:
-        super().__init__(target)
+        super().__init__(target, folder)
         self._original = original
-        self._folder = folder
+        self._copies = folder
         self._in_place = in_place
         self._read_only = eligibility.read_only(target, in_place)
         layout = ENGINES[target.engine].probe.layout
         self._exclusive = layout is not None and layout.exclusive
-
-    @override
-    def stop(self) -> None:
-        """The copies are removed."""
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
@@ -114,7 +112,7 @@ class ProbedDatabase(ProbedInstance):
     def _free_copy(self) -> Path:
         """One of the copies so far, or a further one when all are open: as many as are ever open at once."""
         engine, number = self.target.engine, 0
-        while (folder := self._folder / str(number)).exists():
+        while (folder := self._copies / str(number)).exists():
             copied = folder / self._original.name
             if file_copies.lock_on(file_copies.files_of(engine, copied)) is None:
                 return copied
@@ -126,24 +124,18 @@ class ProbedFile(ProbedInstance):
     """A delimited, Parquet or Arrow file, only ever read; a link gives it the name of a table."""
 
     def __init__(self, target: Target, folder: Path) -> None:
-        super().__init__(target)
+        super().__init__(target, folder)
         assert target.path is not None
         self._file = target.path
-        self._folder = folder
         self._facts = ENGINES[target.engine].probe
         folder.mkdir(mode=0o700, parents=True)
         (folder / f"{TABLE}.{self._facts.table_suffix}").symlink_to(self._file.absolute())
 
     @override
-    def stop(self) -> None:
-        """The link is removed, never the file."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The folder with the link, and the delimiter."""
         named = self.target.options.get("delimiter", self._facts.files.get(self._file.suffix.lower(), ""))
-        return {"path": str(self._folder)} | ({"delimiter": named} if named else {})
+        return {"path": str(self.folder)} | ({"delimiter": named} if named else {})
 
     @override
     def size_bytes(self) -> int:

@@ -16,16 +16,13 @@ def hide(secrets: Iterable[str]) -> None:
     fields = _stat_fields()
     begin, end = int(fields[ARG_START]), int(fields[ARG_END])
     if not 0 < begin < end:
-        return  # the kernel does not tell
+        return  # the kernel hides it
     line = ctypes.string_at(begin, end - begin)
-    forms = {form for secret in secrets for form in (secret, *_encoded(secret)) if form}
-    for form in sorted(forms, key=len, reverse=True):
-        wanted = os.fsencode(form)
-        place = line.find(wanted)
-        while place >= 0:
-            ctypes.memset(begin + place, ord("*"), len(wanted))
+    forms = {form for secret in secrets for form in (secret, *_encoded(secret)) if form.strip("*")}
+    for form in sorted(map(os.fsencode, forms), key=len, reverse=True):
+        while (place := line.find(form)) >= 0:
+            ctypes.memset(begin + place, ord("*"), len(form))
             line = ctypes.string_at(begin, end - begin)
-            place = line.find(wanted)
 
 
 def _encoded(secret: str) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import msgspec
 
@@ -19,9 +20,9 @@ from rowpath.model.progress import Progress
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import caveats, round_trips, snippets
 from rowpath.probe.access import Access
-from rowpath.probe.budget import Budget, plan_finals
+from rowpath.probe.budget import FULL_SETS, Budget, FullSetsBudget, plan_finals
 from rowpath.probe.candidates import NAME, Candidates
-from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, experiment_of, plan_of
+from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, plan_of
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.row_diff import first_difference
@@ -32,69 +33,52 @@ from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
 
-SETS = 6
-LEAST_WITH_FLOOR = 2  # with this many connections paths alone take turns
+LEAST_WITH_FLOOR = 2  # with this many connections only paths take turns
 REDACTED = "(left out)"
 GRACE_S = 5.0  # so that a runner can answer late
 LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
 
 
+@dataclass
 class ProbeRun:
     """What one probe has: the access, what can be tried, the budget, and where to write what it finds."""
 
-    def __init__(
-        self,
-        access: Access,
-        sql: str,
-        found: Candidates,
-        budget: Budget,
-        options: ProbeOptions,
-        *,
-        directory: RunDirectory,
-        journal: Journal,
-        scrubber: Scrubber,
-        progress: Progress,
-        seed: int,
-    ) -> None:
-        self.access = access
-        self.sql = sql
-        self.found = found
-        self.budget = budget
-        self.options = options
-        self.directory = directory
-        self.journal = journal
-        self.scrubber = scrubber
-        self.progress = progress
-        self.seed = seed
-        self.sameness = RowConsistency()
-        self.search: Search | None = None
-        self.columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
-        self._limits: list[str] = []
-        self._named: set[str] = set()
+    access: Access
+    sql: str
+    found: Candidates
+    budget: Budget
+    options: ProbeOptions
+    directory: RunDirectory
+    journal: Journal
+    scrubber: Scrubber
+    progress: Progress
+    seed: int
+    sameness: RowConsistency = field(default_factory=RowConsistency)
+    search: Search | None = None
+    columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
+    _limits: list[str] = field(default_factory=list)
+    _named: set[str] = field(default_factory=set)
 
     def run(self, command: list[str]) -> bool:
         """The whole probe; whether it was interrupted. Errors: RowpathError before anything could be measured."""
-        columns = self.columns = self.described()
-        scan = bool(self.access.table)
-        work = work_of(self.sql, columns, table=self.access.table, scan=scan)
-        floor_work = work_of(self.sql, columns, table=self.access.table, scan=True)
+        self.columns = self.described()
+        work = work_of(self.sql, self.columns, table=self.access.table, scan=bool(self.access.table))
         self._head(work, command)
         self.progress.begin(self.budget.left_s, [planned.name for planned in self.found.paths])
-        programs = WorkerPool(self._start)
-        self.search = Search(
-            work, programs, self.budget, self.sameness, self.options.connections, self.seed, self.progress.note,
-            self.found.paths,
+        search = self.search = Search(
+            work, WorkerPool(self._start), self.budget, self.sameness, self.options.connections, self.seed,
+            self.progress.note, self.found.paths,
         )  # fmt: skip
         interrupted = False
         try:
-            self.go_through(self.search, work, floor_work, programs)
+            self.go_through(search)
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            programs.stop()
-            self._tell(self.search)
-        if not any(each.execution_ns for each in self.search.tried.values()) and not interrupted:
-            raise self._nothing(self.search)
+            search.programs.stop()
+            self._report(search)
+        if not any(each.execution_ns for each in search.tried.values()) and not interrupted:
+            raise self._nothing(search)
         return interrupted
 
     def described(self) -> tuple[DescribedColumn, ...]:
@@ -135,8 +119,8 @@ class ProbeRun:
     def _head(self, work: PreparedPhase, command: list[str]) -> None:
         if self.options.redact_query:
             work = redacted(work)
-        experiment = experiment_of(f"the fastest path to {self.access.target.shown}", 0, SETS, 0.0, ("steady",))
-        plan = plan_of(experiment, work, (), dropped=self.found.dropped, seed=self.seed)
+        title = f"the fastest path to {self.access.target.shown}"
+        plan = plan_of(title, work, FullSetsBudget(0, FULL_SETS, 0, 0.0), dropped=self.found.dropped, seed=self.seed)
         options = {
             "budget_s": self.budget.total_s,
             "connections": self.options.connections,
@@ -149,22 +133,22 @@ class ProbeRun:
             self.progress.note(note)
             self.journal.write(NoteRecord(note))
 
-    def go_through(self, search: Search, work: PreparedPhase, floor_work: PreparedPhase, programs: WorkerPool) -> None:
+    def go_through(self, search: Search) -> None:
         """Tries, rounds, full sets; or single executions where no more fits."""
         self.progress.note(f"trying {len(self.found.paths)} settings")
         search.try_all()
         if search.slow:
-            self._single(search, work, floor_work)
+            self._single(search)
             return
         search.halve()
-        self.tell_groups(search, work, programs)
-        programs.stop()
+        self.journal_groups(search)
+        search.programs.stop()
         going = search.alive()
         if going:
-            self._finals(search, going, work, floor_work)
+            self._finals(search, going)
 
-    def _finals(self, search: Search, going: list[str], work: PreparedPhase, floor_work: PreparedPhase) -> None:
-        chosen = finalists(going, [search.language, search.form])
+    def _finals(self, search: Search, going: list[str]) -> None:
+        chosen = finalists(going, search.kinds())
         tried = [search.tried[path_id] for path_id in chosen]
         counting_s = sum(round_trips.OPERATIONS * self.budget.wall_s(each.execution_ns / 1e9) for each in tried[:1])
         blocks_s = [max(BLOCK_NS, each.execution_ns) / 1e9 for each in tried]
@@ -184,23 +168,23 @@ class ProbeRun:
         sets = [tuple(planned[path_id] for path_id in each) for each in batches(members, room)]
         if floors:
             sets[0] = (*sets[0], floors[0])
-        full_sets = self.full_sets(work, floor_work, tuple(sets), final.rounds, final.sets, final.warm_s, ("steady",))
-        done = full_sets.run_sets(final.sets, self.budget)
-        if done < SETS:
-            self._limits.append(caveats.few_sets(done, SETS))
+        done = self.full_sets(search.work, sets, final).run_sets(final.sets, self.budget)
+        if done < FULL_SETS:
+            self._limits.append(caveats.few_sets(done, FULL_SETS))
         for path_id in members:
             if search.tried[path_id].failure is None:
                 search.tried[path_id].step = "full sets"
-        self._count(search, members, work)
+        self._count(search, members)
 
-    def _single(self, search: Search, work: PreparedPhase, floor_work: PreparedPhase) -> None:
-        """Cold executions alone, each path's one after the other, as far as the budget goes."""
+    def _single(self, search: Search) -> None:
+        """Only cold executions, one path after the other, as far as the budget goes."""
         first = next(each for each in search.tried.values() if each.execution_ns)
         execution_s = first.execution_ns / 1e9
         self._limits.append(caveats.too_long(execution_s, self.budget.total_s))
         room = max(1, int(self.budget.left_s / self.budget.wall_s(execution_s)))
         best = [each.planned for each in search.defaults()][:room]
-        full_sets = self.full_sets(work, floor_work, tuple((planned,) for planned in best), 1, 1, 0.0, ("cold",))
+        once = FullSetsBudget(len(best), 1, 1, 0.0)
+        full_sets = self.full_sets(search.work, [(planned,) for planned in best], once, "cold")
         for number, planned in enumerate(best):
             if number and self.budget.left_s < self.budget.wall_s(execution_s):
                 break
@@ -211,19 +195,14 @@ class ProbeRun:
     def full_sets(
         self,
         work: PreparedPhase,
-        floor_work: PreparedPhase,
-        sets: tuple[tuple[PlannedPath, ...], ...],
-        rounds: int,
-        count: int,
-        warm_s: float,
-        regimes: tuple[str, ...],
+        sets: Sequence[tuple[PlannedPath, ...]],
+        budget: FullSetsBudget,
+        regime: Literal["cold", "steady"] = "steady",
     ) -> FullSets:
         """What measures these sets, each of paths that are open at once; several share the first path of the first."""
-        experiment = experiment_of("", rounds, count, warm_s, regimes)
-        members = tuple({planned.path.id: planned for group in sets for planned in group}.values())
-        anchors = (sets[0][0].path.id,) if len(sets) > 1 and regimes != ("cold",) else ()
-        self._name(members)
-        plan = plan_of(experiment, work, members, batches=sets, anchors=anchors, seed=self.seed)
+        floor_work = work_of(self.sql, self.columns, table=self.access.table, scan=True)
+        plan = plan_of("", work, budget, regime, tuple(sets), seed=self.seed)
+        self._name(plan.paths)
         context = RunContext(
             plan,
             self.directory,
@@ -237,42 +216,43 @@ class ProbeRun:
         return FullSets(context, self._start)
 
     def _name(self, paths: Iterable[PlannedPath]) -> None:
-        """Journal the paths of which more will be said; an engine that a driver carries parts no ranking."""
+        """Journal paths that later records refer to; a driver's own engine build splits no ranking here."""
         new = [planned for planned in paths if planned.path.id not in self._named]
         self._named |= {planned.path.id for planned in new}
         bare = [replace(planned, adapter=msgspec.structs.replace(planned.adapter, confounded="")) for planned in new]
         write_paths(self.journal, bare)
 
-    def _count(self, search: Search, members: list[str], work: PreparedPhase) -> None:
+    def _count(self, search: Search, members: list[str]) -> None:
         for path_id in members:
             tried = search.tried[path_id]
             if tried.failure is None:
                 with contextlib.suppress(RunnerFailure, OSError, RowpathError):
-                    found = round_trips.counted(tried.planned, self._start, work, self.directory.work)
+                    found = round_trips.counted(tried.planned, self._start, search.work, self.directory.work)
                     if found:
                         found.path_id, found.workload, found.phase = path_id, WORKLOAD, PHASE
                         self.journal.write(found)
 
-    def tell_groups(self, search: Search, work: PreparedPhase, programs: WorkerPool) -> None:
-        """Who delivered what: right as far as others deliver the same. Nothing is said of rows that change."""
+    def journal_groups(self, search: Search) -> None:
+        """Which paths delivered the same rows: right as far as others agree. Rows that change prove nothing."""
         if self.sameness.changed:
             return
+        work = search.work
         ordered = sorted(search.digests().items(), key=lambda item: -len(item[1]))
         for digest, members in ordered:
             difference = ""
             if digest != ordered[0][0]:
                 pair = ordered[0][1][0].planned, members[0].planned
-                difference = first_difference(programs, pair, work, self.access.target.engine)
-                names = [column.name for column in work.columns]
-                if self.options.redact_query and difference in names:
-                    difference = f"column {names.index(difference) + 1}"
-            told = tuple(each.planned.name for each in members)
-            found = DigestGroup(digest, members[0].rows, told, difference)
-            self.journal.write(ProbeRecord(digest_group=found))
-        if ordered and len(ordered[0][1]) == 1:
-            self._limits.append(caveats.ONE_DELIVERY)
+                difference = first_difference(search.programs, pair, work, self.access.target.engine)
+                columns = [column.name for column in work.columns]
+                if self.options.redact_query and difference in columns:
+                    difference = f"column {columns.index(difference) + 1}"
+            names = tuple(each.planned.name for each in members)
+            group = DigestGroup(digest, members[0].rows, names, difference)
+            self.journal.write(ProbeRecord(digest_group=group))
         for digest, members in ordered[:1]:
             agreed = len(members) > 1
+            if not agreed:
+                self._limits.append(caveats.ONE_DELIVERY)
             for each in members:
                 verified = VerifyRecord(
                     path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
@@ -280,10 +260,10 @@ class ProbeRun:
                 )  # fmt: skip
                 self.journal.write(verified)
 
-    def _tell(self, search: Search) -> None:
+    def _report(self, search: Search) -> None:
         for each in search.tried.values():
             self.journal.write(ProbeRecord(tried=_tried(each, search)))
-        told: set[tuple[str, str]] = set()
+        journalled: set[tuple[str, str]] = set()
         for each in search.tried.values():
             failure = each.failure
             other = each.digest and each.left.startswith("delivered different rows")
@@ -291,9 +271,9 @@ class ProbeRun:
                 continue
             kind = failure.kind if failure else "verify"
             reason = (each.planned.adapter.driver, kind)
-            if kind == "unsupported" and (reason in told or _delivered(search, each)):
-                continue  # one word for a driver suffices
-            told.add(reason)
+            if kind == "unsupported" and (reason in journalled or _delivered(search, each)):
+                continue  # one record for a driver suffices
+            journalled.add(reason)
             text, code = (failure.text, failure.code) if failure else (each.left, "")
             status = "wrong" if other and kind != "unsupported" else ""
             self._name([each.planned])

@@ -19,6 +19,7 @@ from rowpath.probe.throttled_worker import ThrottledWorker
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import SampleReply
 from rowpath.text import printable
 
 TRY_NS = 20_000_000
@@ -37,7 +38,6 @@ class Tried:
     left: str = ""
     failure: RunnerFailure | None = None
     execution_ns: float = 0.0
-    first_execution_s: float = 0.0
     rows: int = -1
     touch: str = ""
     digest: str = ""
@@ -53,7 +53,7 @@ class Tried:
 
 @dataclass
 class Search:
-    """What is tried on one database, with at most this many connections at once. `note` tells a watcher."""
+    """What is tried on one database, with at most this many connections at once; `note` takes progress messages."""
 
     work: PreparedPhase
     programs: WorkerPool
@@ -74,7 +74,7 @@ class Search:
         return [each.planned.path.id for each in going]
 
     def try_all(self) -> None:
-        """One short try of every candidate, as far as the time goes; the first tells whether the query is slow."""
+        """One short try of every candidate, as far as the time goes; the first shows whether the query is slow."""
         for planned in self.candidates:
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
@@ -88,7 +88,7 @@ class Search:
             else:
                 self._try(tried)
         if not self.slow:
-            self._part_by_digest()
+            self._split_by_digest()
             self._estimate_tries()
 
     def _tries_are_over(self, planned: PlannedPath) -> bool:
@@ -96,7 +96,7 @@ class Search:
         return self.budget.left_until(ROUNDS_SHARE if first_of_driver else TRIES_SHARE) <= 0
 
     def _never(self, planned: PlannedPath) -> str:
-        """What the driver has refused so often, whatever its settings, that it will do so again; empty when nothing."""
+        """Why the driver refused every setting so far, three at least: no further one is tried; empty otherwise."""
         mine = [each for each in self.tried.values() if each.planned.adapter == planned.adapter and each.step]
         texts = {each.failure.text if each.failure else "" for each in mine}
         return texts.pop() if len(mine) >= REFUSALS and len(texts) == 1 else ""
@@ -114,23 +114,17 @@ class Search:
             worker.prepare(self.work)
             tried.start_s = time.monotonic() - began_s
             if not any(each.execution_ns for each in self.tried.values()):
-                reply = worker.sample(self.work, "warm", operations=1, first=0).reply
-                _check(reply.failed, reply.failure.text if reply.failure else "")
+                reply = _succeeded(worker.sample(self.work, "warm", operations=1, first=0).reply)
                 if self.budget.too_long(reply.ns / 1e9):
                     self.slow = True
                     tried.rows, tried.execution_ns = reply.rows, float(reply.ns)
                     return
-            self._verify(worker, tried)
+            proof = worker.verify(self.work, 0, 1)
+            tried.rows, tried.digest, tried.touch = proof.rows, proof.digest, proof.touch
             if worker.fresh:
                 self._warm(worker)
-            reply = worker.sample(self.work, "warm", duration_ns=TRY_NS).reply
-            _check(reply.failed, reply.failure.text if reply.failure else "")
+            reply = _succeeded(worker.sample(self.work, "warm", duration_ns=TRY_NS).reply)
             tried.execution_ns = reply.ns / reply.operations
-
-    def _verify(self, worker: ThrottledWorker, tried: Tried) -> None:
-        proof = worker.verify(self.work, 0, 1)
-        tried.rows, tried.digest, tried.touch = proof.rows, proof.digest, proof.touch
-        tried.first_execution_s = worker.execution_s
 
     def _warm(self, worker: ThrottledWorker) -> None:
         """Let a runtime's compiler get over the worst; at most a fiftieth of the budget."""
@@ -139,25 +133,23 @@ class Search:
         if least_ns:
             worker.sample(self.work, "warm", duration_ns=least_ns)
 
-    def _part_by_digest(self) -> None:
-        """Who delivers what most paths deliver goes on; the others are left with their digest shown.
+    def _split_by_digest(self) -> None:
+        """Paths that deliver what most deliver go on; the others are left out, with their digest.
 
-        Unless the rows change by themselves: then digests tell nothing of paths.
+        Where the rows change by themselves, digests prove nothing about paths.
         """
         by_digest = self.digests()
-        if not by_digest:
-            return
-        if len(by_digest) > 1 and self._rows_change(max(by_digest.values(), key=len)[0]):
+        most = max(by_digest.values(), key=len, default=[])
+        if len(by_digest) > 1 and self._rows_change(most[0]):
             self.sameness.changed = True
             self.note("the rows change from one execution to the next")
             return
-        most = max(by_digest, key=lambda digest: len(by_digest[digest]))
         for digest, members in by_digest.items():
             for tried in members:
-                if digest == most:
+                if members is most:
                     self.sameness.learn(int(tried.touch, 16))
                 else:
-                    tried.left = f"delivered different rows than {len(by_digest[most])} other paths (digest {digest})"
+                    tried.left = f"delivered different rows than {len(most)} other paths (digest {digest})"
 
     def _rows_change(self, tried: Tried) -> bool:
         with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
@@ -179,10 +171,10 @@ class Search:
 
     def _estimate_tries(self) -> None:
         done = [each for each in self.tried.values() if each.execution_ns and not each.left]
+        done.sort(key=lambda each: each.execution_ns)
         for each in done:
-            least = min(done, key=lambda one: one.execution_ns)
-            each.estimate = Estimate.of_try(each.execution_ns / least.execution_ns)
-            each.anchor = least.planned.path.id
+            each.estimate = Estimate.of_try(each.execution_ns / done[0].execution_ns)
+            each.anchor = done[0].planned.path.id
 
     def halve(self) -> None:
         """Rounds of interleaved blocks, twice as many each time, until few are left or the time is over."""
@@ -191,10 +183,10 @@ class Search:
         while len(going) > FINALISTS and self.budget.left_until(ROUNDS_SHARE) > 0:
             rounds_left = max(1, math.ceil(math.log2(len(going) / FINALISTS)))
             seconds = self.budget.left_until(ROUNDS_SHARE) / rounds_left
-            held = self._kept_in_any_case(going)
-            costs = [self._round_s(self.tried[path_id], least) for path_id in [*held, *_without(going, held)]]
-            fitting = affordable(costs, seconds)
-            chosen = [*held, *_without(going, held)][: max(fitting, len(held))]
+            held = best_of_each(going, self.kinds())
+            ordered = [*held, *_without(going, held)]
+            fitting = affordable([self._round_s(self.tried[path_id], least) for path_id in ordered], seconds)
+            chosen = ordered[: max(fitting, len(held))]
             self._leave(_without(going, chosen), "no time for more blocks")
             going = [path_id for path_id in going if path_id in chosen]
             blocks_s, starts_s = self._round_costs(going)
@@ -203,26 +195,18 @@ class Search:
             self.note(f"round {self.rounds}: {len(going)} candidates, {blocks} blocks each")
             self._round(going, blocks)
             going = self.alive()
-            keep = halved(len(going))
-            ids = {path_id: estimate for path_id in going if (estimate := self.tried[path_id].estimate)}
-            going_on = survivors(ids, keep, self._kept_in_any_case(going))
+            estimates = {path_id: estimate for path_id in going if (estimate := self.tried[path_id].estimate)}
+            going_on = survivors(estimates, halved(len(going)), best_of_each(going, self.kinds()))
             self._leave(_without(going, going_on), f"behind after round {self.rounds}")
             least = min(2 * least, ROUND_BLOCKS[1])
             if len(going_on) == len(going) and least == ROUND_BLOCKS[1]:
                 return
             going = self.alive()
 
-    def _kept_in_any_case(self, going: list[str]) -> list[str]:
-        """The best of every language and of every fetch form, for each is asked about."""
-        return best_of_each(going, [self.language, self.form])
-
-    def language(self, path_id: str) -> str:
-        """The language of a candidate."""
-        return self.tried[path_id].planned.adapter.language
-
-    def form(self, path_id: str) -> str:
-        """The fetch form of a candidate."""
-        return self.tried[path_id].planned.path.fetch_form
+    def kinds(self) -> list[Callable[[str], str]]:
+        """A candidate's language, and its fetch form: the report names the best path of each."""
+        planned = {path_id: tried.planned for path_id, tried in self.tried.items()}
+        return [lambda path_id: planned[path_id].adapter.language, lambda path_id: planned[path_id].path.fetch_form]
 
     def _leave(self, path_ids: Iterable[str], why: str) -> None:
         for path_id in path_ids:
@@ -270,8 +254,7 @@ class Search:
                 shuffle.shuffle(order)
                 for path_id in order:
                     with self._guarded(self.tried[path_id]):
-                        reply = ready[path_id].sample(self.work, "warm", duration_ns=BLOCK_NS).reply
-                        _check(reply.failed, reply.failure.text if reply.failure else "")
+                        reply = _succeeded(ready[path_id].sample(self.work, "warm", duration_ns=BLOCK_NS).reply)
                         costs[path_id][turn] = reply.ns / reply.operations
                         self.tried[path_id].execution_ns = costs[path_id][turn]
         return costs
@@ -297,9 +280,11 @@ class Search:
             raise RunnerFailure("verify", "values read inside the clock differ from values delivered outside")
 
 
-def _check(failed: int, text: str) -> None:
-    if failed:
-        raise RunnerFailure("sql", text)
+def _succeeded(reply: SampleReply) -> SampleReply:
+    """The reply; RunnerFailure when operations of it failed."""
+    if reply.failed:
+        raise RunnerFailure("sql", reply.failure.text if reply.failure else "")
+    return reply
 
 
 def _without(listed: Iterable[str], others: Iterable[str]) -> list[str]:

@@ -58,7 +58,7 @@ def halved(count: int) -> int:
 
 
 def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[str] = ()) -> list[str]:
-    """The `keep` best, whoever's interval still overlaps the cut-off, and the protected ones; best first."""
+    """The `keep` best, those whose interval still overlaps the cut-off, and the protected ones; best first."""
     ordered = sorted(estimates, key=lambda name: estimates[name].middle)
     if len(ordered) <= keep:
         return ordered
@@ -73,20 +73,14 @@ def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[
 
 def best_of_each(ordered: Sequence[str], kinds: Sequence[Callable[[str], str]]) -> list[str]:
     """The first of every value of every kind (language, fetch form), in the given order."""
-    found: dict[str, None] = {}
-    for kind in kinds:
-        seen: set[str] = set()
-        for name in ordered:
-            if kind(name) not in seen:
-                seen.add(kind(name))
-                found[name] = None
+    found = {name for kind in kinds for name in {kind(name): name for name in reversed(ordered)}.values()}
     return [name for name in ordered if name in found]
 
 
 def finalists(ordered: Sequence[str], kinds: Sequence[Callable[[str], str]], room: int = FINALISTS) -> list[str]:
-    """Who gets full sets, in the order of what must not be missing, so that a shorter list keeps the most.
+    """The candidates of the full sets, the indispensable ones first: a shorter list drops the rest.
 
-    The two best of all, whom to tell apart is the question; the best of each kind; the best of the rest.
+    The two best of all, because the probe must distinguish them; the best of each kind; the best of the rest.
     """
     first = list(ordered[:2])
     chosen = dict.fromkeys([*first, *best_of_each(ordered, kinds)])

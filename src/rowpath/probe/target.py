@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import urllib.parse
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rowpath.engines import ENGINES
@@ -13,9 +13,10 @@ from rowpath.engines.base import Engine
 from rowpath.engines.login import Login
 from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout
 from rowpath.errors import UsageError
-from rowpath.probe import credentials, driver_urls
+from rowpath.probe import driver_urls
 from rowpath.toml_file import suggest
 
+PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
 FILE = "file"  # the scheme of single files, whichever engine reads them
 TLS = {
     "disable": "off",
@@ -54,7 +55,7 @@ class Target:
 
     @property
     def tls(self) -> str:
-        """The coordinate `tls` that the URL asks for; `default` when it says nothing."""
+        """The coordinate `tls` that the URL asks for; `default` when it names none."""
         value = next((self.options[key] for key in TLS_KEYS if key in self.options), "")
         return TLS.get(value.lower(), "default")
 
@@ -62,6 +63,13 @@ class Target:
     def socket(self) -> str:
         """The unix socket that the URL names: of PostgreSQL the directory that holds it; empty without one."""
         return next((self.options[key] for key in SOCKET_KEYS if key in self.options), "")
+
+    @property
+    def transport(self) -> str:
+        """The coordinate `transport` of its paths."""
+        if self.deployment != "server":
+            return "none"
+        return "unix" if self.socket and not self.host else "tcp"
 
     def secrets(self) -> list[str]:
         """Everything of it that must never be seen."""
@@ -119,11 +127,12 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
     )
     if login.host.startswith("/"):  # libpq's way to name a socket
         login = login.moved_to_socket()
-    login = credentials.complete(engine.name, login, environment)
+    login = _completed(login, engine, environment)
     if not login.database:
         raise UsageError(f"the URL names no database: {_shown(scheme, login, options)}", FORM)
     options |= {"socket": login.socket} if login.socket else {}
-    target = Target(
+    _check_tls(options)
+    return Target(
         engine=engine.name,
         deployment="server",
         host=login.host,
@@ -135,16 +144,21 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
         shown=_shown(scheme, login, options),
         notes=login.notes + _unused(engine, query),
     )
-    _check_tls(target)
-    return target
+
+
+def _completed(given: Login, engine: Engine, environment: Mapping[str, str]) -> Login:
+    """The login with all that the URL left open, by the rules of the engine's own client programs."""
+    if given.password is None and environment.get(PASSWORD_VARIABLE):
+        given = replace(given, password=environment[PASSWORD_VARIABLE])
+    if engine.probe.complete_login is not None:
+        return engine.probe.complete_login(given, environment)
+    return replace(given, host=given.host or "localhost", port=given.port or engine.probe.port)
 
 
 def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
     """(user[:password], host and what follows), also where the password's own signs were not percent-encoded."""
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
-    ambiguous = UsageError(
-        f"invalid {scheme} URL: the start of the host is ambiguous", ENCODE + credentials.PASSWORD_VARIABLE
-    )
+    ambiguous = UsageError(f"invalid {scheme} URL: the start of the host is ambiguous", ENCODE + PASSWORD_VARIABLE)
     if "@" in authority:
         end = authority.rindex("@")
         place, _, query = rest[len(authority) :].partition("?")
@@ -169,7 +183,7 @@ def _host_and_port(scheme: str, where: str) -> tuple[str, int]:
     found = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(\d{1,5}))?", where)
     port = int(found[2] or 0) if found else 0
     if not found or port > 65535:
-        raise UsageError(f"invalid {scheme} URL: expected host:port", ENCODE + credentials.PASSWORD_VARIABLE)
+        raise UsageError(f"invalid {scheme} URL: expected host:port", ENCODE + PASSWORD_VARIABLE)
     return found[1].strip("[]"), port
 
 
@@ -189,9 +203,9 @@ def _unused(engine: Engine, query: dict[str, str]) -> tuple[str, ...]:
     return tuple(f"unknown URL option {key} is ignored" for key in left)
 
 
-def _check_tls(target: Target) -> None:
+def _check_tls(options: dict[str, str]) -> None:
     for key in TLS_KEYS:
-        value = target.options.get(key, "require").lower()
+        value = options.get(key, "require").lower()
         if value.startswith("verify"):
             raise UsageError(
                 f"{key}={value}: certificate checks are not supported here",
@@ -259,7 +273,7 @@ def _driver_target(
         engine=engine.name,
         deployment="server",
         user=read.user,
-        password=read.password or environment.get(credentials.PASSWORD_VARIABLE, ""),
+        password=read.password or environment.get(PASSWORD_VARIABLE, ""),
         options={read.option: read.rest},
         shown=read.shown,
         driver_file=file.absolute(),

@@ -6,10 +6,11 @@ from rowpath.model.base import Frozen
 
 
 class SnippetDriver(Frozen, frozen=True):
-    """A driver in programs that `probe` writes: its template, and what the command needs for it."""
+    """A driver in programs that `probe` writes: its template, what the command needs for it, where its password is."""
 
     template: str = ""  # TEMPLATE + suffix + `.j2` in the folder `snippets`; empty: called like the driver
     needs: str = ""
+    password: str = "DB_PASSWORD"  # the environment variable
 
 
 class Snippets(Frozen, frozen=True):

@@ -16,7 +16,7 @@ from rowpath.model.workload import ColumnSpec, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import candidates
 from rowpath.probe.snippets import c_text, java_text, python_text, snippet
-from rowpath.probe.target import Target
+from rowpath.probe.target import Target, read_target
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.toolchains import csharp, java, python
 from tests.runners.c.talk import started
@@ -190,3 +190,10 @@ def test_every_server_and_embedded_engine_has_templates_for_all_of_its_drivers()
         for planned in candidates(engine, deployment, Phase("query", "query", "SELECT 1")).paths:
             made = snippet(planned.name, planned.path.as_dict(), target, "SELECT 1", COLUMNS)
             assert made and made.text and made.run, planned.name
+
+
+def test_a_driver_of_the_users_own_gets_a_program_without_its_secrets() -> None:
+    target = read_target("odbc:SERVER=h;UID=u;PWD=hunter2;TOKEN=abc", {}, odbc_driver=Path(__file__))
+    made = snippet("c odbc", {"language": "c", "driver": "odbc"}, target, "SELECT 1", COLUMNS)
+    assert made and f'"DRIVER={__file__};SERVER=h;TOKEN=***;UID=u"' in made.text
+    assert "hunter2" not in made.text and "abc" not in made.text

@@ -7,7 +7,14 @@ from typing import Any
 
 from rowpath.checks.conformance.cases import Case, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture, any_case
-from rowpath.checks.conformance.outcome import CheckFailed, Outcome, expect, expect_equal
+from rowpath.checks.conformance.outcome import (
+    CheckFailed,
+    Outcome,
+    expect,
+    expect_equal,
+    expect_touch,
+    outcome_of,
+)
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
@@ -21,15 +28,9 @@ MOST_ROWS = 100_000
 def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> Outcome:
     """The result of the case on the path; after a failure the next check gets a new process."""
     notes: dict[str, Any] = {}
-    try:
-        reason = _check(case, planned, fixture, notes)
-    except CheckFailed as failure:
-        fixture.end_processes()
-        return Outcome.of(case.name, failure)
-    except RunnerFailure as failure:
-        fixture.end_processes()
-        return Outcome(case.name, "failed", "the runner answered with an error", "", str(failure))
-    return Outcome(case.name, "not applicable" if reason else "ok", reason, notes=notes)
+    outcome = outcome_of(case.name, fixture, lambda: _check(case, planned, fixture, notes))
+    outcome.notes = notes
+    return outcome
 
 
 def _check(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[str, Any]) -> str:
@@ -119,18 +120,14 @@ def _check_sampled(case: Case, planned: PlannedPath, work: PreparedPhase, truth:
     expect_equal("rows delivered in the sample", reply.rows, rows)
     expect_equal("values delivered in the sample", reply.values, (rows or 0) * len(work.columns))
     touches = truth.touches(work.phase).expected(first, operations)
-    if touches is None and rows == 0:
-        touches = frozenset((0,))
-    if touches is not None and int(reply.touch, 16) not in touches:
-        raise CheckFailed("touch sum", " or ".join(f"{touch:016x}" for touch in sorted(touches)), reply.touch)
+    expect_touch("touch sum", reply.touch, {0} if touches is None and rows == 0 else touches)
 
 
 def _check_clients(planned: PlannedPath, reply: SampleReply, first: int, operations: int) -> None:
     """With several clients: each operation was done by exactly one of them."""
-    clients = int(planned.path.get("clients")) if planned.path.get("clients").isdigit() else 1
-    if clients == 1:
+    if planned.path.clients == 1:
         return
-    expect_equal("entries of `clients`", len(reply.clients), clients)
+    expect_equal("entries of `clients`", len(reply.clients), planned.path.clients)
     at = first
     for client in sorted(reply.clients, key=lambda client: (client.first, client.operations + client.failed)):
         if client.operations + client.failed:

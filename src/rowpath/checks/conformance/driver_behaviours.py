@@ -5,7 +5,7 @@ Each is `yes`, `no` or `unsupported`, with the driver's own words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -15,14 +15,15 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import External
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply
+from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply, SampleReply
 
-# Drivers whose timeouts are whole seconds have none below 1. A request that comes while a cold engine still makes its
-# plan may be lost: then a later one shows whether the driver can stop a statement at all.
-AFTER_MS = {"cancel": (300, 2000, 3000), "timeout": (1000, 3000)}
 CANCEL, TIMEOUT = "cancellation honoured", "statement timeout honoured"
+# The kind of request, and after how many ms it comes. Drivers that count whole seconds have no timeout below 1 s. A
+# request may be lost while a cold engine still plans: a later one shows whether the driver can stop a statement at all.
+STOPS = {CANCEL: ("cancel", (300, 2000, 3000)), TIMEOUT: ("timeout", (1000, 3000))}
 MAX_MS = 8000
 ON_TIME_MS = 4000  # an end later than this is not due to the request
 ON_TIME_TO_CONFIRM_MS = 1000  # enough to see once more that nothing stops the statement
@@ -48,41 +49,36 @@ def observe(
         return [*_unsupported((CANCEL, TIMEOUT), reason), *_restart(planned, fixture)]
     if not {"query", "execute"} <= set(planned.adapter.phases):
         return []
-    return [
-        _stop(planned, fixture, "cancel", CANCEL, documented),
-        _stop(planned, fixture, "timeout", TIMEOUT, documented),
-        *_restart(planned, fixture),
-    ]
+    stops = [_stop(planned, fixture, name, documented.get(name, "")) for name in (CANCEL, TIMEOUT)]
+    return [*stops, *_restart(planned, fixture)]
 
 
 def _unsupported(names: tuple[str, ...], reason: str) -> list[Behaviour]:
     return [Behaviour(name, "unsupported", reason) for name in names]
 
 
-def _stop(
-    planned: PlannedPath, fixture: EngineFixture, behaviour: str, name: str, documented: Mapping[str, str]
-) -> Behaviour:
-    if documented.get(name) == "no":
-        after_ms = AFTER_MS[behaviour][0]
-        return _stop_after(planned, fixture, behaviour, name, after_ms, after_ms + ON_TIME_TO_CONFIRM_MS)
-    for after_ms in AFTER_MS[behaviour]:
-        result = _stop_after(planned, fixture, behaviour, name, after_ms, MAX_MS)
+def _stop(planned: PlannedPath, fixture: EngineFixture, name: str, documented: str) -> Behaviour:
+    kind, waits_ms = STOPS[name]
+    if documented == "no":
+        return _stop_after(planned, fixture, name, kind, waits_ms[0], waits_ms[0] + ON_TIME_TO_CONFIRM_MS)
+    for after_ms in waits_ms:
+        result = _stop_after(planned, fixture, name, kind, after_ms, MAX_MS)
         if result.observed != "no":
             break
     return result
 
 
 def _stop_after(
-    planned: PlannedPath, fixture: EngineFixture, behaviour: str, name: str, after_ms: int, max_ms: int
+    planned: PlannedPath, fixture: EngineFixture, name: str, kind: str, after_ms: int, max_ms: int
 ) -> Behaviour:
-    """On a connection of its own; a process whose statement goes on is killed."""
+    """On a connection of its own; a process is killed while its statement goes on."""
     fixture.disconnect()
     worker = fixture.connected(planned)
     try:
         reply = worker.runner.request(
             Interrupt,
             max_ms / 1000 + 20,
-            kind=behaviour,
+            kind=kind,
             sql=ENGINES[planned.path.get("engine")].slow_query,
             after_ms=after_ms,
             most_ms=max_ms,
@@ -113,33 +109,32 @@ def _restart(planned: PlannedPath, fixture: EngineFixture) -> list[Behaviour]:
         work = fixture.some_work(planned)
         worker.prepare(work)
         worker.sample(work, "warm", operations=2, first=0)
-        fixture.restart(planned)
+        fixture.engine_instances.restart(key_of(planned.path))
         worker.timeout_s = AFTER_RESTART_S
-        return [_sample(worker, work, same), _reopen(worker, work, again)]
+        return [
+            _sampled(same, lambda: worker.sample(work, "warm", operations=2, first=0).reply),
+            _sampled(again, lambda: _reopened(worker, work)),
+        ]
     except RunnerFailure as failure:
         return [Behaviour(same, "no", failure.text)]
     finally:
         fixture.end_processes()
 
 
-def _sample(worker: Worker, work: PreparedPhase, name: str) -> Behaviour:
-    """The next sample on the connection that was open all the time."""
+def _sampled(name: str, sample: Callable[[], SampleReply]) -> Behaviour:
     try:
-        reply = worker.sample(work, "warm", operations=2, first=0).reply
+        reply = sample()
     except RunnerFailure as failure:
         return Behaviour(name, "no", failure.text)
     return Behaviour(name, "no" if reply.failed else "yes", reply.failure.text if reply.failure else "")
 
 
-def _reopen(worker: Worker, work: PreparedPhase, name: str) -> Behaviour:
+def _reopened(worker: Worker, work: PreparedPhase) -> SampleReply:
     try:
         worker.runner.request(Close, 30, expect=CloseReply)
     except RunnerFailure as failure:
         if failure.fatal:
-            return Behaviour(name, "no", failure.text)  # what a dead connection answers to `close` does not matter
-    try:
-        worker.open()
-        worker.prepare(work)
-    except RunnerFailure as failure:
-        return Behaviour(name, "no", failure.text)
-    return _sample(worker, work, name)
+            raise  # a dead connection may answer `close` with any other error
+    worker.open()
+    worker.prepare(work)
+    return worker.sample(work, "warm", operations=2, first=0).reply

@@ -66,14 +66,10 @@ class EngineFixture:
         if isinstance(instance, EmbeddedDatabase):
             instance.share_copy(planned.path)
 
-    def restart(self, planned: PlannedPath) -> None:
-        """Stop the path's server and start it again on its data."""
-        self.engine_instances.restart(key_of(planned.path))
-
     def unconnected(
         self, planned: PlannedPath, environment: dict[str, str] | None = None, instance: Instance | None = None
     ) -> Worker:
-        """A process of the caller's own, started but not yet spoken to."""
+        """A process of the caller's own, started, no message sent."""
         self._build(planned)
         where = instance or self.instance(planned)
         return Worker(planned, where, log=self._log, timeout_s=TIMEOUT_S, environment=environment)
@@ -103,8 +99,7 @@ class EngineFixture:
         if any(other[0] != key[0] or (other != key and not planned.path.served) for other in self._processes):
             self.end_processes()
         idle = self._processes.get(key)
-        if idle is not None and not idle.alive():
-            idle = None
+        idle = idle if idle and idle.alive() else None
         worker = Worker(planned, instance, log=self._log, timeout_s=TIMEOUT_S, clients=clients, runner=idle)
         self._processes[key] = worker.runner
         try:

@@ -1,9 +1,13 @@
-"""The result of a check, and the error with which a check fails."""
+"""The outcome of a check, and the error with which a check fails."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from rowpath.checks.conformance.fixture import EngineFixture
+from rowpath.runners.process import RunnerFailure
 
 
 class CheckFailed(Exception):
@@ -27,10 +31,20 @@ class Outcome:
     got: str = ""
     notes: dict[str, Any] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, name: str, broken: CheckFailed) -> Outcome:
-        """The failure."""
-        return cls(name, "failed", broken.what, str(broken.expected), str(broken.got))
+
+def outcome_of(name: str, fixture: EngineFixture, check: Callable[[], str]) -> Outcome:
+    """The outcome of a check, which returns why it does not apply, or nothing when it passes.
+
+    After a failure the next check gets a new process.
+    """
+    try:
+        reason = check()
+    except (CheckFailed, RunnerFailure) as failure:
+        fixture.end_processes()
+        if isinstance(failure, CheckFailed):
+            return Outcome(name, "failed", failure.what, str(failure.expected), str(failure.got))
+        return Outcome(name, "failed", "the runner answered with an error", "", str(failure))
+    return Outcome(name, "not applicable" if reason else "ok", reason)
 
 
 def expect_equal(what: str, got: object, expected: object) -> None:
@@ -43,3 +57,9 @@ def expect(what: str, holds: object, expected: object = "yes", got: object = "no
     """CheckFailed unless it holds."""
     if not holds:
         raise CheckFailed(what, expected, got)
+
+
+def expect_touch(what: str, touch: str, touches: Collection[int] | None) -> None:
+    """CheckFailed unless the touch sum is one of these; None: no one knows it."""
+    if touches is not None and int(touch, 16) not in touches:
+        raise CheckFailed(what, " or ".join(f"{each:016x}" for each in sorted(touches)), touch)

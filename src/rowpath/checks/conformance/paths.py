@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Literal
 
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
 from rowpath.engines import ENGINES
-from rowpath.engines.external.base import ExternalEngine
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import ineligible_reason, pruned, unavailable
-from rowpath.planning.instance_key import key_of
 from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
 
 # `values`: the default and each other value once; `pairs`: each two values of what shapes a statement and its result
@@ -45,30 +41,17 @@ def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> lis
     return found
 
 
-@cache
-def project_paths() -> tuple[PlannedPath, ...]:
-    """Those of all adapters, grouped by the instance of an engine that they share.
-
-    An adapter's further engines get fewer values: its first engine shows what combinations do. Engines with only
-    external servers are in where the URL of one is set.
-    """
-    every = []
-    for adapter in manifest.every_adapter():
-        for engine in adapter.engines:
-            if not isinstance(ENGINES[engine], ExternalEngine) or ENGINES[engine].availability().ok:
-                reach: Reach = "pairs" if engine == adapter.engines[0] else "values"
-                every += planned(adapter, reach, {"engine": (engine,)})
-    order = list(dict.fromkeys(key_of(each.path) for each in every))
-    return tuple(sorted(every, key=lambda each: order.index(key_of(each.path))))
-
-
 def default_paths(paths: tuple[PlannedPath, ...]) -> tuple[PlannedPath, ...]:
     """The first path of every adapter, engine and deployment."""
     first: dict[tuple[str, ...], PlannedPath] = {}
     for each in paths:
-        where = each.path.get("engine"), each.path.get("deployment")
-        first.setdefault((each.adapter.language, each.adapter.driver, *where), each)
+        first.setdefault(place_of(each), each)
     return tuple(first.values())
+
+
+def place_of(each: PlannedPath) -> tuple[str, ...]:
+    """Adapter, engine and deployment: what the paths of one default have in common."""
+    return each.adapter.language, each.adapter.driver, each.path.engine, each.path.deployment
 
 
 def reason_against(each: PlannedPath) -> str:

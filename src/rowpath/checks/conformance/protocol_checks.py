@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -12,7 +13,7 @@ from typing import Any
 from rowpath.checks.conformance.cases import case_named, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.mixed_load_checks import mixed_load
-from rowpath.checks.conformance.outcome import CheckFailed, Outcome, expect, expect_equal
+from rowpath.checks.conformance.outcome import CheckFailed, Outcome, expect, expect_equal, outcome_of
 from rowpath.engines import ENGINES
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
@@ -39,15 +40,7 @@ ProtocolCheck = Callable[[PlannedPath, EngineFixture], str]
 
 def check_protocol(name: str, planned: PlannedPath, fixture: EngineFixture) -> Outcome:
     """The result of one check on the path; after a failure the next one gets a new process."""
-    try:
-        reason = PROTOCOL_CHECKS[name](planned, fixture)
-    except CheckFailed as failure:
-        fixture.end_processes()
-        return Outcome.of(name, failure)
-    except RunnerFailure as failure:
-        fixture.end_processes()
-        return Outcome(name, "failed", "the runner answered with an error", "", str(failure))
-    return Outcome(name, "not applicable" if reason else "ok", reason)
+    return outcome_of(name, fixture, lambda: PROTOCOL_CHECKS[name](planned, fixture))
 
 
 def refused(what: str, ask: Callable[[], object]) -> RunnerFailure:
@@ -69,11 +62,8 @@ def say_hello(runner: Runner, **changed: Any) -> HelloReply:
 
 def bad_messages(planned: PlannedPath, fixture: EngineFixture) -> str:
     """Wrong versions are refused, nonsense is survived, and the end of stdin ends it in the middle of a sample."""
-    worker = fixture.exclusive(planned)
-    try:
+    with contextlib.closing(fixture.exclusive(planned)) as worker:
         _bad_messages(planned, fixture, worker)
-    finally:
-        worker.close()
     return ""
 
 
@@ -161,33 +151,32 @@ def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
     found = worker.facts()
     settings: dict[str, str] = found["settings"]
     expect("facts name the runtime", found["runtime"], "a runtime", "nothing")
-    engine, path = planned.path.get("engine"), planned.path
+    path, engine = planned.path, ENGINES[planned.path.engine]
     password = worker.instance.options(path).get("password")
     expect("facts hold no password", password is None or password not in str(found), "none", "it is there")
     if "threads" in planned.adapter.coordinates:
         expect_equal("the setting `threads`, read back", settings.get("threads"), path.get("threads"))
-    if engine in ("null", "file"):
+    if engine.is_floor:
         return ""
-    expect("facts name the driver's version", found["driver_version"], "a version", "nothing")
-    if path.get("deployment") == "file":
+    if path.deployment != "file" or path.version != "bundled":  # our own code has no version
+        expect("facts name the driver's version", found["driver_version"], "a version", "nothing")
+    if path.deployment == "file":
         return ""
     expect("facts name the engine's version", found["engine_version"], "a version", "nothing")
     if "scan" in planned.adapter.phases:  # which knows no transaction
         return ""
     if not path.get("result").startswith("cursor"):  # which lives in a transaction
         expect_equal("the setting `autocommit`", settings.get("autocommit"), "on")
-    if path.get("deployment") == "server" and path.get("tls") in ("on", "off") and "tls" in settings:
-        word = re.split(r"\W", settings["tls"])[0]
-        expect_equal("the setting `tls`, read back (its first word)", word, path.get("tls"))
-    if engine == "postgresql":
-        expect("the setting `tls` is read back", "tls" in settings)
-        expect_equal("the setting `TimeZone`", settings.get("TimeZone"), "UTC")
-    if path.get("durability") == "none" and engine == "postgresql":
-        expect_equal("the setting `synchronous_commit` with durability=none", settings.get("synchronous_commit"), "off")
-    if path.get("durability") == "none" and engine == "sqlite":
-        off = settings.get("synchronous") in ("0", "OFF")
-        expect("`synchronous` is off with durability=none", off, "OFF", settings.get("synchronous"))
+    if path.deployment == "server" and path.get("tls") in ("on", "off") and "tls" in settings:
+        expect_equal("the setting `tls`, read back (its first word)", _first_word(settings["tls"]), path.get("tls"))
+    for name, spellings in engine.settings(path.get("durability")).items():
+        value = _first_word(settings.get(name, ""))
+        expect(f"the setting `{name}`, read back (its first word)", value in spellings, " or ".join(spellings), value)
     return ""
+
+
+def _first_word(text: str) -> str:
+    return re.split(r"\W", text)[0]
 
 
 def statements(planned: PlannedPath, fixture: EngineFixture) -> str:

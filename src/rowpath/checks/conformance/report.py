@@ -17,7 +17,7 @@ from rowpath.checks.conformance.checks import check_case, serves
 from rowpath.checks.conformance.driver_behaviours import observe
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.outcome import Outcome
-from rowpath.checks.conformance.paths import default_paths
+from rowpath.checks.conformance.paths import default_paths, place_of
 from rowpath.checks.conformance.protocol_checks import ON_EVERY_PATH, PROTOCOL_CHECKS, check_protocol
 from rowpath.errors import RowpathError
 from rowpath.planning.availability import ineligible_reason, unavailable
@@ -124,20 +124,8 @@ def _heading(planned: PlannedPath, firsts: tuple[PlannedPath, ...]) -> str:
     """The adapter with the coordinates that vary; of another path than the default: those that differ from it."""
     path, adapter = planned.path, planned.adapter
     if planned in firsts:
-        words = [
-            adapter.language,
-            adapter.driver,
-            path.get("version"),
-            "on",
-            path.get("engine"),
-            path.get("deployment"),
-        ]
+        words = [adapter.language, adapter.driver, path.version, "on", path.engine, path.deployment]
         own = [f"{key}={path.get(key)}" for key in adapter.coordinates if path.get(key) != "none"]
         return " ".join([*words, *own])
-    default = next(
-        first.path
-        for first in firsts
-        if first.adapter == adapter and all(first.path.get(key) == path.get(key) for key in ("engine", "deployment"))
-    )
-    differing = [f"{key}={value}" for key, value in path.coordinates if default.get(key) != value]
-    return " ".join(["with", *differing])
+    default = next(first.path for first in firsts if place_of(first) == place_of(planned))
+    return " ".join(["with", *(f"{key}={value}" for key, value in path.coordinates if default.get(key) != value)])

@@ -13,7 +13,7 @@ from scipy import stats
 
 from rowpath.analysis.statistics.intervals import ALPHA, Interval, student
 from rowpath.analysis.statistics.ratios import log_ratios
-from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.planning.plan import PlannedPath
 
 PAIRS_PER_RUN = 6
@@ -43,7 +43,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 def _aa(bench: Bench, name: str, count: int) -> Iterator[Interval]:
     for _ in range(-(-count // PAIRS_PER_RUN)):
         paths = [_path(bench, name, str(number), BURN_NS) for number in range(2 * PAIRS_PER_RUN)]
-        _, records = bench.run(paths, "null.nothing", warm_cap_s=0.05)
+        _, records = bench.run(paths, NOTHING, warm_cap_s=0.05)
         for first, second in zip(paths[::2], paths[1::2], strict=True):
             yield compare_pair(records, first.path.id, second.path.id)
 
@@ -51,7 +51,7 @@ def _aa(bench: Bench, name: str, count: int) -> Iterator[Interval]:
 def _difference(bench: Bench, name: str, count: int) -> Iterator[Interval]:
     for _ in range(count):
         paths = [_path(bench, name, "slow", round(BURN_NS * 1.03)), _path(bench, name, "fast", BURN_NS)]
-        _, records = bench.run(paths, "null.nothing", sets=10, rounds=30, warm_cap_s=0.05)
+        _, records = bench.run(paths, NOTHING, sets=10, rounds=30, warm_cap_s=0.05)
         yield compare_pair(records, paths[0].path.id, paths[1].path.id)
 
 
@@ -69,4 +69,4 @@ def compare_pair(records: list[dict[str, Any]], first: str, second: str) -> Inte
 
 
 def _path(bench: Bench, name: str, label: str, burn_ns: int) -> PlannedPath:
-    return bench.path(name, "null", "null.nothing", name=label, label=label, burn_ns=str(burn_ns))
+    return bench.path(name, "null", NOTHING, name=label, label=label, burn_ns=str(burn_ns))

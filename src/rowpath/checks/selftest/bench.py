@@ -16,7 +16,7 @@ from rowpath.analysis.model import Analysis
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.execution.instances import EngineInstances
-from rowpath.execution.prepared_phases import PhaseCache
+from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.run import write_head
 from rowpath.execution.schedule import Schedule
 from rowpath.execution.worker import Worker
@@ -32,15 +32,36 @@ from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import adapter_of, availability, build, every_adapter, language
 from rowpath.workloads.workload_file import load_workload
 
+NOTHING = "null.nothing"  # the phase of the null adapter: its operations have a known cost
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one known answer came to; `passed` is None where this machine cannot ask the question."""
+    """The outcome of one known answer; `passed` is None where this machine cannot run the test."""
 
     passed: bool | None
     what: str
     figure: str
-    bar: str
+    bar: str = ""
+
+    @classmethod
+    def exactly(cls, what: str, value: float | None, truth: int, slack: int = 0) -> Verdict:
+        """A count that must be right to the last one, or to `slack`; None was not counted, and is wrong."""
+        passed = value is not None and abs(value - truth) <= slack
+        bar = f"exactly {truth:,}" if not slack else f"{truth:,} ± {slack}"
+        return cls(passed, what, f"{value:,.12g}" if value is not None else "not counted", bar)
+
+    @classmethod
+    def within(cls, what: str, value: float, least: float, most: float, form: str = ",.2f") -> Verdict:
+        """A figure that must lie between two others; `form`: the format of all three."""
+        return cls(least <= value <= most, what, f"{value:{form}}", f"{least:{form}} to {most:{form}}")
+
+    @classmethod
+    def either(
+        cls, what: str, seen: bool, expected: bool = True, words: tuple[str, str] = ("raised", "absent")
+    ) -> Verdict:
+        """What must be seen, or must not be; `words`: for both cases, by default those of a finding."""
+        return cls(seen == expected, what, words[not seen], words[not expected])
 
 
 class Bench:
@@ -61,7 +82,7 @@ class Bench:
         processes.stop_all()
 
     def languages(self) -> list[str]:
-        """The languages whose null adapter can run here."""
+        """The languages with a null adapter that can run here."""
         nulls = [adapter for adapter in every_adapter() if adapter.driver == "null"]
         return [adapter.language for adapter in nulls if availability(adapter, adapter.versions[0]).ok]
 
@@ -70,6 +91,12 @@ class Bench:
         for name in self.languages():
             if driver := language(name).selftest_driver:
                 yield name, driver
+
+    def without_compiler(self, what: str) -> list[Verdict]:
+        """A skipped verdict where the C null adapter cannot be built; empty where it can."""
+        if "c" in self.languages():
+            return []
+        return [Verdict(None, what, "the null adapter needs a C compiler", "apt-get install gcc libc6-dev")]
 
     def path(
         self, language_name: str, driver: str, phase: str, name: str = "", label: str = "", **coordinates: str
@@ -93,6 +120,10 @@ class Bench:
         path = AccessPath.of(given | first | coordinates, label)
         return PlannedPath(path, adapter, (phase,), name or f"{language_name} {driver} {label}".strip(), "all paths")
 
+    def work(self, phase: str, engine: str) -> PreparedPhase:
+        """The phase called `workload.phase`, ready for that engine."""
+        return self.phase_cache.prepared_workload(load_workload(PhaseName.of(phase).workload), engine).phases[phase]
+
     def build(self, *paths: PlannedPath) -> None:
         """Bring the paths' runners up to date."""
         build([(planned.adapter, planned.path.version) for planned in paths])
@@ -115,7 +146,7 @@ class Bench:
         clients: int = 0,
         **overrides: Any,
     ) -> Worker:
-        """A living, connected runner; `clients`: so many, for groups at work at once."""
+        """A living, connected runner; `clients`: of groups at work at once."""
         self.build(planned)
         how: dict[str, Any] = {"log": lambda _line: None, "timeout_s": 60.0, "environment": environment}
         worker = Worker(planned, instance, clients=clients, **how)
@@ -123,6 +154,20 @@ class Bench:
         worker.open(**overrides)
         worker.notice_server()
         return worker
+
+    def null_worker(
+        self,
+        language_name: str = "c",
+        environment: dict[str, str] | None = None,
+        options: dict[str, Any] | None = None,
+        **costs: int,
+    ) -> tuple[Worker, PreparedPhase]:
+        """A connected null adapter whose operations cost that, prepared; `options`: more of what `open` gets."""
+        planned = self.path(language_name, "null", NOTHING, **{name: str(value) for name, value in costs.items()})
+        worker = self.worker(planned, self.instance("null", "none"), environment, **options or {})
+        work = self.work(NOTHING, "null")
+        worker.prepare(work)
+        return worker, work
 
     def run(
         self,
@@ -137,18 +182,9 @@ class Bench:
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
         experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
         experiment = msgspec.structs.replace(experiment, client_groups=groups, stages=stages)
-        workload = PhaseName.of(phase).workload
-        plan = Plan(
-            experiment,
-            {workload: load_workload(workload)},
-            tuple(paths),
-            (),
-            (tuple(paths),),
-            (),
-            self._runs,
-            {},
-            False,
-        )
+        workload = load_workload(PhaseName.of(phase).workload)
+        members = tuple(paths)
+        plan = Plan(experiment, {workload.name: workload}, members, (), (members,), (), self._runs, {}, False)
         self.build(*paths)
         directory = RunDirectory(self.directory / f"run-{self._runs}")
         directory.create()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from rowpath.analysis.statistics.intervals import student
 from rowpath.checks.selftest.bench import Bench, Verdict
@@ -12,26 +11,8 @@ from rowpath.runners.protocol import SampleReply
 from rowpath.workloads.workload_file import load_workload
 
 TOLERANCE = 0.02
-WIDEST = 0.06  # half of the interval: what is wider says nothing of the tolerance
+WIDEST = 0.06  # half of the interval: a wider one decides nothing
 ROUNDS, MOST_ROUNDS = 10, 60
-
-
-@dataclass
-class Total:
-    """Time and operations of many blocks."""
-
-    ns: int = 0
-    operations: int = 0
-
-    def add(self, reply: SampleReply) -> None:
-        """One more block."""
-        self.ns += reply.ns
-        self.operations += reply.operations
-
-    @property
-    def each_ns(self) -> float:
-        """Time of an operation."""
-        return self.ns / self.operations
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
@@ -50,23 +31,26 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     log_ratios: dict[str, list[float]] = {name: [] for name in workers}
     while not _known(log_ratios, ROUNDS * (3 if full else 1)):
         # A round's time over its operations: a collector that comes every few blocks belongs to both figures.
-        short, long = ({name: Total() for name in workers} for _ in range(2))
+        short, long = ({name: list[SampleReply]() for name in workers} for _ in range(2))
         # The long block stands in the middle of the short ones, so that a machine that drifts slows both alike.
-        for totals, blocks, duration_ns in ((short, 10, 10_000_000), (long, 1, 500_000_000), (short, 10, 10_000_000)):
+        for replies, blocks, duration_ns in ((short, 10, 10_000_000), (long, 1, 500_000_000), (short, 10, 10_000_000)):
             for _ in range(blocks):
                 for name, worker in workers.items():
                     measured = worker.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=duration_ns)
-                    totals[name].add(measured.reply)
+                    replies[name].append(measured.reply)
         for name in workers:
-            log_ratios[name].append(math.log(short[name].each_ns / long[name].each_ns))
+            log_ratios[name].append(math.log(_operation_ns(short[name]) / _operation_ns(long[name])))
     return [judge(name, values) for name, values in log_ratios.items()]
+
+
+def _operation_ns(replies: list[SampleReply]) -> float:
+    return sum(reply.ns for reply in replies) / sum(reply.operations for reply in replies)
 
 
 def judge(name: str, log_ratios: Sequence[float]) -> Verdict:
     """Missed when the interval of short over long, one logarithm per round, lies wholly outside the tolerance.
 
-    A single round's ratio would judge the neighbours, which spread it by a tenth. An interval too wide to tell anything
-    is a miss too.
+    A single round's ratio would judge the neighbours, which spread it by a tenth. A wide interval is a miss too.
     """
     interval = student(log_ratios)
     assert interval is not None
@@ -80,7 +64,7 @@ def judge(name: str, log_ratios: Sequence[float]) -> Verdict:
 
 
 def _known(log_ratios: Mapping[str, Sequence[float]], rounds: int) -> bool:
-    """Whether there are so many rounds and each interval is as narrow as the tolerance; in any case after the most."""
+    """Whether the rounds suffice and each interval is as narrow as the tolerance; in any case after the most rounds."""
     intervals = [student(values) for values in log_ratios.values()]
     done = min((interval.sets if interval else 0 for interval in intervals), default=MOST_ROUNDS)
     narrow = all(interval is not None and interval.half_width <= TOLERANCE for interval in intervals)

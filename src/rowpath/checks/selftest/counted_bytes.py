@@ -38,17 +38,13 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     acked = struct.unpack_from("<Q", info, TCP_INFO_BYTES_ACKED)[0]
     arrived = struct.unpack_from("<Q", info, TCP_INFO_BYTES_RECEIVED)[0]
     return [
-        _equal("bytes sent, by the proxy", counts.bytes_sent, sent),
-        _equal("bytes received, by the proxy", counts.bytes_received, received),
-        _equal("round trips, by the proxy", counts.round_trips, repeats * len(TURNS)),
-        _equal("bytes received, by the kernel (TCP_INFO)", arrived, received),
+        Verdict.exactly("bytes sent, by the proxy", counts.bytes_sent, sent),
+        Verdict.exactly("bytes received, by the proxy", counts.bytes_received, received),
+        Verdict.exactly("round trips, by the proxy", counts.round_trips, repeats * len(TURNS)),
+        Verdict.exactly("bytes received, by the kernel (TCP_INFO)", arrived, received),
         # The kernel counts the connection's opening as one acknowledged byte.
-        _equal("bytes sent, by the kernel (TCP_INFO)", acked - 1, sent),
+        Verdict.exactly("bytes sent, by the kernel (TCP_INFO)", acked - 1, sent),
     ]
-
-
-def _equal(what: str, value: int, truth: int) -> Verdict:
-    return Verdict(value == truth, what, str(value), f"exactly {truth}")
 
 
 def _receive(stream: socket.socket, count: int) -> None:

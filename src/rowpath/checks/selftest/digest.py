@@ -50,9 +50,6 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
             worker.prepare(work)
             digest = worker.verify(work, 0, 1).digest
             worker.close()
-            same = digest == expected
-            passed = same if harm == "nothing" else not same
-            figure = "digest agrees" if same else "digest differs"
-            bar = "agrees" if harm == "nothing" else "differs"
-            verdicts.append(Verdict(passed, f"{harm}, {name}", figure, bar))
+            words = ("the digest agrees", "the digest differs")
+            verdicts.append(Verdict.either(f"{harm}, {name}", digest == expected, harm == "nothing", words))
     return verdicts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rowpath.checks.selftest.bench import Bench, Verdict
-from rowpath.checks.selftest.null_adapter import exactly, missing, ready
 from rowpath.machine.counters import disk, syncs
 from rowpath.runners import sync_counting
 
@@ -13,15 +12,16 @@ COSTS = ((4096, 0), (65_536, 1), (12_288, 3), (0, 2))  # bytes, syncs of each op
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """Whole pages, because the kernel counts a page when it is made dirty."""
-    if skipped := missing(bench, "disk writes"):
+    if skipped := bench.without_compiler("disk writes"):
         return skipped
     if syncs.probe() != syncs.MEANS:
-        return [Verdict(None, "syncs", syncs.probe(), "")]
+        return [Verdict(None, "syncs", syncs.probe())]
     verdicts = []
     for size, each in COSTS:
         counters = syncs.make_file(bench.directory / f"syncs-{size}-{each}")
-        written = str(bench.directory / "written")
-        worker, work = ready(bench, sync_counting.environment(counters), written, disk_bytes=size, syncs=each)
+        written = {"path": str(bench.directory / "written")}
+        counted = sync_counting.environment(counters)
+        worker, work = bench.null_worker("c", counted, written, disk_bytes=size, syncs=each)
         worker.sample(work, "warm", operations=1)
         before_bytes, before = worker.written_bytes(), syncs.read(counters)["total"]
         operations = OPERATIONS * (10 if full else 1)
@@ -29,11 +29,11 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         after_bytes, after = worker.written_bytes(), syncs.read(counters)["total"]
         worker.close()
         what = f"{operations} operations of {size:,} bytes and {each} syncs"
-        verdicts.append(exactly(f"{what}: syncs", after - before, operations * each))
+        verdicts.append(Verdict.exactly(f"{what}: syncs", after - before, operations * each))
         if before_bytes is None or after_bytes is None:
-            verdicts.append(Verdict(None, f"{what}: bytes", disk.probe(), ""))
+            verdicts.append(Verdict(None, f"{what}: bytes", disk.probe()))
         elif size and before_bytes == after_bytes:
-            verdicts.append(Verdict(None, f"{what}: bytes", f"{bench.directory} is kept in memory", ""))
+            verdicts.append(Verdict(None, f"{what}: bytes", f"{bench.directory} is kept in memory"))
         else:
-            verdicts.append(exactly(f"{what}: bytes", after_bytes - before_bytes, operations * size))
+            verdicts.append(Verdict.exactly(f"{what}: bytes", after_bytes - before_bytes, operations * size))
     return verdicts

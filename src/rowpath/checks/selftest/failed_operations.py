@@ -20,8 +20,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         instance.own_copy(planned.path)
         worker = bench.worker(planned, instance)
         worker.reset(insert)
-        source = "INSERT INTO mydata2_new SELECT KEY1, DATA1 FROM mydata2 WHERE rowid % 2 = 0"
-        worker.run([source])
+        worker.run(["INSERT INTO mydata2_new SELECT KEY1, DATA1 FROM mydata2 WHERE rowid % 2 = 0"])
         worker.prepare(insert)
         reply = worker.sample(insert, "steady", operations=50, first=0).reply
         exact = reply.operations == 25 and reply.failed == 25 and reply.failure is not None
@@ -30,7 +29,6 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         assert insert.after is not None
         worker.prepare(insert.after)
         rows = worker.verify(insert.after, 0, 1).rows
-        what = f"rows in the table afterwards, {name}"
-        verdicts.append(Verdict(rows == THERE_ALREADY + 25, what, str(rows), f"exactly {THERE_ALREADY + 25}"))
+        verdicts.append(Verdict.exactly(f"rows in the table afterwards, {name}", rows, THERE_ALREADY + 25))
         worker.close()
     return verdicts

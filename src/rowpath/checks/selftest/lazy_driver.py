@@ -26,23 +26,16 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     verdicts = []
     for name, expected in (("honest", True), ("lazy", False), ("cached", False)):
         ranked = any(row.name == name and row.rank > 0 for ranking in analysis.rankings for row in ranking.rows)
-        what = f"the {name} driver"
-        verdicts.append(
-            Verdict(
-                ranked == expected, what, "ranked" if ranked else "not ranked", "ranked" if expected else "not ranked"
-            )
-        )
+        verdicts.append(Verdict.either(f"the {name} driver", ranked, expected, ("ranked", "not ranked")))
     for name, finding in (("lazy", "values-not-read"), ("cached", "round-trips-not-as-declared")):
         raised = any(found.id == finding and name in found.paths for found in analysis.findings)
-        figure = "raised" if raised else "missing"
-        verdicts.append(Verdict(raised, f"the {name} driver: the finding {finding}", figure, "raised"))
+        verdicts.append(Verdict.either(f"the {name} driver: the finding {finding}", raised))
     return verdicts
 
 
 def _cheat(honest: PlannedPath, how: str) -> PlannedPath:
     start = manifest.command(honest.adapter, honest.path.version, honest.path)
-    source = start.environment["PYTHONPATH"]
-    environment = dict(start.environment) | {"PYTHONPATH": os.pathsep.join((source, str(CHEATS)))}
+    environment = start.environment | {"PYTHONPATH": os.pathsep.join((start.environment["PYTHONPATH"], str(CHEATS)))}
     words = [f"{name}={value}" for name, value in environment.items()]
     command = ["env", *words, *start.arguments[:-2]]
     adapter: Adapter = manifest.external(honest.adapter, f"{how}-psycopg", command)

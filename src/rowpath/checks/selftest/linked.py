@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from rowpath.checks.selftest.bench import Bench, Verdict
-from rowpath.checks.selftest.null_adapter import PHASE, missing
+from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.engines import ENGINES
 
 LINK = "2ms"
 ADDED_AT_MOST = 0.25  # more than stated: two more processes have to wake up on each way
 SESSIONS = {
-    "ping": ("null", PHASE, 1),
+    "ping": ("null", NOTHING, 1),
     "libpq": ("postgresql", "keyed.read", 1),
 }  # driver → engine, phase, round trips of an operation
 WITHIN = 0.10
@@ -17,8 +16,7 @@ WITHIN = 0.10
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """The ping-pong and a keyed read from C, each with and without the link."""
-    verdicts = missing(bench, "the link")
-    if verdicts:
+    if verdicts := bench.without_compiler("the link"):
         return verdicts
     for driver, (engine, phase, trips) in SESSIONS.items():
         here = ENGINES[engine].availability()
@@ -31,19 +29,14 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         ]
         analysis, records = bench.run(paths, phase, sets=6 if full else 4, rounds=10, warm_cap_s=0.3)
         if len(analysis.across_links) != 1:
-            verdicts.append(Verdict(False, f"{driver} over the link", "not both of its paths were measured", ""))
+            verdicts.append(Verdict(False, f"{driver} over the link", "not both of its paths were measured"))
             continue
         (found,) = analysis.across_links
         link = next(record for record in records if record["record"] == "link")
         more = link["round_trip_ns"] / link["stated_ns"] - 1
         verdicts += [
-            Verdict(0 <= more <= ADDED_AT_MOST, "the link's round trip over the stated", f"{more:.1%}", "0 to 25 %"),
-            Verdict(found.round_trips == trips, f"round trips, {driver}", f"{found.round_trips:g}", f"exactly {trips}"),
-            Verdict(
-                abs(found.ratio - 1) <= WITHIN,
-                f"measured over predicted, {driver}",
-                f"{found.ratio:.3f}",
-                f"within {WITHIN:.0%} of 1",
-            ),
+            Verdict.within("the link's round trip beyond the stated", more, 0, ADDED_AT_MOST, ".1%"),
+            Verdict.exactly(f"round trips, {driver}", found.round_trips, trips),
+            Verdict.within(f"measured over predicted, {driver}", found.ratio, 1 - WITHIN, 1 + WITHIN, ".3f"),
         ]
     return verdicts

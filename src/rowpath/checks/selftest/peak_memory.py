@@ -6,7 +6,6 @@ No figure is finer than the kernel's counters are.
 from __future__ import annotations
 
 from rowpath.checks.selftest.bench import Bench, Verdict
-from rowpath.checks.selftest.null_adapter import missing, ready
 from rowpath.machine.counters import memory
 
 TOLERANCE = 0.02
@@ -15,13 +14,13 @@ BYTES = (8 << 20, 200_000_000)
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """Against the same process when it did nothing."""
-    if skipped := missing(bench, "peak memory"):
+    if skipped := bench.without_compiler("peak memory"):
         return skipped
     if memory.probe() != memory.MEANS:
-        return [Verdict(None, "peak memory", memory.probe(), "")]
+        return [Verdict(None, "peak memory", memory.probe())]
     verdicts = []
     for taken in (*BYTES, 1 << 30) if full else BYTES:
-        worker, work = ready(bench, memory_bytes=taken)
+        worker, work = bench.null_worker(memory_bytes=taken)
         worker.sample(work, "warm", operations=1)
         with worker.peak_memory() as idle:
             pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rowpath.analysis.model import Result
-from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.machine import cpus, processes
 
 BURN_NS = 20_000
@@ -31,25 +31,25 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     quiet = {"burn_ns": str(BURN_NS)}
     pausing = quiet | {"pause_ns": str(PAUSE_NS), "pause_every": str(every)}
     paths = [
-        bench.path(name, "null", "null.nothing", name="pauses", label="pauses", **pausing),
-        bench.path(name, "null", "null.nothing", name="steady", label="steady", **quiet),
+        bench.path(name, "null", NOTHING, name="pauses", label="pauses", **pausing),
+        bench.path(name, "null", NOTHING, name="steady", label="steady", **quiet),
     ]
     sets = 12 if full else 4
-    own, _ = bench.run(paths, "null.nothing", sets=sets, rounds=100, warm_cap_s=0.1)
+    own, _ = bench.run(paths, NOTHING, sets=sets, rounds=100, warm_cap_s=0.1)
     mean, median, cpu = _excess(own.results)
-    raised = [finding for finding in own.findings if finding.id == "periodic-cost"]
+    raised = any(finding.id == "periodic-cost" for finding in own.findings)
     neighbour = processes.start([sys.executable, "-c", NEIGHBOUR], cpus=cpus.server_cpus())
     try:
-        beside, _ = bench.run([paths[1]], "null.nothing", sets=sets, rounds=100, warm_cap_s=0.1)
+        beside, _ = bench.run([paths[1]], NOTHING, sets=sets, rounds=100, warm_cap_s=0.1)
     finally:
         processes.stop(neighbour, processes.AT_ONCE)
-    foreign = [finding for finding in beside.findings if finding.id == "periodic-cost"]
+    foreign = any(finding.id == "periodic-cost" for finding in beside.findings)
     return [
-        Verdict(abs(median) <= 0.01, "own pause: the median", f"{median:+.1%}", "within 1 % of the path without"),
-        _near(mean, "own pause: the mean"),
-        _near(cpu, "own pause: CPU per operation"),
-        Verdict(bool(raised), "own pause: the finding periodic-cost", "raised" if raised else "missing", "raised"),
-        Verdict(not foreign, "a neighbour's: the finding periodic-cost", "raised" if foreign else "absent", "absent"),
+        Verdict.within("own pause: the median", median, -0.01, 0.01, "+.1%"),
+        Verdict.within("own pause: the mean", mean, 0.5 * SHARE, 1.5 * SHARE, "+.1%"),
+        Verdict.within("own pause: CPU per operation", cpu, 0.5 * SHARE, 1.5 * SHARE, "+.1%"),
+        Verdict.either("own pause: the finding periodic-cost", raised),
+        Verdict.either("a neighbour's: the finding periodic-cost", foreign, expected=False),
     ]
 
 
@@ -62,9 +62,3 @@ def _excess(results: tuple[Result, ...]) -> tuple[float, float, float]:
         return float(pauses / getattr(values["steady", metric], form) - 1)
 
     return ratio("time", "mean"), ratio("time", "median"), ratio("client_cpu", "mean")
-
-
-def _near(excess: float, what: str) -> Verdict:
-    lowest, highest = 0.5 * SHARE, 1.5 * SHARE
-    passed = lowest <= excess <= highest
-    return Verdict(passed, what, f"{excess:+.1%}", f"{SHARE:.0%} more, give or take half of it")

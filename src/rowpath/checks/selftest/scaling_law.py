@@ -20,7 +20,7 @@ NOISE, DRIFT = 0.01, 0.02  # of a block within its set; of the whole machine fro
 TRIALS = {False: 100, True: 400}
 CURVES = {
     "contention and coherence": Curve(1_000_000, 0.05, 0.01),
-    "contention alone": Curve(300_000, 0.30, 0.0),
+    "only contention": Curve(300_000, 0.30, 0.0),
     "straight": Curve(50_000, 0.0, 0.0),
 }
 
@@ -46,7 +46,7 @@ def made(curve: Curve, seed: str, clients: tuple[int, ...] = CLIENTS) -> list[di
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """Every curve many times: no bias, intervals that cover, and no law from too little."""
     trials = TRIALS[full]
-    # 95 % intervals cover at least so often, with 99 % certainty for all of them together.
+    # How often 95 % intervals cover at least, with 99 % certainty for all of them together.
     parameters = len(CURVES) * len(Bias._fields)
     least = int(stats.binom.ppf(0.01 / parameters, trials, 0.95))
     verdicts = []
@@ -56,7 +56,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
             verdicts.append(_covering(name, parameter, curve, found, least))
             verdicts.append(_unbiased(name, parameter, curve, found, bias))
     four = law(made(CURVES["straight"], "four", CLIENTS[:4]))
-    verdicts.append(Verdict(four is None, "four numbers of clients", "no law" if four is None else "a law", "no law"))
+    verdicts.append(Verdict.either("four numbers of clients", four is not None, False, ("a law", "no law")))
     seen = sum(
         fitted.coherence.known for seed in range(trials) if (fitted := law(made(CURVES["straight"], f"seen/{seed}")))
     )
@@ -78,4 +78,4 @@ def _unbiased(name: str, parameter: str, curve: Curve, found: list[Law], bias: f
     truth = getattr(curve, parameter)
     scale = truth if parameter == "rate_of_one" else 1.0
     off = (statistics.fmean(getattr(fitted, parameter).value for fitted in found) - truth) / scale
-    return Verdict(abs(off) <= bias, f"{name}, {parameter} off on average", f"{off:+.4f}", f"at most {bias:g}")
+    return Verdict.within(f"{name}, {parameter} off on average", off, -bias, bias, "+.4f")

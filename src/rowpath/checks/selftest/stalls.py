@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rowpath.checks.selftest.bench import Bench, Verdict, samples
-from rowpath.checks.selftest.null_adapter import PHASE
+from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, samples
 
 BURN_NS = 20_000
 STALL_NS = 20_000_000
@@ -22,22 +21,17 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     name = bench.languages()[0]
     verdicts = []
     for stalls in (True, False):
-        costs = {"burn_ns": str(BURN_NS)}
-        if stalls:
-            costs |= {"stall_ns": str(STALL_NS), "stall_every": str(EVERY)}
-        path = bench.path(name, "null", PHASE, label="stalls" if stalls else "calm", **costs)
-        analysis, records = bench.run([path], PHASE, sets=6 if full else 2, rounds=6, block_ms=BLOCK_MS, warm_cap_s=0.3)
-        blocks = samples(records, path.name, [path])
+        costs = {"stall_ns": str(STALL_NS), "stall_every": str(EVERY)} if stalls else {}
+        label = "stalls" if stalls else "calm"
+        path = bench.path(name, "null", NOTHING, label=label, burn_ns=str(BURN_NS), **costs)
+        how: dict[str, Any] = {"sets": 6 if full else 2, "rounds": 6, "block_ms": BLOCK_MS, "warm_cap_s": 0.3}
+        analysis, records = bench.run([path], NOTHING, **how)
         raised = any(finding.id == FINDING and path.name in finding.paths for finding in analysis.findings)
         what = f"the finding {FINDING}, {'with' if stalls else 'without'} the stall"
-        verdicts.append(Verdict(raised == stalls, what, "raised" if raised else "absent", _said(stalls)))
+        verdicts.append(Verdict.either(what, raised, stalls))
         if stalls:
-            verdicts += _figures(blocks)
+            verdicts += _figures(samples(records, path.name, [path]))
     return verdicts
-
-
-def _said(stalls: bool) -> str:
-    return "raised" if stalls else "absent"
 
 
 def _figures(blocks: list[dict[str, Any]]) -> list[Verdict]:
@@ -45,17 +39,8 @@ def _figures(blocks: list[dict[str, Any]]) -> list[Verdict]:
     # Waiting for the core after a sleep is the machine's doing.
     mean = sum(block["ns"] - (block["wait_ns"] or 0) for block in blocks) / sum(block["operations"] for block in blocks)
     share = (mean - BURN_NS) / (STALL_NS / EVERY)
+    least_ms, most_ms = STALL_NS / 1e6, 1.5 * STALL_NS / 1e6
     return [
-        Verdict(
-            STALL_NS <= longest <= 1.5 * STALL_NS,
-            "the least of the blocks' longest operations",
-            f"{longest / 1e6:.1f} ms",
-            "20 to 30 ms",
-        ),
-        Verdict(
-            abs(share - 1) <= SHARE_TOLERANCE,
-            "the stalls in the mean",
-            f"{share:.3f} of their share",
-            f"within {SHARE_TOLERANCE:.0%} of 1",
-        ),
+        Verdict.within("the least of the blocks' longest operations, ms", longest / 1e6, least_ms, most_ms, ".1f"),
+        Verdict.within("the stalls' share in the mean", share, 1 - SHARE_TOLERANCE, 1 + SHARE_TOLERANCE, ".3f"),
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rowpath.checks.selftest.bench import Bench, Verdict
-from rowpath.checks.selftest.null_adapter import exactly, missing, ready
 from rowpath.machine.counters import system_calls
 
 OPERATIONS = 50
@@ -13,23 +12,24 @@ REPETITIONS = 7
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """By the means that works here; strace may miss a call at either end."""
-    if skipped := missing(bench, "system calls"):
+    if skipped := bench.without_compiler("system calls"):
         return skipped
     if system_calls.probe() not in (system_calls.MEANS, system_calls.MEANS_STRACE):
-        return [Verdict(None, "system calls", system_calls.probe(), "")]
+        return [Verdict(None, "system calls", system_calls.probe())]
     slack = 0 if system_calls.probe() == system_calls.MEANS else system_calls.STRACE_SLACK
     overhead = _counted(bench, 0)
     verdicts = []
     for calls in (1, 7, 100, 5_000) if full else (1, 7, 100):
         counted = _counted(bench, calls)
         each = None if counted is None or overhead is None else counted - overhead
-        verdicts.append(exactly(f"{OPERATIONS} operations of {calls} calls each", each, OPERATIONS * calls, slack))
+        what = f"{OPERATIONS} operations of {calls} calls each"
+        verdicts.append(Verdict.exactly(what, each, OPERATIONS * calls, slack))
     return verdicts
 
 
 def _counted(bench: Bench, calls: int) -> int | None:
     """The least of some repetitions."""
-    worker, work = ready(bench, system_calls=calls)
+    worker, work = bench.null_worker(system_calls=calls)
     worker.sample(work, "warm", operations=OPERATIONS)
     found: list[int] = []
     for _ in range(REPETITIONS):

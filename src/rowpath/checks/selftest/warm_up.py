@@ -1,4 +1,4 @@
-"""10: the shapes of warming up are told apart: made series, and a real runner of each language."""
+"""10: the shapes of warming up are distinguished: made series, and a real runner of each language."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import random
 
 from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.execution.warm_up import classify, is_flat
-from rowpath.workloads.workload_file import load_workload
 
 BLOCKS = 120
 
@@ -30,13 +29,10 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     for shape in ("flat", "warm-up", "slowdown", "no steady state"):
         right = sum(classify(made(shape, seed)) == shape for seed in range(trials))
         verdicts.append(
-            Verdict(right >= 0.95 * trials, f"made series, {shape}", f"{right} of {trials}", "at least 95 % told right")
+            Verdict(right >= 0.95 * trials, f"made series, {shape}", f"{right} of {trials}", "at least 95 %")
         )
     for name in bench.languages():
-        planned = bench.path(name, "null", "null.nothing", burn_ns="20000")
-        work = bench.phase_cache.prepared_workload(load_workload("null"), "null").phases["null.nothing"]
-        worker = bench.worker(planned, bench.instance("null", "none", name))
-        worker.prepare(work)
+        worker, work = bench.null_worker(name, burn_ns=20_000)
         blocks = []
         for _ in range(400):
             reply = worker.sample(work, "warm", duration_ns=10_000_000).reply

@@ -76,6 +76,11 @@ class Postgresql(BackupWays):
         pooler_query="SELECT 'pooled' WHERE pg_backend_pid() <> {server_pid}",
     )
 
+    @override
+    def settings(self, durability: str) -> dict[str, tuple[str, ...]]:
+        always = {"TimeZone": ("UTC",), "tls": ("on", "off")}
+        return always | ({"synchronous_commit": ("off",)} if durability == "none" else {})
+
     def versions(self) -> tuple[str, ...]:
         """The wheel's without TLS and one with it; or only the one named."""
         if postgresql_programs.named() is not None:

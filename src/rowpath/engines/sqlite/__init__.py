@@ -97,6 +97,10 @@ class Sqlite(backups.BackupWays):
         return SqliteFile(self, durability, place)
 
     @override
+    def settings(self, durability: str) -> dict[str, tuple[str, ...]]:
+        return {"synchronous": ("0", "OFF")} if durability == "none" else {}
+
+    @override
     def settle_statements(self) -> list[str]:
         """The log goes back into the main file."""
         return ["PRAGMA wal_checkpoint(TRUNCATE)"]

@@ -1,4 +1,4 @@
-"""A cheat for the known-answer test: answers from a cache of its own, so that the server is asked only once per key."""
+"""A cheat for the known-answer test: answers from a cache of its own, so that the server answers only once per key."""
 
 from adapters.psycopg import Adapter as Honest
 

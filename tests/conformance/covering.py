@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from rowpath.checks.conformance.cases import Case, cases
 from rowpath.checks.conformance.checks import serves
-from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, default_paths
+from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, default_paths, place_of
 from rowpath.planning.plan import PlannedPath
 
 Value = tuple[str, str]
@@ -23,7 +23,7 @@ def covering(paths: Iterable[PlannedPath]) -> dict[str, tuple[Case, ...]]:
     chosen: dict[str, list[Case]] = {}
     for default in default_paths(paths):
         chosen[default.path.id] = [case for case in cases() if serves(case, default)]
-        others = [path for path in paths if path is not default and _place(path) == _place(default)]
+        others = [path for path in paths if path is not default and place_of(path) == place_of(default)]
         chosen |= _of_others(default, others)
     return {id_: tuple(found) for id_, found in chosen.items()}
 
@@ -38,15 +38,6 @@ def differing(planned: PlannedPath, default: PlannedPath) -> tuple[str, ...]:
     """The coordinates in which the path is not its default; the engine's version only where it is the one."""
     keys = [key for key, value in planned.path.coordinates if value != default.path.get(key)]
     return tuple(key for key in keys if key != "engine_version") or tuple(keys)
-
-
-def _place(planned: PlannedPath) -> tuple[str, ...]:
-    return (
-        planned.adapter.language,
-        planned.adapter.driver,
-        planned.path.get("engine"),
-        planned.path.get("deployment"),
-    )
 
 
 def _of_others(default: PlannedPath, others: list[PlannedPath]) -> dict[str, list[Case]]:

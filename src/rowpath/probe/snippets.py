@@ -13,13 +13,12 @@ import jinja2
 from rowpath.engines import ENGINES
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
-from rowpath.probe.snippets import details
 from rowpath.probe.target import Target
 from rowpath.runners.language import Language, SnippetDriver
 from rowpath.runners.manifest import language
 
 LONGEST_VALUE = 1024  # bytes that a buffer of a program holds where no length is declared
-UNLIMITED = 256  # rows a call where a program binds buffers and the path takes rows one by one
+SSLMODE = {"on": "require", "off": "disable"}
 
 
 def snippet(name: str, path: dict[str, str], target: Target, sql: str, columns: Sequence[ColumnSpec]) -> Snippet | None:
@@ -30,12 +29,10 @@ def snippet(name: str, path: dict[str, str], target: Target, sql: str, columns: 
     template = f"{driver.template or path['driver']}{header.source_suffix}.j2"
     if not (folder / template).is_file():
         return None
-    found = context(path, target, sql, columns)
-    found["run"] = run = how_to_run(header, driver)
-    found["about"] = (
-        f"The rows of a query by {name}, as measured by rowpath probe. {details.password_of(found)}".strip()
-    )
-    text = _environment(folder).get_template(template).render(found)
+    run = how_to_run(header, driver)
+    login = f" The password comes from the environment: {driver.password}." if target.user else ""
+    about = f"The rows of a query by {name}, as measured by rowpath probe.{login}"
+    text = _environment(folder).get_template(template).render(context(path, target, sql, columns), run=run, about=about)
     return Snippet(header.name, name, header.snippet_file, text, run)
 
 
@@ -47,12 +44,12 @@ def how_to_run(header: Language, driver: SnippetDriver) -> str:
 
 
 def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[ColumnSpec]) -> dict[str, Any]:
-    """What a template can ask for."""
+    """What a template can use: the path's settings, the target, the query."""
     facts = ENGINES[target.engine].probe
     form, _, size = path.get("fetch", "row").partition(":")
     kind, _, result_size = path.get("result", "whole").partition(":")
     lengths = [4 * column.length + 1 if column.length else LONGEST_VALUE for column in columns] or [LONGEST_VALUE]
-    found: dict[str, Any] = {
+    return {
         **{key: path.get(key, "none") for key in ("language", "driver", "statement", "format", "engine")},
         "implementation": path.get("implementation", ""),
         "copies": path.get("copy", "on"),
@@ -71,15 +68,27 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "database": target.database,
         "socket": target.socket if not target.host else "",
         "path": str(target.path or ""),
-        "tls": path.get("tls", "off"),
+        "driver_file": target.driver_file or "",
+        "connection": target.shown.removeprefix("odbc:"),
+        "sslmode": SSLMODE.get(path.get("tls", "off"), ""),
+        "conninfo": conninfo(path, target),
         "protocol": facts.protocol,
         "delimited": any(facts.files.values()),
         "delimiter": target.options.get("delimiter", "," if str(target.path).endswith(".csv") else "|"),
     }
-    found["conninfo"] = details.conninfo(found)
-    for family in (details.dbapi, details.jdbc, details.ado, details.odbc, details.duckdb):
-        found |= family(found)
-    return found
+
+
+def conninfo(path: dict[str, str], target: Target) -> str:
+    """libpq's connection string."""
+    words = {
+        "host": target.host or target.socket,
+        "port": target.port,
+        "dbname": target.database,
+        "user": target.user,
+        "sslmode": SSLMODE.get(path.get("tls", "off")),
+    }
+    texts = {key: str(value).replace("\\", "\\\\").replace("'", "\\'") for key, value in words.items() if value}
+    return " ".join(f"{key}='{text}'" if set(" '") & set(text) else f"{key}={text}" for key, text in texts.items())
 
 
 def _environment(folder: Path) -> jinja2.Environment:
