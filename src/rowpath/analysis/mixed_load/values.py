@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rowpath.analysis.mixed_load.model import RateTry
 from rowpath.analysis.mixed_load.stages import CLIENT, SERVER, StageRun
 from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.journal.mixed_load_records import ClientGroupRecord, RateTryRecord
@@ -72,7 +71,7 @@ def reference(run: StageRun, runs: list[StageRun]) -> StageRun | None:
 def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, ...]:
     """Every metric of groups that was measured; stages that were cut count where there are no whole ones."""
     found: dict[tuple[Place, str], GroupValues] = {}
-    whole = {(*key[1:], name) for key, name in _records(runs, cut=False)}
+    whole = {(*run.key[1:], name) for run in runs for name, record in run.groups.items() if not record.cut}
 
     def keep(place: Place, metric: str, number: int, value: float | None) -> None:
         path = journal.paths.get(place[0])
@@ -121,30 +120,18 @@ def tries(journal: Records) -> dict[tuple[str, str], dict[int, list[RateTryRecor
     return found
 
 
-def rate_try(record: RateTryRecord) -> RateTry:
-    """The record as reports show it."""
-    return RateTry(record.rate_per_s, record.reached, record.p50_ns, record.p99_ns, record.p999_ns)
-
-
 def interval(evidence: Evidence, positive: Iterable[float]) -> Interval | None:
     """Of values by set, on logarithms, at the run's confidence."""
     return student([math.log(value) for value in positive if value > 0], evidence.cells.confidence)
 
 
-def of_stages(evidence: Evidence, metric: str, group: str = "") -> dict[tuple[str, str], Mapping[int, float]]:
-    """A metric's values by set of all groups together (or of that one), by (path id, stage)."""
+def of_stages(evidence: Evidence, metric: str) -> dict[tuple[str, str], Mapping[int, float]]:
+    """A metric's values by set of all groups together, by (path id, stage)."""
     return {
         (each.path.path_id, each.stage): each.values
         for each in evidence.group_values
-        if each.metric == metric and each.client_group == group
+        if each.metric == metric and not each.client_group
     }
-
-
-def _records(runs: list[StageRun], cut: bool) -> Iterator[tuple[tuple[int, str, str], str]]:
-    for run in runs:
-        for name, record in run.groups.items():
-            if record.cut == cut:
-                yield run.key, name
 
 
 def _of_group(record: ClientGroupRecord, told: bool) -> dict[str, float | None]:
