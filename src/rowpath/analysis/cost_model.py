@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from dataclasses import dataclass
 
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Coefficient, CostModel, Predicted
-from rowpath.analysis.statistics.intervals import student
+from rowpath.analysis.statistics.intervals import mean_with_ends
 
 TERMS = ("operation", "row", "value", "byte")
 LEAST_SHAPES = 6
@@ -46,9 +45,8 @@ def cost_models(evidence: Evidence) -> tuple[CostModel, ...]:
         shapes: dict[str, Shape] = {}
         for phase in known.phases:
             where = path_id, asked.workload, phase.name
-            cell, counted = evidence.cells.get(*where, REGIME), evidence.counted.get(where)
-            sound = cell is not None and cell.costs and evidence.path_statuses.of(*where).status == "ok"
-            if cell is not None and sound and counted is not None and counted.shape is not None:
+            cell, counted = evidence.sound_cell(*where, REGIME), evidence.counted.get(where)
+            if cell is not None and counted is not None and counted.shape is not None:
                 cells[phase.name] = cell
                 shape = counted.shape
                 shapes[phase.name] = Shape(phase.name, shape.rows, shape.values, shape.payload_bytes)
@@ -105,8 +103,5 @@ def _median(cell: Cell) -> float:
 
 def coefficient(values: list[float]) -> Coefficient:
     """The mean over the sets with its interval; not `known` where it may as well be 0."""
-    interval = student(values)
-    mean = statistics.fmean(values)
-    told = interval is not None and math.isfinite(interval.low)  # one set has no interval
-    low, high = (interval.low, interval.high) if interval and told else (None, None)
+    mean, low, high = mean_with_ends(values)
     return Coefficient(mean, low, high, known=mean > 0 and (low is None or low > 0))

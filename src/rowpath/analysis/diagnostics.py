@@ -36,7 +36,7 @@ def trust(evidence: Evidence) -> dict[str, Any]:
         "intervals": {
             "confidence": evidence.cells.confidence,
             "stopped": "on width" if stops_on_width(evidence.journal) else "after a fixed number of sets",
-            "groups_of_sets": evidence.cells.groups,
+            "groups_of_sets": evidence.cells.batches,
         },
         "journal": {
             "outcome": evidence.journal.outcome or "the journal has no end record",

@@ -10,7 +10,7 @@ from rowpath.analysis.cells import Cell, Cells
 from rowpath.analysis.floors import AgainstFloor, against_floor
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.mixed_load.values import GroupValues
-from rowpath.analysis.model import RankedPath, Ranking
+from rowpath.analysis.model import Against, RankedPath, Ranking
 from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH
 from rowpath.journal.reader import Records
@@ -58,11 +58,23 @@ class Evidence:
 
     def sound(self) -> list[Cell]:
         """Cells that delivered what they should."""
-        return [
-            cell
-            for cell in self.cells.cells.values()
-            if self.path_statuses.of(*cell.key[:3]).status == "ok" and cell.costs
-        ]
+        return [cell for key in self.cells.cells if (cell := self.sound_cell(*key))]
+
+    def sound_cell(self, path_id: str, workload: str, phase: str, regime: str) -> Cell | None:
+        """The cell if it delivered what it should."""
+        cell = self.cells.get(path_id, workload, phase, regime)
+        right = self.path_statuses.of(path_id, workload, phase).status == "ok"
+        return cell if cell is not None and cell.costs and right else None
+
+    def per_operation(self, cell: Cell, name: str) -> float | None:
+        """A count of the cell's verification pass, per operation; None when it is not known."""
+        counted = self.counted.get(cell.key[:3])
+        return counted.each(name) if counted is not None else None
+
+    def against(self, cell: Cell, other: Cell | None) -> Against | None:
+        """The ratio of the cell's cost to another one's with its interval; None when the two never met."""
+        interval = self.cells.interval(cell, other) if other is not None else None
+        return Against(interval.ratio, interval.ratio_low, interval.ratio_high) if interval else None
 
     def path(self, path_id: str) -> PathRecord | None:
         """The record of a path."""

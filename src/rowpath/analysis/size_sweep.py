@@ -55,9 +55,7 @@ def lines(evidence: Evidence) -> list[Line]:
         cells = {
             rows: cell
             for phase, rows in sizes.items()
-            if (cell := evidence.cells.get(path_id, workload, phase, REGIME)) is not None
-            and cell.costs
-            and evidence.path_statuses.of(path_id, workload, phase).status == "ok"
+            if (cell := evidence.sound_cell(path_id, workload, phase, REGIME))
         }
         if len(cells) < LEAST_SIZES:
             continue
@@ -129,9 +127,5 @@ def _leaders(group: list[Line], least: int, most: int) -> Iterable[Leader]:
         rows, successor = min(following, key=lambda pair: pair[0])
         interval = crossing(leader, successor)
         leader = successor
-        yield Leader(
-            leader.path.name,
-            rows,
-            interval.ratio_low if interval else None,
-            interval.ratio_high if interval else None,
-        )
+        low, high = (interval.ratio_low, interval.ratio_high) if interval else (None, None)
+        yield Leader(leader.path.name, rows, low, high)

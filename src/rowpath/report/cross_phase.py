@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rowpath import text as fmt
 from rowpath.analysis.model import AcrossLink, Analysis, CostModel
+from rowpath.analysis.scaling import without_clients
 from rowpath.report.figures import Figure
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.growth import coefficient
@@ -46,7 +47,7 @@ def clients_figure(key: str, measured: Measured, names: list[str], lookup: Looku
         if len(found) > 1:
             first, name = family[0]
             deployment = lookup.coordinate(name, "deployment")
-            rows.append({"name": _without_clients(name, first), "deployment": deployment, "points": found})
+            rows.append({"name": without_clients(fmt.clean(name), first), "deployment": deployment, "points": found})
     if not rows:
         return None
     what = f"{measured.workload} {measured.phase}, {measured.regime}"
@@ -65,11 +66,6 @@ def _families(names: list[str], lookup: Lookup) -> list[list[tuple[int, str]]]:
         clients = coordinates.pop("clients", "1")
         families.setdefault(tuple(sorted(coordinates.items())), []).append((int(clients), name))
     return [sorted(family) for family in families.values() if len(family) > 1]
-
-
-def _without_clients(name: str, clients: int) -> str:
-    ending = f" {clients} client{'s' if clients > 1 else ''}"
-    return fmt.clean(name).removesuffix(ending)
 
 
 def link_grid(found: tuple[AcrossLink, ...]) -> Grid:

@@ -8,9 +8,8 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.contracts import made_once
-from rowpath.analysis.findings.wording import phase_text, phases_text
+from rowpath.analysis.findings.wording import interval_text, phase_text, phases_text
 from rowpath.analysis.model import Finding
-from rowpath.analysis.statistics.intervals import Interval
 from rowpath.journal.records import CountedRecord, WorkerRecord
 
 TRAVELS = 0.5  # texts per operation, from which on a statement that was prepared once is one no more
@@ -84,20 +83,16 @@ def _dearer_than_prepared(evidence: Evidence, proof: CountedRecord, counted: str
     interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
     if cell is None or twin is None or interval is None:
         return
-    ratio = _ratio_text(interval)
     yield Finding(
         "prepared-each-time",
         "note",
-        f"{cell.path.name} is prepared on each execution in {phase_text(cell)}: {ratio} the cost of {twin.path.name}",
+        f"{cell.path.name} is prepared on each execution in {phase_text(cell)}: "
+        f"{interval_text(interval)} the cost of {twin.path.name}",
         f"{counted}; {text.duration(cell.median)} against {text.duration(twin.median)} prepared once",
         "statement=bound parses and plans each time and sends the SQL text",
         evidence.rerun("statement=prepared"),
         (cell.path.name, twin.path.name),
     )
-
-
-def _ratio_text(interval: Interval) -> str:
-    return f"{text.ratio(interval.ratio)} ({text.interval(interval.ratio_low, interval.ratio_high)})"
 
 
 def _twin(evidence: Evidence, cell: Cell, **changed: str) -> Cell | None:
@@ -122,14 +117,14 @@ def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
         interval = evidence.cells.interval(cell, twin) if twin is not None else None
         if twin is None or interval is None or interval.low <= 0:
             continue
-        calls, fewer = _system_calls(evidence, cell), _system_calls(evidence, twin)
+        calls, fewer = (evidence.per_operation(each, "system_calls") for each in (cell, twin))
         if calls is None or fewer is None or calls - fewer < STACK_LOOKUP_CALLS:
             continue
         yield Finding(
             "main-thread-stack",
             "warning",
             f"{cell.path.name} is slower on the main thread in {phase_text(cell)}: "
-            f"{_ratio_text(interval)} the cost of {twin.path.name}",
+            f"{interval_text(interval)} the cost of {twin.path.name}",
             f"{text.count(calls)} system calls an operation on the main thread, {text.count(fewer)} on a thread of "
             f"its own; {text.duration(cell.median)} against {text.duration(twin.median)}",
             "the library looks up its thread's stack (pthread_getattr_np) on every call; for the main thread the C "
@@ -137,12 +132,6 @@ def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
             evidence.rerun("thread=worker,main"),
             (cell.path.name, twin.path.name),
         )
-
-
-def _system_calls(evidence: Evidence, cell: Cell) -> float | None:
-    """Per operation, by the cell's proof."""
-    proof = evidence.counted.get(cell.key[:3])
-    return proof.each("system_calls") if proof is not None else None
 
 
 def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:

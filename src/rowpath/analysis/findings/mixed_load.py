@@ -10,7 +10,6 @@ from rowpath.analysis.findings.wording import ratio_text, syncs_explain, syncs_t
 from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.analysis.model import Finding
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, ClientGroupRecord, KillRecord
-from rowpath.journal.records import PathRecord
 from rowpath.model.grouping import grouped
 
 STALL_S = 1.0
@@ -63,7 +62,9 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
             stalled.setdefault(each.path_id, []).append(each)
     for path_id, cases in stalled.items():
         longest, *others = sorted(cases, key=lambda each: -each.longest_stall_s)
-        backup = any(one.path_id == path_id and one.stage == longest.stage for one in _backups(evidence))
+        backup = any(
+            one.path_id == path_id and one.stage == longest.stage for one in evidence.journal.all(BackupRecord)
+        )
         also = [f"{each.client_group} {_stood(each)} in '{each.stage}'" for each in others[:STALLS_TOLD]]
         rest = len(others) - STALLS_TOLD
         yield Finding(
@@ -133,10 +134,6 @@ def _busy(evidence: Evidence, each: GroupFigures) -> str:
     return f"; both sides use {cores:.2f} cores in '{each.stage}'"
 
 
-def _backups(evidence: Evidence) -> list[BackupRecord]:
-    return evidence.journal.all(BackupRecord)
-
-
 def operations_refused(evidence: Evidence) -> Iterator[Finding]:
     """Operations that failed or were refused, by kind; they are in no rate."""
     killed = _killed(evidence)
@@ -168,6 +165,7 @@ def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
             continue
         path = evidence.path(record.path_id)
         durability = path.coordinates.get("durability", "none") if path else "none"
+        promised = path is not None and "full" in path.durabilities
         allowed = record.when == "kill" and durability == "none" and not record.doubled
         what = [f"{text.count(record.lost)} lost"] if record.lost else []
         what += [f"{text.count(record.doubled)} applied more than once"] if record.doubled else []
@@ -182,14 +180,9 @@ def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
             f"{text.count(record.in_doubt)} more in doubt, {text.count(record.rows)} rows read"
             + (f"; {record.reason}" if record.reason and what else ""),
             "a commit returns before the log is on the disk" if record.when == "kill" else "",
-            evidence.rerun("durability=full" if allowed and _durable(path) else ""),
+            evidence.rerun("durability=full" if allowed and promised else ""),
             (name,),
         )
-
-
-def _durable(path: PathRecord | None) -> bool:
-    """Whether the path's engine can promise that acknowledged writes survive a kill."""
-    return path is not None and "full" in path.durabilities
 
 
 _WHEN = {"end": "at the end of a run", "kill": "after a kill", "backup": "in a restored backup"}
@@ -197,7 +190,8 @@ _WHEN = {"end": "at the end of a run", "kill": "after a kill", "backup": "in a r
 
 def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
     """Backups that failed, or whose restored database does not hold what it must."""
-    for record in _backups(evidence):
+    backups: list[BackupRecord] = evidence.journal.all(BackupRecord)
+    for record in backups:
         checked = record.checked
         wrong = checked is not None and (checked.lost or checked.doubled)
         if record.stopped or (record.ok and record.restored is not False and not wrong):

@@ -9,7 +9,7 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
-from rowpath.analysis.findings.wording import phase_text, syncs_explain, syncs_text
+from rowpath.analysis.findings.wording import phase_text, ratio_text, syncs_explain, syncs_text
 from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.model import Finding
 from rowpath.journal.records import NoiseRecord, SampleRecord
@@ -58,7 +58,7 @@ def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
         surely = each.low if slower else each.high
         if surely is None or (surely <= 1 + LINK_WITHIN if slower else surely >= 1 - LINK_WITHIN):
             continue
-        off = f"{text.ratio(each.ratio)} ({text.interval(each.low, each.high)})"
+        off = ratio_text(each.ratio, each.low, each.high)
         yield Finding(
             "link-not-as-predicted",
             "warning",
@@ -95,8 +95,7 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
     """Durable writes that wait mostly for the disk: the syncs' measured cost explains the time, the CPU does not."""
     cost = evidence.journal.sync_cost
     for cell in evidence.sound() if cost is not None else ():
-        proof = evidence.counted.get(cell.key[:3])
-        syncs = proof.each("syncs") if proof is not None else None
+        syncs = evidence.per_operation(cell, "syncs")
         cpu = statistics.median(_cpu_each(sample) for sample in cell.samples()) if cell.costs else 0.0
         took = cell.median
         durable = cell.path.coordinates.get("durability") == "full" and evidence.writes(*cell.key[1:3])
@@ -152,7 +151,7 @@ def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
             continue
         limit = max(STALL_RATIO * cell.median, STALL_LEAST_NS)
         # Whether a server waited for a core is not known: sets in which a mere loop stalled as long say nothing of it.
-        excluded = gaps if cell.path.coordinates.get("deployment") == "server" else set()
+        excluded = gaps if cell.served else set()
         samples = [sample for sample in cell.every_sample() if sample.set not in excluded]
         stalled = [sample for sample in samples if sample.max_ns >= limit and _not_waiting(sample)]
         if 2 * len({sample.set for sample in stalled}) > len({sample.set for sample in samples}):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rowpath import text
 from rowpath.analysis.cells import Cell
-from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval
 from rowpath.journal.record_base import InSet
 
 SYNCS_LEAST = 0.95  # per operation
@@ -30,10 +30,15 @@ def words(items: Iterable[str]) -> str:
     return " and ".join([mark.join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
 
 
-def ratio_text(ratio: float, low: float | None, high: float | None, sets: int) -> str:
-    """A ratio with its interval: `0.34× (0.31–0.37)`; with fewer sets than claims need it says so."""
+def ratio_text(ratio: float | None, low: float | None, high: float | None, sets: int = SETS_FOR_CLAIMS) -> str:
+    """A ratio with its interval: `0.34× (0.31–0.37)`; fewer `sets` than claims need are marked as provisional."""
     ends = text.interval(low, high) or "no interval"
     return f"{text.ratio(ratio)} ({ends}{'' if sets >= SETS_FOR_CLAIMS else ', provisional'})"
+
+
+def interval_text(interval: Interval) -> str:
+    """The same of an estimate, however many sets it is from."""
+    return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high)
 
 
 def syncs_explain(syncs: float, each_ns: float, took_ns: float) -> bool:
