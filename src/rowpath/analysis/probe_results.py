@@ -25,10 +25,9 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     if not records:
         return None
     tried = with_ratios([record.tried for record in records if record.tried is not None], evidence.rankings)
-    languages = _languages(tried, results)
     return Probe(
         tried=tried,
-        languages=languages,
+        languages=_languages(tried, results),
         settings=settings(tried),
         at_round_trips=tuple(_at_round_trips(results)),
         digest_groups=tuple(record.digest_group for record in records if record.digest_group is not None),
@@ -37,23 +36,20 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     )
 
 
-def probe_sentences(probe: Probe | None) -> tuple[str, ...]:
+def probe_sentences(probe: Probe | None) -> Iterator[str]:
     """What was found in a sentence, and what cannot be known."""
     if probe is None:
-        return ()
+        return
     looked = sum(1 for each in probe.tried if each.step)
     found = [
         f"{best.language}: {best.name} at {fmt.duration(best.time_ns)} ({fmt.ratio(best.ratio)})"
         for best in probe.languages
     ]
-    told = f"Of {len(probe.tried)} settings {looked} were tried; the fastest per language: {'; '.join(found)}."
-    agree = len(probe.digest_groups) <= 1
-    differ = (
-        ()
-        if agree
-        else (f"The paths delivered {len(probe.digest_groups)} different sets of rows: see 'Delivered rows'.",)
-    )
-    return (*((told,) if found else ()), *differ, *probe.limits)
+    if found:
+        yield f"Of {len(probe.tried)} settings {looked} were tried; the fastest per language: {'; '.join(found)}."
+    if len(probe.digest_groups) > 1:
+        yield f"The paths delivered {len(probe.digest_groups)} different sets of rows: see 'Delivered rows'."
+    yield from probe.limits
 
 
 def _times(results: Sequence[Result]) -> dict[str, Result]:
@@ -89,8 +85,7 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
             found.append(msgspec.structs.replace(each, step=FULL, ratio=of(each.name), low=None, high=None))
         elif each.ratio is not None:
             scale = of(each.name) / each.ratio
-            ends = (None if end is None else end * scale for end in (each.low, each.high))
-            low, high = ends
+            low, high = (None if end is None else end * scale for end in (each.low, each.high))
             found.append(msgspec.structs.replace(each, ratio=of(each.name), low=low, high=high))
         else:
             found.append(each)

@@ -180,10 +180,10 @@ def _law(evidence: Evidence, sound: dict[int, Cell]) -> tuple[ScalingLaw | None,
 def sentences(found: tuple[Scaling, ...]) -> Iterator[str]:
     """The verdict on each retrieval in parts: the most that it gained, with how many clients, on how many cores."""
     for scaling in found:
-        told = [level for level in scaling.levels if level.speed_up is not None]
-        if not told:
+        gains = [level for level in scaling.levels if level.speed_up is not None]
+        if not gains:
             continue
-        best = max(told, key=lambda level: level.speed_up or 0.0)
+        best = max(gains, key=lambda level: level.speed_up or 0.0)
         interval = f" ({best.low:.2f}–{best.high:.2f})" if best.low is not None and best.high is not None else ""
         gain = f"{best.speed_up:.2f}{interval} times as fast as in one"
         if best.low is None or best.low <= 1:

@@ -10,6 +10,7 @@ from rowpath.analysis.findings.memory import growth, rows_each
 from rowpath.analysis.findings.wording import phase_text, words
 from rowpath.analysis.model import Finding
 from rowpath.journal.records import CountedRecord, PathRecord
+from rowpath.model.grouping import grouped
 from rowpath.model.workload import Phase
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
@@ -189,17 +190,12 @@ def result_buffered_whole(evidence: Evidence) -> Iterator[Finding]:
             continue
         result = path.coordinates.get("result", "none")
         declared = result in ("whole", "none")
+        stated = f", as result={result} declares" if declared else f" although result={result}"
+        stated = "" if result == "none" else stated
         yield Finding(
             "result-buffered-whole",
             "note" if declared else "warning",
-            f"{path.name} holds a whole result in memory"
-            + (
-                ""
-                if result == "none"
-                else f", as result={result} declares"
-                if declared
-                else f" although result={result}"
-            ),
+            f"{path.name} holds a whole result in memory{stated}",
             f"{grown.large} of {grown.rows:.0f} rows peaks {text.size(grown.bytes)} above {grown.small}; "
             f"its payload is {text.size(grown.payload_bytes)}",
             "memory grows with the number of rows",
@@ -210,11 +206,9 @@ def result_buffered_whole(evidence: Evidence) -> Iterator[Finding]:
 
 def confounded_version(evidence: Evidence) -> Iterator[Finding]:
     """Drivers that carry their own build of the engine."""
-    reasons: dict[str, list[str]] = {}
-    for path in evidence.journal.paths.values():
-        if path.confounded:
-            reasons.setdefault(path.confounded, []).append(path.name)
-    for reason, names in reasons.items():
+    confounded = (path for path in evidence.journal.paths.values() if path.confounded)
+    for reason, paths in grouped(confounded, lambda path: path.confounded).items():
+        names = tuple(path.name for path in paths)
         yield Finding(
             "confounded-version",
             "note",
@@ -222,7 +216,7 @@ def confounded_version(evidence: Evidence) -> Iterator[Finding]:
             reason,
             "a difference from other paths may come from the driver or from the engine's build",
             "rowpath list paths",
-            tuple(names),
+            names,
         )
 
 

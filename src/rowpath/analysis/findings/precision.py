@@ -70,7 +70,7 @@ def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
     warm_ups = evidence.journal.all(WarmRecord)
     every = Counter(warm.path_id for warm in warm_ups)
     unsettled = Counter(warm.path_id for warm in warm_ups if warm.shape in ("slowdown", "no steady state"))
-    many = {path_id: count for path_id, count in unsettled.items() if count > UNSETTLED_MOST * every[path_id]}
+    many = {path_id: unsettled[path_id] for path_id in every if unsettled[path_id] > UNSETTLED_MOST * every[path_id]}
     if many:
         names = [evidence.name(path_id) for path_id in many]
         yield Finding(
