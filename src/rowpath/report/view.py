@@ -8,7 +8,6 @@ from collections.abc import Callable
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.findings import SEVERITIES
 from rowpath.analysis.model import Analysis, Finding, RankedPath, Ranking
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
@@ -97,7 +96,7 @@ def view(analysis: Analysis) -> View:
         title=_title(analysis),
         facts=_facts(analysis),
         verdict=tuple(fmt.clean(sentence) for sentence in analysis.verdict),
-        findings=tuple(sorted(map(_cleaned, analysis.findings), key=lambda found: SEVERITIES.index(found.severity))),
+        findings=tuple(map(_cleaned, analysis.findings)),
         operations=_operations(analysis, lookup),
         across=_across(analysis, lookup),
         mixed_load=_groups(analysis),

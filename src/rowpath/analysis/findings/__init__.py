@@ -65,10 +65,10 @@ RULES: dict[str, Rule] = {
     "missing-path": correctness.missing_path,
 }
 
-SEVERITIES = ("error", "warning", "note")
+_SEVERITIES = ("error", "warning", "note")
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """What every rule found, errors first; within a severity in the order of `RULES`."""
     found = [finding for rule in RULES.values() for finding in rule(evidence)]
-    return tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
+    return tuple(sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity)))
