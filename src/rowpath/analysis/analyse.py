@@ -1,4 +1,4 @@
-"""From a run directory to everything that the reports show: the journal alone is read."""
+"""From a run directory to everything that the reports show: only the journal is read."""
 
 from __future__ import annotations
 

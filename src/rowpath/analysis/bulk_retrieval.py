@@ -73,14 +73,16 @@ def _retrieval(evidence: Evidence, where: Where, cells: list[Cell]) -> Retrieval
     coordinates = cells[0].path.coordinates
     aggregate = _aggregate(evidence, where, coordinates)
     drain = floors[0] if floors else None
-    said = [f"{key}={coordinates[key]}" for key in ALIKE[3:] if coordinates.get(key, "none") not in ("none", "off")]
+    conditions = [
+        f"{key}={coordinates[key]}" for key in ALIKE[3:] if coordinates.get(key, "none") not in ("none", "off")
+    ]
     deployment = coordinates.get("deployment", "none")
     rows = max((metrics.rows_each(cell) for cell in contenders), default=0.0)
     return Retrieval(
         *where,
         engine=coordinates.get("engine", ""),
         deployment=deployment,
-        conditions=", ".join(said),
+        conditions=", ".join(conditions),
         rows=rows,
         paths=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in contenders),
         floors=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in floors),

@@ -1,4 +1,4 @@
-"""Everything that was worked out of a journal, for the rules and sentences that are derived from it."""
+"""Everything that was derived from a journal, for the rules and sentences that use it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from rowpath.model.workload import Phase
 
 @dataclass
 class Evidence:
-    """A run's journal with its cells, path_statuses and (once made) rankings and what its groups did."""
+    """A run's journal with its cells, path statuses and, once made, its rankings and what its groups did."""
 
     directory: Path
     journal: Records
     cells: Cells
     path_statuses: PathStatuses
     counted: dict[tuple[str, str, str], CountedRecord]
-    together: tuple[str, ...] = ()  # coordinates that part no comparison although they would
+    together: tuple[str, ...] = ()  # coordinates that split no comparison although they would
     rankings: tuple[Ranking, ...] = ()
     mixed_load: MixedLoadReport | None = None  # of groups at work at once
     group_values: tuple[GroupValues, ...] = ()
@@ -86,7 +86,7 @@ class Evidence:
         return record.name if record else path_id
 
     def phase(self, record: InSet) -> Phase | None:
-        """The phase of a record as its workload defines it; None when the journal does not say."""
+        """The phase of a record as its workload defines it; None when the journal does not have it."""
         return self.journal.run.phase(record.workload, record.phase)
 
     def writes(self, workload: str, phase: str) -> bool:

@@ -76,6 +76,6 @@ def _link(cell: Cell) -> str:
 
 
 def _twin(cell: Cell) -> tuple[object, ...]:
-    """What two cells have in common that differ in the link alone."""
+    """What two cells have in common that differ only in the link."""
     others = (each for each in cell.path.coordinates.items() if each[0] != "link" and each[1] != "none")
     return (*cell.key[1:], *sorted(others))

@@ -74,16 +74,18 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
                 found.append(maker.result("time"))
             else:
                 found += _timed(maker, cell)
-    told = _methods(evidence)
+    methods = _methods(evidence)
     for where, series in metrics.of_phases(evidence).items():
         if where[0] in evidence.journal.paths:
             for metric, values in series.items():
                 regime = "steady" if metric.startswith("warm_up") else "none"
-                found.append(_Maker(evidence, where, regime).estimated(metric, values, told.get((where, metric), "")))
+                found.append(
+                    _Maker(evidence, where, regime).estimated(metric, values, methods.get((where, metric), ""))
+                )
     for where, proof in evidence.counted.items():
         if where[0] in evidence.journal.paths:
             for metric, value in metrics.exact(evidence, where).items():
-                found.append(_Maker(evidence, where, "none").exact(metric, value, _told(proof.method, metric)))
+                found.append(_Maker(evidence, where, "none").exact(metric, value, _method(proof.method, metric)))
     return (*found, *_by_path(evidence), *_in_parts(evidence), *_of_groups(evidence))
 
 
@@ -161,8 +163,8 @@ def _timed(maker: _Maker, cell: Cell) -> Iterator[Result]:
             yield maker.estimated(metric, values, best=best, mean=metrics.mean_of(cell, metric))
 
 
-def _told(method: str | dict[str, Any], metric: str) -> str:
-    """The method of a metric, where a record tells them for each or for all of its metrics."""
+def _method(method: str | dict[str, Any], metric: str) -> str:
+    """The method of a metric, where a record has one for each or one for all of its metrics."""
     if isinstance(method, str):
         return method
     names = (metric, metric.partition("_")[0], *COLLECTORS.get(metric, ()))
@@ -170,14 +172,14 @@ def _told(method: str | dict[str, Any], metric: str) -> str:
 
 
 def _methods(evidence: Evidence) -> dict[tuple[Where, str], str]:
-    """How memory and deferred cost were obtained, where their records say so themselves."""
-    told: dict[tuple[Where, str], str] = {}
+    """How memory and deferred cost were obtained, as their own records state it."""
+    methods: dict[tuple[Where, str], str] = {}
     for memory in evidence.journal.all(MemoryRecord):
         for metric in ("client_peak_memory", "server_peak_memory"):
-            told[memory.where, metric] = _told(memory.method, metric)
+            methods[memory.where, metric] = _method(memory.method, metric)
     for settle in evidence.journal.all(SettleRecord):
-        told[settle.where, "deferred"] = told[settle.where, "disk_written"] = settle.method
-    return told
+        methods[settle.where, "deferred"] = methods[settle.where, "disk_written"] = settle.method
+    return methods
 
 
 def _in_parts(evidence: Evidence) -> Iterator[Result]:
@@ -195,7 +197,7 @@ def _in_parts(evidence: Evidence) -> Iterator[Result]:
 
 
 def _of_groups(evidence: Evidence) -> Iterator[Result]:
-    """Every metric of groups; of wrong or failed ones the rate alone, without a figure."""
+    """Every metric of groups; of wrong or failed ones only the rate, without a figure."""
     for each in evidence.group_values:
         maker = _Maker(evidence, each.where, "steady")
         maker.common |= {"stage": each.stage, "client_group": each.client_group}

@@ -80,7 +80,7 @@ def middle(values: Values | None) -> float | None:
 
 
 def per_row(values: Values | None, rows: float) -> float | None:
-    """What a metric of operations comes to for each of so many rows; None where either is not known."""
+    """A metric of an operation divided by its rows; None where either is not known."""
     each = middle(values)
     return each / rows if each is not None and rows else None
 

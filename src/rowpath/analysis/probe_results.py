@@ -1,4 +1,4 @@
-"""What a probe found beside its rankings, worked out of the run directory alone."""
+"""What a probe found beside its rankings, derived only from the run directory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rowpath.model.probe import AtRoundTrip, LanguageBest, Probe, Setting, Tried
 ROUND_TRIP_TIMES_MS = (0.1, 0.5, 1.0, 5.0, 20.0)
 FULL = "full sets"
 NO_SETTINGS = ("engine", "engine_version", "deployment", "language", "driver", "version", "placement", "label")
-WORTH_SAYING = 1.02  # a setting that changes less did not matter
+WORTH_SHOWING = 1.02  # a setting that changes less did not matter
 
 
 def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
@@ -63,7 +63,7 @@ def _times(results: Sequence[Result]) -> dict[str, Result]:
 
 
 def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[TriedPath, ...]:
-    """Everything relative to the fastest of all, over all fetch forms; finalists by what the full sets say of them.
+    """Everything relative to the fastest of all, over all fetch forms; finalists by their full sets.
 
     Others were compared with an anchor: their ratio to it × the anchor's own.
     """
@@ -111,7 +111,7 @@ def _languages(tried: Sequence[TriedPath], results: Sequence[Result]) -> tuple[L
 
 
 def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:
-    """For each coordinate the widest ratio between two paths that differ in it alone; the weightiest first."""
+    """For each coordinate the widest ratio between two paths that differ only in it; the weightiest first."""
     found: dict[str, Setting] = {}
     known = [each for each in tried if each.ratio is not None and each.status == "ok"]
     by_rest: dict[tuple[str, tuple[tuple[str, str], ...]], list[TriedPath]] = {}
@@ -123,7 +123,7 @@ def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:
     for (key, _rest), alike in by_rest.items():
         better, worse = (choose(alike, key=lambda each: each.ratio or math.inf) for choose in (min, max))
         ratio = (worse.ratio or 1.0) / (better.ratio or 1.0)
-        if better.path[key] != worse.path[key] and ratio > max(WORTH_SAYING, found[key].ratio if key in found else 0):
+        if better.path[key] != worse.path[key] and ratio > max(WORTH_SHOWING, found[key].ratio if key in found else 0):
             step = better.step if worse.step == FULL else worse.step
             driver = f"{better.path['language']} {better.path['driver']}"
             found[key] = Setting(key, better.path[key], worse.path[key], ratio, driver, step)

@@ -18,7 +18,7 @@ Family = dict[int, PathRecord]  # by clients
 
 
 def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
-    """One per union phase and per paths that differ in nothing but the number of clients; steady where there is it."""
+    """One per union phase and per paths that differ only in the number of clients; steady where that was measured."""
     return tuple(
         _scaling(evidence, workload, phase, family)
         for workload, phase in _unions(evidence)
@@ -30,16 +30,16 @@ def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
 
 def _unions(evidence: Evidence) -> list[tuple[str, str]]:
     run = evidence.journal.run
-    asked = [name.partition(".") for name in run.experiment.phases]
+    names = [name.partition(".") for name in run.experiment.phases]
     return [
         (workload, phase)
-        for workload, _, phase in asked
+        for workload, _, phase in names
         if (defined := run.phase(workload, phase)) is not None and defined.union
     ]
 
 
 def _families(evidence: Evidence) -> list[Family]:
-    """Paths that retrieve in parts, together with those that differ from them in their number of clients alone."""
+    """Paths that retrieve in parts, together with those that differ from them only in their number of clients."""
     families: dict[tuple[tuple[str, str], ...], Family] = {}
     for path in evidence.journal.paths.values():
         if path.coordinates.get("ranges", "none") != "none":

@@ -40,16 +40,16 @@ class Line:
 
 def sizes_of(evidence: Evidence) -> dict[str, int]:
     """The phases of the experiment's sweep with the rows that an operation delivers; empty when it has none."""
-    asked = evidence.journal.run.experiment.sweep
-    known = evidence.journal.run.workloads.get(asked.workload) if asked else None
+    sweep = evidence.journal.run.experiment.sweep
+    known = evidence.journal.run.workloads.get(sweep.workload) if sweep else None
     return {phase.name: phase.rows_per_operation for phase in (known.phases if known else ())}
 
 
 def lines(evidence: Evidence) -> list[Line]:
     """The lines of all paths that were measured in at least three sizes."""
     sizes = sizes_of(evidence)
-    asked = evidence.journal.run.experiment.sweep
-    workload = asked.workload if asked else ""
+    sweep = evidence.journal.run.experiment.sweep
+    workload = sweep.workload if sweep else ""
     found = []
     for path_id, path in evidence.journal.paths.items():
         cells = {

@@ -68,7 +68,7 @@ def _conditions(ranking: Ranking, cell: Cell | None) -> str:
 
 
 def figure(interval: Interval) -> str:
-    """A ratio with its interval: `2.31× (2.27–2.35)`; provisional ones say so."""
+    """A ratio with its interval: `2.31× (2.27–2.35)`; provisional ones are marked."""
     return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high, interval.sets)
 
 
@@ -118,7 +118,7 @@ def _embedded(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
 
 
 def _saving(interval: Interval) -> str:
-    """What the ratio server / embedded says, as the beginning of a sentence."""
+    """The saving that the ratio server / embedded shows, as the beginning of a sentence."""
     if interval.sets < SETS_FOR_CLAIMS or (interval.low <= 0 <= interval.high):
         return "no significant difference between embedded and server: "
     if interval.low > 0:
@@ -203,7 +203,7 @@ def shares(cell: Cell) -> tuple[float, float | None] | None:
 
 
 def _open_questions(evidence: Evidence) -> Iterator[str]:
-    """What cannot be said."""
+    """What remains open."""
     rows = [(row, ranking) for ranking in evidence.rankings for row in ranking.rows]
     few = list(dict.fromkeys(row.name for row, _ranking in rows if row.rank and row.provisional))
     if few:

@@ -1,4 +1,4 @@
-"""Which paths are worth another set: those whose interval is still wider than the experiment asks for."""
+"""Which paths are worth another set: those whose interval is still wider than the experiment requests."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
     """Rate, CPU and fairness by the number of clients; no rows where no path was measured with several."""
     lines = []
     for family in _families(names, lookup):
-        alone = next((measured.median("rate", name) for clients, name in family if clients == 1), None)
+        of_one = next((measured.median("rate", name) for clients, name in family if clients == 1), None)
         for clients, name in family:
             rate = measured.median("rate", name)
             if not rate:
@@ -27,7 +27,7 @@ def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
                 word("path", name),
                 figure("clients", str(clients), 1),
                 figure("operations/s", fmt.rate(rate), 1),
-                figure("relative to one client", fmt.ratio(rate / alone if alone and clients > 1 else None), 1),
+                figure("relative to one client", fmt.ratio(rate / of_one if of_one and clients > 1 else None), 1),
                 figure("wait per client", fmt.duration(clients * 1e9 / rate), 1),
                 figure("client CPU", fmt.duration(measured.median("client_cpu", name)), 1),
                 figure("server CPU", fmt.duration(measured.median("server_cpu", name)), 1),
@@ -57,7 +57,7 @@ def clients_figure(key: str, measured: Measured, names: list[str], lookup: Looku
 
 
 def _families(names: list[str], lookup: Lookup) -> list[list[tuple[int, str]]]:
-    """Paths that differ in nothing but the number of clients, fewest first; those that stand alone are left out."""
+    """Paths that differ in nothing but the number of clients, fewest first; those without such a twin are left out."""
     families: dict[tuple[tuple[str, str], ...], list[tuple[int, str]]] = {}
     for name in names:
         coordinates = lookup.coordinates(name)

@@ -53,8 +53,8 @@ class Second(NamedTuple):
 
 def heading(quantity: str, of: str) -> str:
     """A quantity as a column's title: `readers p99`, `client CPU, cores`, `sent/s`."""
-    whose = "" if quantity in {"sent", "received"} else f"{fmt.clean(of)} "
-    return whose + _WORDS.get(quantity, quantity)
+    owner = "" if quantity in {"sent", "received"} else f"{fmt.clean(of)} "
+    return owner + _WORDS.get(quantity, quantity)
 
 
 def seconds_of(line: TimeLine) -> list[Second]:
@@ -119,7 +119,7 @@ def in_backup(line: TimeLine, second: Second) -> bool:
 
 
 def table(line: TimeLine) -> Grid:
-    """The seconds of a time line as a table of at most 120 lines; what is thinned says so."""
+    """The seconds of a time line as a table of at most 120 lines; a note states how it was thinned."""
     shown, step = thinned(line, TABLE_LINES)
     kept = [
         each

@@ -18,7 +18,7 @@ ROUND_TRIPS_SLACK = 0.05
 FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for this many rows
 EXECUTES_LEAST = 0.95  # per operation
 COMMITS_SLACK = 0.05
-COMMITS_LAG = 1  # that a backend may tell one reading late
+COMMITS_LAG = 1  # that a backend may report one reading late
 SYNCS_FULL = 0.95  # per commit; a few commits may share one
 SYNCS_NONE = 0.5  # per commit: fewer are those of files that grow
 
@@ -57,7 +57,7 @@ def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         prepares, executes = proof.each("prepares"), proof.each("executes")
         statement = path.coordinates.get("statement", "none")
         defined = evidence.phase(proof)
-        # Making a table takes no parameters, and drivers do not prepare it whatever they are told.
+        # Making a table takes no parameters, and drivers do not prepare it whatever is requested.
         once = defined is not None and (defined.kind == "load" or made_once(defined))
         if prepares is None or executes is None or once:
             continue

@@ -1,4 +1,4 @@
-"""What one gets though no one asked for it: transactions of a driver's own, preparing again, TLS, the main thread."""
+"""What a program gets without requesting it: transactions of a driver's own, preparing again, TLS, the main thread."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rowpath.analysis.findings.wording import interval_text, phase_text, phases_
 from rowpath.analysis.model import Finding
 from rowpath.journal.records import CountedRecord, WorkerRecord
 
-TRAVELS = 0.5  # texts per operation, from which on a statement that was prepared once is one no more
-ANEW = 0.95  # texts per operation of a statement that is prepared on each execution
+TRAVELS = 0.5  # texts per operation, from which on a statement is not prepared only once
+EACH_TIME = 0.95  # texts per operation of a statement that is prepared on each execution
 OFF = ("off", "false", "0", "no")
 STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's stack: open, stat, read, close
 
@@ -28,13 +28,13 @@ def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
     for path_id, settings in _settings(evidence).items():
         if str(settings.get("autocommit", "")).lower() not in OFF or path_id not in proofs:
             continue
-        told = "; ".join(_transaction_text(proof) for proof in proofs[path_id])
+        counts = "; ".join(_transaction_text(proof) for proof in proofs[path_id])
         yield Finding(
             "implicit-transaction",
             "warning",
             f"{evidence.name(path_id)} opens its own transactions in {phases_text(proofs[path_id])}, "
             "where autocommit was requested",
-            f"autocommit={settings['autocommit']} on the live connection; {told}",
+            f"autocommit={settings['autocommit']} on the live connection; {counts}",
             "the driver's default: it begins a transaction before the first statement, and the program must commit",
             evidence.rerun("profile=tuned"),
             (evidence.name(path_id),),
@@ -73,7 +73,7 @@ def prepared_each_time(evidence: Evidence) -> Iterator[Finding]:
                 f"rowpath run {evidence.experiment} --plan",
                 (path.name,),
             )
-        elif statement == "bound" and sent >= ANEW:
+        elif statement == "bound" and sent >= EACH_TIME:
             yield from _dearer_than_prepared(evidence, proof, counted)
 
 
@@ -96,7 +96,7 @@ def _dearer_than_prepared(evidence: Evidence, proof: CountedRecord, counted: str
 
 
 def _twin(evidence: Evidence, cell: Cell, **changed: str) -> Cell | None:
-    """The ranked path of the same ranking that differs in these coordinates alone, if both have a rank."""
+    """The ranked path of the same ranking that differs only in these coordinates, if both have a rank."""
     wanted = {**cell.path.coordinates, **changed}
     for ranking in evidence.rankings:
         if (ranking.workload, ranking.phase, ranking.regime) != cell.key[1:]:
@@ -135,17 +135,17 @@ def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
 
 
 def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
-    """A connection that is encrypted although the path does not say `tls=on`."""
+    """A connection that is encrypted although the path does not have `tls=on`."""
     for path_id, settings in _settings(evidence).items():
         path, found = evidence.path(path_id), str(settings.get("tls", "")).lower()
-        asked = path.coordinates.get("tls", "off") if path is not None else "on"
-        if path is None or asked == "on" or not found.startswith("on"):
+        requested = path.coordinates.get("tls", "off") if path is not None else "on"
+        if path is None or requested == "on" or not found.startswith("on"):
             continue
-        by_default = asked == "default" or path.coordinates.get("profile") == "shipped"
+        by_default = requested == "default" or path.coordinates.get("profile") == "shipped"
         yield Finding(
             "unrequested-tls",
             "warning" if by_default else "error",
-            f"{path.name} encrypts its connection although tls={asked}",
+            f"{path.name} encrypts its connection although tls={requested}",
             f"tls={settings['tls']} on the live connection",
             "the driver uses TLS when the server offers it"
             if by_default
@@ -156,7 +156,7 @@ def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _settings(evidence: Evidence) -> dict[str, dict[str, object]]:
-    """By path id: the effective settings that its last connection told."""
+    """By path id: the effective settings of its last connection."""
     found: dict[str, dict[str, object]] = {}
     for worker in evidence.journal.all(WorkerRecord):
         settings = worker.facts.get("settings")

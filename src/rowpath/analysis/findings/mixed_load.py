@@ -17,7 +17,7 @@ STALL_RATIO, STALL_LEAST_S = 100, 0.1  # times the 99th percentile, and long eno
 STALL_INTERVALS = 10  # in open loop, of the distance between two operations
 LATE_SHARE = 0.1  # of the median latency
 TEXTS = 3  # failures with their text
-STALLS_TOLD = 3  # after the longest
+STALLS_SHOWN = 3  # after the longest
 FASTER_LEAST = 1.2  # a machine drifts by less
 
 
@@ -65,8 +65,8 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
         backup = any(
             one.path_id == path_id and one.stage == longest.stage for one in evidence.journal.all(BackupRecord)
         )
-        also = [f"{each.client_group} {_stood(each)} in '{each.stage}'" for each in others[:STALLS_TOLD]]
-        rest = len(others) - STALLS_TOLD
+        also = [f"{each.client_group} {_stood(each)} in '{each.stage}'" for each in others[:STALLS_SHOWN]]
+        rest = len(others) - STALLS_SHOWN
         yield Finding(
             "client-stalled",
             "warning",
@@ -189,7 +189,7 @@ _WHEN = {"end": "at the end of a run", "kill": "after a kill", "backup": "in a r
 
 
 def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
-    """Backups that failed, or whose restored database does not hold what it must."""
+    """Backups that failed, or that do not hold what they must once restored."""
     backups: list[BackupRecord] = evidence.journal.all(BackupRecord)
     for record in backups:
         checked = record.checked
@@ -257,7 +257,7 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
 
 
 def sync_bound(evidence: Evidence) -> Iterator[Finding]:
-    """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each told once."""
+    """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each once."""
     cost = evidence.journal.sync_cost
     reported: set[tuple[str, str]] = set()
     for each in _figures(evidence) if cost is not None else ():

@@ -130,27 +130,27 @@ def _load(sample: SampleRecord) -> Load:
 def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
     """Operations so short that reading the clock is over 2 % of them."""
     clocks = {record.path_id: record.hello.get("clock_read_ns") for record in evidence.journal.all(WorkerRecord)}
-    told: dict[str, str] = {}
+    short: dict[str, str] = {}
     for cell in evidence.sound():
         smallest = cell.path.shortest_operation_ns
         cost = cell.median
         if not smallest or cost is None or cost >= smallest or cell.is_null:
             continue
         clock = clocks.get(cell.path.path_id)
-        told.setdefault(
+        short.setdefault(
             cell.path.name,
             f"{cell.path.name} in {phase_text(cell)}: {text.duration(cost)} (least: {text.duration(smallest)}"
             + (f", a clock read costs {text.duration(float(clock))})" if clock else ")"),
         )
-    if told:
+    if short:
         yield Finding(
             "clock-too-coarse",
             "note",
-            f"operations of {words(told)} are too short for their language's clock to time within 2 %",
-            "; ".join(told.values()),
+            f"operations of {words(short)} are too short for their language's clock to time within 2 %",
+            "; ".join(short.values()),
             "the figure includes the clock's own cost",
             evidence.rerun(),
-            tuple(told),
+            tuple(short),
         )
 
 
@@ -162,11 +162,11 @@ def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
         if same is None or split is None or min(same.sets, split.sets) < SETS_FOR_CLAIMS:
             continue
         if (same.low > 0 and split.high < 0) or (same.high < 0 and split.low > 0):
-            told = " and ".join(
+            ratios = " and ".join(
                 f"{interval_text(interval)} on {cores}"
                 for interval, cores in ((same, "the same core"), (split, "split cores"))
             )
-            evidence_text = f"{a_same.path.name} costs, of {b_same.path.name}, {told}"
+            evidence_text = f"{a_same.path.name} costs, of {b_same.path.name}, {ratios}"
             flips.setdefault(a_same.key[1:], []).append((evidence_text, a_same, b_same))
     for (workload, phase, regime), found in flips.items():
         names = dict.fromkeys(cell.path.name for _text, *cells in found for cell in cells)

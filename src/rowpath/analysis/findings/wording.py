@@ -47,12 +47,12 @@ def syncs_explain(syncs: float, each_ns: float, took_ns: float) -> bool:
 
 
 def syncs_text(syncs: float, each_ns: float, took_ns: float) -> str:
-    """What share of an operation's time its syncs are; the disk may have been slower when one of them was timed."""
+    """The share of an operation's time that its syncs are; the disk may have been slower when one of them was timed."""
     took, share = text.duration(took_ns), syncs * each_ns / took_ns
     if text.count(syncs) == "1":
-        told, action = f"1 sync an operation at {text.duration(each_ns)}", "is"
+        syncing, action = f"1 sync an operation at {text.duration(each_ns)}", "is"
     else:
-        told, action = f"{text.count(syncs)} syncs an operation at {text.duration(each_ns)} each", "are"
+        syncing, action = f"{text.count(syncs)} syncs an operation at {text.duration(each_ns)} each", "are"
     if share > 1:
-        return f"{told}, timed before the first set, {action} more than its {took}"
-    return f"{told} {action} {text.share(share)} of its {took}"
+        return f"{syncing}, timed before the first set, {action} more than its {took}"
+    return f"{syncing} {action} {text.share(share)} of its {took}"

@@ -1,4 +1,4 @@
-"""What the journal says of backups and of acknowledged writes: their time, their effect, and whether all was there."""
+"""Backups and acknowledged writes from the journal: their time, their effect, and whether all was there."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def effects(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupEffect]:
         against = {
             number: values.reference(by_key[number, each.path.path_id, each.stage], runs) for number in each.values
         }
-        names = {run.asked.stage for run in against.values() if run is not None}
+        names = {run.record.stage for run in against.values() if run is not None}
         outside = [run.groups[each.client_group].rate_per_s for run in against.values() if run is not None]
         if ratio is None or len(names) != 1:
             continue

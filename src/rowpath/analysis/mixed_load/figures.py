@@ -121,18 +121,18 @@ def _failures(records: list[ClientGroupRecord]) -> tuple[GroupFailure, ...]:
     return tuple(sorted(listed, key=lambda failure: -failure.count))
 
 
-def _all(told: Iterable[bool | None]) -> bool | None:
+def _all(found: Iterable[bool | None]) -> bool | None:
     """False where one is; None where one is not known."""
-    known = list(told)
+    known = list(found)
     return False if False in known else None if None in known else True
 
 
 def _stages(evidence: Evidence, runs: list[StageRun]) -> Iterator[StageFigures]:
-    found = grouped((run for run in runs if run.seconds), lambda run: (run.asked.path_id, run.asked.stage))
+    found = grouped((run for run in runs if run.seconds), lambda run: (run.record.path_id, run.record.stage))
     metrics = ("client_cpu", "server_cpu", "traffic", "traffic_each", "traffic_in_backup")
-    told = {metric: values.of_stages(evidence, metric) for metric in metrics}
+    by_stage = {metric: values.of_stages(evidence, metric) for metric in metrics}
     for key, together in found.items():
-        means = {metric: interval(evidence, told[metric].get(key, {}).values()) for metric in metrics}
+        means = {metric: interval(evidence, by_stage[metric].get(key, {}).values()) for metric in metrics}
         figure = {metric: each.ratio if each else None for metric, each in means.items()}
         traffic = means["traffic"]
         yield StageFigures(

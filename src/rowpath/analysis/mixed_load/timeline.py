@@ -40,7 +40,7 @@ def time_lines(journal: Records, runs: Iterable[StageRun]) -> tuple[TimeLine, ..
 
 
 def _line(journal: Records, key: tuple[int, str], runs: list[StageRun]) -> TimeLine:
-    zero = min(run.asked.at_ns for run in runs)
+    zero = min(run.record.at_ns for run in runs)
     path = journal.paths.get(key[1])
     seconds = [second for run in runs for second in run.seconds if second.ns > 0]
     seconds.sort(key=lambda second: second.at_ns)
@@ -56,7 +56,7 @@ def _line(journal: Records, key: tuple[int, str], runs: list[StageRun]) -> TimeL
         set=key[0],
         at_s=tuple(at(second.at_ns) for second in seconds),
         stages=tuple(
-            (run.asked.stage, at(run.asked.at_ns), at(max(second.at_ns for second in run.seconds))) for run in runs
+            (run.record.stage, at(run.record.at_ns), at(max(second.at_ns for second in run.seconds))) for run in runs
         ),
         backups=tuple((at(each.begun_ns), at(each.ended_ns)) for run in runs for each in run.backups),
         kills=tuple(at(kill.at_ns) for run in runs for kill in run.kills),

@@ -47,9 +47,9 @@ class GroupValues:
 
 
 def withheld(runs: list[StageRun]) -> set[tuple[str, str, str]]:
-    """(path id, stage, group) of open loops that missed their rate in some set: no percentile of latency is told."""
+    """(path id, stage, group) of open loops below their rate in some set: their latency percentiles are withheld."""
     return {
-        (run.asked.path_id, run.asked.stage, group.client_group)
+        (run.record.path_id, run.record.stage, group.client_group)
         for run in runs
         for group in run.groups.values()
         if not group.reached
@@ -85,8 +85,8 @@ def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, .
             if record.cut and (path_id, stage, name) in whole:
                 continue
             place = (path_id, stage, name, *record.where[1:])
-            told = (path_id, stage, name) not in missed
-            for metric, value in _of_group(record, told).items():
+            reached = (path_id, stage, name) not in missed
+            for metric, value in _of_group(record, reached).items():
                 keep(place, metric, number, value)
             for metric, value in _in_backups(run, runs, name).items():
                 keep(place, metric, number, value)
@@ -134,7 +134,7 @@ def of_stages(evidence: Evidence, metric: str) -> dict[tuple[str, str], Mapping[
     }
 
 
-def _of_group(record: ClientGroupRecord, told: bool) -> dict[str, float | None]:
+def _of_group(record: ClientGroupRecord, reached: bool) -> dict[str, float | None]:
     found: dict[str, float | None] = {
         "group_rate" if record.pacing == "closed" else "paced_rate": record.rate_per_s,
         "group_failed": record.failed,
@@ -142,18 +142,18 @@ def _of_group(record: ClientGroupRecord, told: bool) -> dict[str, float | None]:
     }
     if record.cpu_ns is not None and record.operations:
         found["client_cpu"] = record.cpu_ns / (record.operations + record.failed)
-    kinds = {"service": record.service} | ({"latency": record.latency} if told and record.latency else {})
+    kinds = {"service": record.service} | ({"latency": record.latency} if reached and record.latency else {})
     for kind, kept in kinds.items():
         counts = histogram.decode(kept)
         for name, percent in PERCENTILES.items():
             found[f"{kind}_{name}"] = histogram.percentile(counts, percent)
-    if told and record.lateness:
+    if reached and record.lateness:
         found["lateness_p99"] = histogram.percentile(histogram.decode(record.lateness), 99)
     return found
 
 
 def _in_backups(run: StageRun, runs: list[StageRun], group: str) -> dict[str, float | None]:
-    # A backup may outlive clients that were killed in the middle of it; in open loop the rate is what was asked for.
+    # A backup may outlive clients that were killed in the middle of it; in open loop the rate is the requested one.
     if run.kills or (group in run.groups and run.groups[group].pacing != "closed"):
         return {}
     inside = [backup.inside[group] for backup in run.backups if backup.ok and group in backup.inside]

@@ -28,7 +28,7 @@ def place(
 ) -> list[Placed[Item]]:
     """Fastest first, with tied groups; `compare(a, b)` gives ln(cost a / cost b), `cost` a first guess at the order.
 
-    The family of Holm's procedure is the neighbours of the ranking. With fewer than 6 sets nothing is said to differ.
+    The family of Holm's procedure is the neighbours of the ranking. With fewer than 6 sets nothing differs.
     """
     if not items:
         return []

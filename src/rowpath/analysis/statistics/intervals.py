@@ -51,7 +51,7 @@ class Interval:
 
     @property
     def p_value(self) -> float:
-        """Two-sided p value of the ratio being 1; 1.0 when nothing can be said."""
+        """Two-sided p value of the ratio being 1; 1.0 when it has no interval."""
         if self.degrees <= 0:
             return 1.0
         if self.error == 0:

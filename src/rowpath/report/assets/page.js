@@ -49,7 +49,7 @@
     const span = Math.max(most / least, 1.05);
     const domain = [least / span ** 0.03, most * span ** 0.02];
     const inset = width < NARROW ? 13 : 7;
-    const told = (row) => (row.interval && width >= NARROW ? `${row.text}  ${row.interval}` : row.text);
+    const beside = (row) => (row.interval && width >= NARROW ? `${row.text}  ${row.interval}` : row.text);
     const tip = (row) => `${row.name}: ${row.time}, ${row.text} ${row.interval}`;
     return Plot.plot({
       ...framed(figure, width),
@@ -93,7 +93,7 @@
         Plot.text(rows, {
           y: "name",
           x: (row) => row.high ?? row.ratio,
-          text: told,
+          text: beside,
           textAnchor: "start",
           dx: 10,
           fill: "var(--soft)",
@@ -169,7 +169,7 @@
   const pointsOf = (figure) => figure.rows.flatMap((row) => row.points.map((point) => ({ ...row, ...point })));
 
   // A value of each point over the number of clients, a line per path; `beneath`: marks under the lines.
-  function overClients(figure, width, { value, label, span, told, tickFormat = "~s", beneath = [] }) {
+  function overClients(figure, width, { value, label, span, worded, tickFormat = "~s", beneath = [] }) {
     const points = pointsOf(figure);
     const last = figure.rows.map((row) => ({ name: row.name, ...row.points.at(-1) }));
     const ticks = [...new Set(points.map((point) => point.clients))].sort((a, b) => a - b);
@@ -192,7 +192,7 @@
           y: value,
           r: 4,
           fill: (point) => colour(point.deployment),
-          title: (point) => `${point.name}: ${told(point)} with ${point.clients} clients`,
+          title: (point) => `${point.name}: ${worded(point)} with ${point.clients} clients`,
         }),
         Plot.text(last, {
           x: "clients",
@@ -209,8 +209,8 @@
   function clients(figure, width) {
     const rates = pointsOf(figure).map((point) => point.rate);
     const span = [Math.min(...rates) / 1.15, Math.max(...rates) * 1.15];
-    const told = (point) => `${Math.round(point.rate)} operations/s`;
-    return overClients(figure, width, { value: "rate", label: "operations/s", span, told });
+    const worded = (point) => `${Math.round(point.rate)} operations/s`;
+    return overClients(figure, width, { value: "rate", label: "operations/s", span, worded });
   }
 
   function scaling(figure, width) {
@@ -225,10 +225,10 @@
         x: "clients", y1: "low", y2: "high", stroke: (point) => colour(point.deployment), strokeWidth: 1.5,
       }),
     ];
-    const told = (point) => `${point.speed_up.toFixed(2)} times as fast as one`;
+    const worded = (point) => `${point.speed_up.toFixed(2)} times as fast as one`;
     const tickFormat = (tick) => `${tick}`;
     const label = "speed-up, dashed: ideal";
-    return overClients(figure, width, { value: "speed_up", label, span, told, tickFormat, beneath });
+    return overClients(figure, width, { value: "speed_up", label, span, worded, tickFormat, beneath });
   }
 
   function item(text, symbol, fill) {
