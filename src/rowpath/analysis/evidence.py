@@ -80,6 +80,11 @@ class Evidence:
         """The record of a path."""
         return self.journal.paths.get(path_id)
 
+    def coordinate(self, path_id: str, key: str) -> str:
+        """A coordinate of a path; `none` where it has none."""
+        record = self.path(path_id)
+        return record.coordinates.get(key, "none") if record else "none"
+
     def name(self, path_id: str) -> str:
         """The short name of a path; its id when it has none."""
         record = self.path(path_id)

@@ -164,7 +164,7 @@ def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
         if record.ok and not record.lost and not record.doubled:
             continue
         path = evidence.path(record.path_id)
-        durability = path.coordinates.get("durability", "none") if path else "none"
+        durability = evidence.coordinate(record.path_id, "durability")
         promised = path is not None and "full" in path.durabilities
         allowed = record.when == "kill" and durability == "none" and not record.doubled
         what = [f"{text.count(record.lost)} lost"] if record.lost else []
@@ -238,10 +238,9 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
             found.setdefault(each.path_id, []).append((late / usual, late, usual, each))
     for path_id, cases in found.items():
         (_share, late_ns, usual_ns, worst), *others = sorted(cases, key=lambda case: -case[0])
-        path = evidence.path(path_id)
-        # `free` is only where an experiment asks for it, and so no command line changes it.
-        where = path.coordinates if path else {}
-        shared = (where.get("deployment"), where.get("placement")) == ("server", "same")
+        # `free` is only where an experiment requests it, and so no command line changes it.
+        served = evidence.coordinate(path_id, "deployment") == "server"
+        shared = served and evidence.coordinate(path_id, "placement") == "same"
         yield Finding(
             "generator-late",
             "warning",
@@ -263,8 +262,8 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     for each in _figures(evidence) if cost is not None else ():
         workload, _, phase = each.phase.rpartition(".")
         proof = evidence.counted.get((each.path_id, workload, phase))
-        path, syncs, took = evidence.path(each.path_id), proof.each("syncs") if proof else None, each.service.mean_ns
-        durable = path is not None and path.coordinates.get("durability") == "full" and evidence.writes(workload, phase)
+        syncs, took = proof.each("syncs") if proof else None, each.service.mean_ns
+        durable = evidence.coordinate(each.path_id, "durability") == "full" and evidence.writes(workload, phase)
         if cost is None or syncs is None or not took or not durable:
             continue
         if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.client_group) in reported:

@@ -83,14 +83,13 @@ def checks(evidence: Evidence) -> Iterator[AcknowledgedCheck]:
     """By path and occasion."""
     found = grouped(evidence.journal.all(AcknowledgedRecord), lambda record: (record.path_id, record.when))
     for (path_id, when), records in found.items():
-        path = evidence.path(path_id)
         kills: list[KillRecord] = evidence.journal.all(KillRecord) if when == "kill" else []
         recovered = [kill.recovery_ns for kill in kills if kill.path_id == path_id and kill.recovery_ns]
         yield AcknowledgedCheck(
             name=evidence.name(path_id),
             path_id=path_id,
             when=records[0].when,
-            durability=path.coordinates.get("durability", "none") if path else "none",
+            durability=evidence.coordinate(path_id, "durability"),
             checks=len(records),
             writes=sum(record.writes for record in records),
             rows=sum(record.rows for record in records),
