@@ -134,7 +134,7 @@ class Cells:
         self.cells: dict[CellKey, Cell] = {}
         self._compared: dict[tuple[CellKey, CellKey], Compared | None] = {}
         self._anchors = list(dict.fromkeys(path for record in journal.sets.values() for path in record.anchors))
-        self.batches = len({record.batch for record in journal.sets.values()})
+        self.batches = len({record.batch for record in journal.sets.values()})  # that the comparison was split into
         for sample in journal.all(SampleRecord):
             path = journal.paths.get(sample.path_id)
             if path is None:
