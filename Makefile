@@ -3,7 +3,7 @@ PYTHON = .venv/bin/python
 export PYTHONPATH = src
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
 PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example)
-SIDE_BY_SIDE = $(PYTHON) -m pytest -n 2 --dist loadgroup
+SIDE_BY_SIDE = $(PYTHON) -m pytest -n 3 --dist loadgroup  # three on two cores: tests wait for servers and clocks
 MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 
 .PHONY: run test test-fast test-all test-changed check bench docs setup lock clean help
@@ -11,7 +11,7 @@ MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 run: ## run the experiment `tour`
 	@./rowpath run tour
 
-test: setup ## every adapter, engine and command, 15 minutes: two tests at a time, then what measures
+test: setup ## every adapter, engine and command, 15 minutes: side by side, then what measures
 	@$(SIDE_BY_SIDE) --ignore=tests/measuring
 	@$(MEASURING)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from rowpath.machine import disk_space
 from tests.end_to_end.command import (
     SQLITE_C,
     Command,
@@ -62,6 +63,13 @@ def fill(folder: Path) -> None:
     with contextlib.suppress(OSError), (folder / FILLING).open("ab", buffering=0) as file:
         while True:
             file.write(bytes(4096))
+
+
+def test_a_disk_is_used_up_whatever_the_engine_says(disk: Disk) -> None:
+    folder = disk(1 << 20)
+    assert not disk_space.is_used_up(folder / "run")
+    fill(folder)
+    assert disk_space.is_used_up(folder / "run")
 
 
 def told(err: str, run: Path) -> None:

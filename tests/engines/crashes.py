@@ -9,14 +9,13 @@ from pathlib import Path
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery
-from rowpath.execution.mixed_load.acknowledged_writes import Found, Ledger
-from rowpath.execution.mixed_load.crash_recovery import Recovery
+from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.restore_check import counting
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
-from rowpath.runners.protocol import GroupSpec
 from rowpath.workloads import scale
 from rowpath.workloads.workload_file import load_workload
 
@@ -31,8 +30,8 @@ class Crashed:
     """What came of it."""
 
     pids: list[int]
-    recovery: Recovery
-    found: Found | None  # None: it did not come back
+    recovery: KillRecord
+    found: AcknowledgedRecord | None  # None: it did not come back
 
 
 class Killing:
@@ -62,11 +61,7 @@ class Killing:
         """Clients write until enough was acknowledged; then the engine is killed, or they end. The killed pids."""
         shared_counters = SharedCounters([(GROUP, CLIENTS, self.work.parameter_count)])
         try:
-            place = shared_counters.places[GROUP]
-            layout = {"control": place.control, "slots": place.slots, "slot_bytes": place.slot_bytes}
-            asked = {"name": GROUP, "phase": self.work.name, "first_client": 0, "clients": CLIENTS, "pacing": "closed"}
-            spec = GroupSpec(**asked, **layout, acknowledged=place.acknowledged)
-            worker.groups(shared_counters.file, [spec])
+            worker.groups(shared_counters.file, [shared_counters.spec(GROUP, self.work.name)])
             shared_counters.begin(GROUP, time.monotonic_ns())
             deadline = time.monotonic() + WRITING_S
             while (

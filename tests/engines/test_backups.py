@@ -140,19 +140,10 @@ def carried_out(house: House, backup: Backup) -> tuple[Ledger, Ledger]:
 
 
 def spec(shared_counters: SharedCounters, name: str, client: int) -> GroupSpec:
-    there = shared_counters.places[name]
-    return GroupSpec(
-        name,
-        WRITE if name == "writers" else VERB,
-        client,
-        1,
-        "closed",
-        there.control,
-        there.slots,
-        there.slot_bytes,
-        operations=0 if name == "writers" else 1,
-        acknowledged=there.acknowledged,
-    )
+    phase, operations = (WRITE, 0) if name == "writers" else (VERB, 1)
+    asked = shared_counters.spec(name, phase, client)
+    asked.operations = operations
+    return asked
 
 
 def program(backup: Backup, house: House) -> None:
@@ -193,7 +184,7 @@ def test_a_backup_among_writers_can_be_restored_unless_it_is_damaged(
         running = processes.living()
         found = house.restore(backup, before, after)
         assert found.ok, found.reason
-        assert found.rows == sum(table.rows for table in house.works["library"].loaded_tables().values())
+        assert found.checked.rows == sum(table.rows for table in house.works["library"].loaded_tables().values())
         assert open_to_others_with_a_secret(house, backup.kept.parent) == []
         shorten(backup.kept)
         found = house.restore(backup, before, after)

@@ -200,7 +200,7 @@ def test_settle_tells_time_and_bytes(server: MariadbServer) -> None:
 def test_the_slow_query_is_slow_and_can_be_stopped(server: MariadbServer) -> None:
     limit = "max_statement_time = 1" if server._engine.flavour == "mariadb" else "max_execution_time = 1000"
     with logged_in(server) as runner, pytest.raises(RowpathError, match="interrupted"):
-        runner.ask(f"SET {limit}; {server._engine.slow_query()};", 30.0)
+        runner.ask(f"SET {limit}; {server._engine.slow_query};", 30.0)
 
 
 def test_starts_again_on_its_data_after_stop_and_after_kill(server: MariadbServer) -> None:

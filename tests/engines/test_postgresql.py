@@ -145,7 +145,7 @@ def test_the_one_with_tls_loads_counts_and_starts_again(tls_server: PostgresqlSe
 
 def test_the_slow_query_is_slow(server: PostgresqlServer) -> None:
     with pytest.raises(RowpathError, match="statement timeout"):
-        server._psql(f"SET statement_timeout = 1500; {ENGINE.slow_query()};")
+        server._psql(f"SET statement_timeout = 1500; {ENGINE.slow_query};")
 
 
 def test_settings_are_those_of_the_durability(server: PostgresqlServer) -> None:

@@ -58,7 +58,7 @@ def test_a_backup_that_holds_everything(subject: Killing) -> None:
     found = looked_at(subject, backup, ledger)
     tables = subject.prepared_workload.loaded_tables()
     assert found.ok, found.reason
-    assert msgspec.structs.asdict(found.checked()) == {
+    assert msgspec.structs.asdict(found.checked) == {
         "tables": 2,
         "rows": sum(table.rows for table in tables.values()),
         "writes": int(ledger.known.sum()),
@@ -72,7 +72,7 @@ def test_a_backup_without_a_write_with_other_rows_or_without_a_row(subject: Kill
     whole = backup.kept.read_bytes()
     spoiled(backup, "UPDATE ledger SET n = n - 1 WHERE id = (SELECT MIN(id) FROM ledger WHERE n > 0)")
     found = looked_at(subject, backup, ledger)
-    assert (found.ok, found.lost) == (False, 1)
+    assert (found.ok, found.checked.lost) == (False, 1)
     assert found.reason.startswith("ledger: ")
     for statement in ("UPDATE items SET note = 'other' WHERE id = 7", "DELETE FROM items WHERE id = 5000"):
         backup.kept.write_bytes(whole)

@@ -36,10 +36,12 @@ class Toy(SqlDialect):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
-        return ToyFile(self, durability, place, "loaded.toy", "rowpath.toy")
+        return ToyFile(self, durability, place)
 
 
-class ToyFile(EmbeddedDatabase):
+class ToyFile(EmbeddedDatabase[Toy]):
+    loaded_name, copy_name = "loaded.toy", "rowpath.toy"
+
     @override
     def load(self, tables: dict[str, Table]) -> None:
         with contextlib.closing(sqlite3.connect(self._database)) as connection, connection:

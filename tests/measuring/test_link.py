@@ -249,8 +249,8 @@ def test_a_server_of_another_machine_is_refused() -> None:
             return {"host": "db.example", "port": 1}
 
     path = AccessPath.of({"transport": "tcp", "link": "2ms"})
-    with pytest.raises(RunnerFailure, match=r"not of db\.example") as told:
-        Links().way_to("elsewhere", Elsewhere("server"), path)
+    with pytest.raises(RunnerFailure, match=r"not for db\.example") as told:
+        Links().way_to("elsewhere", Elsewhere(), path)
     assert told.value.kind == "unsupported"
 
 

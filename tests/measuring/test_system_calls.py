@@ -54,10 +54,12 @@ def counted(child: tuple[int, Do], what: str) -> int:
     return calls.calls
 
 
-@pytest.mark.parametrize("means", [system_calls.MEANS, system_calls.MEANS_STRACE])
+# No package brings a tracepoint that the kernel was built without, or that it closes to this user.
+TRACEPOINT = [system_calls.MEANS] if system_calls.probe() == system_calls.MEANS else []
+
+
+@pytest.mark.parametrize("means", [*TRACEPOINT, system_calls.MEANS_STRACE])
 def test_exactly(child: tuple[int, Do], means: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if means == system_calls.MEANS and system_calls.probe() != means:
-        pytest.skip(system_calls.probe())
     if means == system_calls.MEANS_STRACE and shutil.which("strace") is None:
         pytest.skip("strace is not installed")
     monkeypatch.setattr(system_calls, "probe", lambda: means)

@@ -10,8 +10,8 @@ import pytest
 
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery, restore_check
-from rowpath.execution.mixed_load.acknowledged_writes import Found
 from rowpath.execution.mixed_load.restore_check import Restored
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupCheck
 from rowpath.journal.reader import Done
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.mixed_load import ClientGroupTable, RateSearchTable, StageTable
@@ -36,13 +36,13 @@ def groups(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """The world with clients on the shared counters, and checks that always find what they look for."""
     world.runner_type, world.instance_type = GroupsRunner, BackedUpInstance
 
-    def checked(*_arguments: object) -> Found:
+    def checked(*_arguments: object) -> AcknowledgedRecord:
         world.say("checked", "")
-        return Found(rows=1, writes=1, lost=0, doubled=0, in_doubt=0, digest="", ok=True)
+        return AcknowledgedRecord(rows=1, writes=1, lost=0, doubled=0, in_doubt=0, digest="", ok=True)
 
     def restoring(*_arguments: object) -> Restored:
         world.say("restoring", "")
-        return Restored(ok=True, tables=1)
+        return Restored(ok=True, checked=BackupCheck(tables=1))
 
     monkeypatch.setattr(acknowledged_writes, "check", checked)
     monkeypatch.setattr(restore_check, "restore_check", restoring)

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from rowpath.execution.mixed_load import acknowledged_writes
-from rowpath.execution.mixed_load.acknowledged_writes import Found, Ledger
+from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec, generators, scale
 from rowpath.workloads.workload_file import load_workload
@@ -74,7 +75,7 @@ def row_of(work: PreparedPhase, position: int) -> int:
 
 def found(
     works: tuple[PreparedWorkload, PreparedPhase], rows: Rows, before: Ledger, after: Ledger, folder: Path
-) -> Found:
+) -> AcknowledgedRecord:
     result = acknowledged_writes.check_between(cast(Worker, Reader(rows)), *works, before, after, folder)
     assert not (folder / acknowledged_writes.KEPT_NAME).exists()
     return result
@@ -86,7 +87,8 @@ def test_a_table_with_what_was_promised(works: tuple[PreparedWorkload, PreparedP
     for times in (2, 3):  # the write in doubt may be there or not
         rows = table(prepared_workload, {row_of(work, 0): 3, row_of(work, 5): 1, row_of(work, 7): times})
         result = acknowledged_writes.check(cast(Worker, Reader(rows)), prepared_workload, work, ledger, tmp_path)
-        right = Found(ROWS, 6, 0, 0, 1, codec.digest(rows, prepared_workload.workload.tables["ledger"].columns), True)
+        digest = codec.digest(rows, prepared_workload.workload.tables["ledger"].columns)
+        right = AcknowledgedRecord(rows=ROWS, writes=6, in_doubt=1, digest=digest)
         assert result == right
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import struct
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rowpath.errors import InternalError
 from rowpath.model.workload import Column
 from rowpath.workloads import codec
 from rowpath.workloads.generators import rows
@@ -86,24 +87,16 @@ def test_parameter_file(tmp_path: Path) -> None:
     table = load_workload("types").tables["types"]
     made = list(rows(table))
     assert codec.write_rows(tmp_path / "p.rows", made, table.columns) == 6
-    file = codec.RowsFile(tmp_path / "p.rows", table.columns)
-    assert len(file) == 6
-    assert list(file) == made
-    assert codec.RowsFile(tmp_path / "p.rows", table.columns)[5] == made[5]
-    with pytest.raises(IndexError):
-        file[6]
+    data = (tmp_path / "p.rows").read_bytes()
+    count, *offsets = struct.unpack_from("<8Q", data, len(codec.MAGIC))
+    assert count == 6
+    assert offsets[-1] == len(data)
+    assert [codec.decode_row(data[begin:end], table.columns) for begin, end in pairwise(offsets)] == made
 
 
 def test_an_empty_parameter_file(tmp_path: Path) -> None:
     codec.write_rows(tmp_path / "none.rows", [], [])
     assert (tmp_path / "none.rows").read_bytes() == b"RPROWS1\n" + bytes(8) + (24).to_bytes(8, "little")
-    assert len(codec.RowsFile(tmp_path / "none.rows", [])) == 0
-
-
-def test_a_file_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "other").write_bytes(b"something else entirely")
-    with pytest.raises(InternalError, match="is not a parameter file"):
-        codec.RowsFile(tmp_path / "other", [])
 
 
 def test_a_row_of_another_width_is_refused() -> None:

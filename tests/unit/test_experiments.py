@@ -102,5 +102,7 @@ def test_a_move_out_of_a_server_is_a_mistake(tmp_path: Path) -> None:
     moves = '\n[[directory_copies]]\nsource = { deployment = "server" }\ntarget = {}\n'
     read = read_experiment(write(tmp_path, GOOD + moves.replace("server", "embedded"))).experiment
     assert read.directory_copies[0].engine == "derby"
+    with pytest.raises(UsageError, match=r"mine\.toml:\d+: no database of 'sqlite' is copied as a directory"):
+        read_experiment(write(tmp_path, GOOD + moves.replace("server", "embedded") + 'engine = "sqlite"\n'))
     with pytest.raises(UsageError, match=r"mine\.toml:\d+: a server's database cannot be copied"):
         read_experiment(write(tmp_path, GOOD + moves))

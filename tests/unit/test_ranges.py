@@ -91,7 +91,7 @@ def path_of(engine: str, clients: int, how: str = "bounds") -> AccessPath:
 
 def test_each_path_gets_parameters_of_its_own(tmp_path: Path) -> None:
     workload = sparse_workload()
-    folder = TextFolder("file", Place(tmp_path, tmp_path, ()))
+    folder = TextFolder(Place(tmp_path, tmp_path, ()))
     folder.start()
     folder.load(workload.tables)
     size = (tmp_path / "file" / "hits.tbl").stat().st_size

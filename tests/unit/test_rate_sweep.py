@@ -32,38 +32,37 @@ def engine(limit_per_s: float, reaches_per_s: float = math.inf) -> tuple[list[fl
 
 @pytest.mark.parametrize("limit", [130.0, 1000.0, 54_321.0])
 def test_it_finds_the_limit_from_below(limit: float) -> None:
-    _, attempt = engine(limit)
-    found, tries = search(table(), attempt)  # type: ignore[arg-type]
+    asked, attempt = engine(limit)
+    found = search(table(), attempt)  # type: ignore[arg-type]
     assert found is not None
     assert found <= limit < found * CLOSE_ENOUGH
-    assert found in [tried.rate_per_s for tried in tries]
+    assert found in asked
 
 
 def test_a_first_rate_that_is_too_high_is_halved() -> None:
     _, attempt = engine(33.0)
-    found, _ = search(table(begin_per_s=1000.0), attempt)  # type: ignore[arg-type]
+    found = search(table(begin_per_s=1000.0), attempt)  # type: ignore[arg-type]
     assert found is not None
     assert found <= 33.0 < found * CLOSE_ENOUGH
 
 
 def test_a_rate_that_is_not_reached_does_not_hold() -> None:
-    _, attempt = engine(math.inf, reaches_per_s=700.0)
-    found, tries = search(table(), attempt)  # type: ignore[arg-type]
+    asked, attempt = engine(math.inf, reaches_per_s=700.0)
+    found = search(table(), attempt)  # type: ignore[arg-type]
     assert found is not None
     assert found <= 700.0 < found * CLOSE_ENOUGH
-    assert any(not tried.reached for tried in tries)
+    assert max(asked) > 700.0
 
 
 def test_an_engine_that_never_holds_has_no_rate_and_the_tries_end() -> None:
     asked, attempt = engine(0.0)
-    found, tries = search(table(tries=4), attempt)  # type: ignore[arg-type]
+    found = search(table(tries=4), attempt)  # type: ignore[arg-type]
     assert found is None
     assert asked == [100.0, 50.0, 25.0, 12.5]
-    assert len(tries) == 4
 
 
 def test_tries_that_are_used_up_leave_what_held() -> None:
     asked, attempt = engine(1e12)
-    found, _ = search(table(tries=3), attempt)  # type: ignore[arg-type]
+    found = search(table(tries=3), attempt)  # type: ignore[arg-type]
     assert asked == [100.0, 200.0, 400.0]
     assert found == 400.0

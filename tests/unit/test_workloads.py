@@ -105,7 +105,10 @@ def test_sql_in_the_engines_dialect() -> None:
     keyed = workloads.load_workload("keyed")
     assert sql.sql_for(keyed, keyed.phase("create"), TOY) == "MAKE mydata2_new 2"
     assert sql.reset_for(keyed, keyed.phase("insert"), TOY) == ("LOSE mydata2_new", "MAKE mydata2_new 2")
-    assert sql.after_sql(keyed, keyed.phase("insert")) == "SELECT KEY1, DATA1 FROM mydata2_new"
+    assert (
+        sql.whole_sql(keyed.phase("insert").after, keyed.tables[keyed.phase("insert").after])
+        == "SELECT KEY1, DATA1 FROM mydata2_new"
+    )
     connect = workloads.load_workload("connect")
     assert sql.sql_for(connect, connect.phase("first"), TOY) == "SELECT 1"
     derby = cast(Engine, type("Derby", (Toy,), {"name": "derby"})())

@@ -1,6 +1,6 @@
-/* The drain of MariaDB and MySQL: a query as text, its result received to the end. An end cannot be told from what
-   looks like one without walking through the packets, so the first operation walks, and learns how many bytes the
-   result has; every further one takes exactly so many, and other bytes at the end are an error. */
+/* The drain of MariaDB and MySQL: a query as text, its result received to the end. Only the packets' headers show
+   where a result really ends. So the first operation walks through them and learns how many bytes the result has;
+   every further one takes exactly as many, and other bytes at the end are an error. */
 #include <stdlib.h>
 
 #include "drain.h"
@@ -13,9 +13,7 @@ typedef struct my_drain {
 } my_drain;
 
 typedef struct my_request {
-    my_drain *connection;
-    char *data;
-    size_t length;
+    drain_request sent;
     uint64_t learned; /* bytes of the result; 0: not yet */
     char end[5];      /* the last packet's header and first byte */
     size_t end_bytes; /* the whole last packet */
@@ -33,9 +31,8 @@ static void *my_drain_open(const rp_options *options, int64_t *server_pid) {
     if (mysql == NULL) return NULL;
     my_drain *connection = calloc(1, sizeof *connection);
     connection->mysql = mysql;
-    drain_open(&connection->drain, (int)mysql_get_socket(mysql->mysql), options);
-    if (mysql_get_ssl_cipher(mysql->mysql) == NULL) return connection;
-    rp_fail(RP_UNSUPPORTED, "", "bytes that are encrypted cannot be told from their protocol: tls=off");
+    bool encrypted = mysql_get_ssl_cipher(mysql->mysql) != NULL;
+    if (drain_open(&connection->drain, (int)mysql_get_socket(mysql->mysql), encrypted, options)) return connection;
     my_drain_close(connection);
     return NULL;
 }
@@ -45,14 +42,8 @@ static void *my_drain_prepare(void *opened, rp_phase *phase) {
     char *data = drain_can(phase) ? my_query_packet(phase->sql, &length) : NULL;
     if (data == NULL) return NULL;
     my_request *request = calloc(1, sizeof *request);
-    *request = (my_request){.connection = opened, .data = data, .length = length};
+    request->sent = (drain_request){&((my_drain *)opened)->drain, data, length};
     return request;
-}
-
-static void my_drain_release(void *statement) {
-    my_request *request = statement;
-    free(request->data);
-    free(request);
 }
 
 static bool learn(my_request *request, drain *drain) {
@@ -92,7 +83,9 @@ static bool ended_early(const my_request *request, const drain *drain) {
     return (refused || ended) && drain_quiet(drain);
 }
 
-static bool receive_learned(my_request *request, drain *drain) {
+static bool receive_all(void *statement, drain *drain) {
+    my_request *request = statement;
+    if (request->learned == 0) return learn(request, drain);
     while (drain->bytes < request->learned) {
         if (!drain_receive(drain)) return false;
         if (RP_UNLIKELY(drain->bytes < request->learned && ended_early(request, drain))) return forget(request, drain);
@@ -101,16 +94,8 @@ static bool receive_learned(my_request *request, drain *drain) {
 }
 
 static bool my_drain_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
-    my_request *request = statement;
-    drain *drain = &request->connection->drain;
     (void)phase, (void)row;
-    drain_begin(drain);
-    bool good = drain_send(drain, request->data, request->length);
-    rp_executed(sink);
-    good = good && (request->learned == 0 ? learn(request, drain) : receive_learned(request, drain));
-    drain_end(drain);
-    sink->bytes += drain->bytes;
-    return good;
+    return drain_execute(statement, sink, receive_all);
 }
 
 static bool my_drain_run(void *opened, const char *sql) {
@@ -133,7 +118,7 @@ const rp_adapter rp_adapter_here = {
     .close = my_drain_close,
     .prepare = my_drain_prepare,
     .execute = my_drain_execute,
-    .release = my_drain_release,
+    .release = drain_release,
     .run = my_drain_run,
     .facts = my_drain_facts,
 };

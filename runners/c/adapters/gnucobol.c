@@ -100,7 +100,7 @@ static bool put_hit(record *handed, const rp_value *values, int count) {
            put_text(hit->browser, sizeof hit->browser, &values[2]);
 }
 
-/* The key alone, to read by it, or the whole record. */
+/* Only the key, to read by it, or the whole record. */
 static bool put_keyed(record *handed, const rp_value *values, int count) {
     keyed *keyed = &handed->keyed;
     return put_text(keyed->key1, sizeof keyed->key1, &values[0]) &&

@@ -13,18 +13,4 @@ static void libmariadb_facts(void *opened, rp_facts *facts) {
     rp_setting(facts, "host", mysql_get_host_info(mysql));
 }
 
-const rp_adapter rp_adapter_here = {
-    .driver = "libmariadb",
-    .binary_literal = {"X'", "'"},
-    .open = my_open,
-    .close = my_close,
-    .prepare = my_prepare,
-    .execute = my_execute,
-    .release = my_release,
-    .run = my_run,
-    .facts = libmariadb_facts,
-    .bulk = my_bulk,
-    .canceller = my_make_canceller,
-    .cancel = my_cancel,
-    .set_timeout = my_set_timeout,
-};
+const rp_adapter rp_adapter_here = MY_ADAPTER("libmariadb", libmariadb_facts, NULL);

@@ -108,4 +108,7 @@ const char *rp_literal_sql(const rp_phase *phase, uint64_t row, const char *cons
    group. */
 char *rp_rows_of_values(const char *sql, uint64_t rows);
 
+/* How many of `rows` parameter rows one INSERT of at most `most_parameters` placeholders takes; at least one. */
+uint64_t rp_rows_at_once(const rp_phase *phase, uint64_t rows, uint64_t most_parameters);
+
 #endif

@@ -1,4 +1,5 @@
-/* The requests `groups` and `groups-end`: clients of several groups at once, each a thread for as long as they work. */
+/* The requests `client-groups` and `client-groups-end`: clients of several groups at once, each a thread that ends with
+   its work. */
 #include "client_groups.h"
 
 #include <stdlib.h>

@@ -81,13 +81,13 @@ bool rp_interrupt(rp_session *session, const rp_json *request, rp_writer *reply)
         (long_statement){.client = client, .sql = strdup(rp_json_text(request, "sql", "")), .start_ns = rp_now_ns()};
     if (pthread_create(&statement->thread, NULL, run_statement, statement) != 0) abort();
     if (!see_it_end(client, statement, canceller, after_ms, most_ms, &refused)) {
-        pthread_detach(statement->thread); /* it keeps its connection, which nobody uses or closes any more */
+        pthread_detach(statement->thread); /* it keeps its connection, which no one uses or closes any more */
         session->abandoned = true;
         write_outcome(reply, false, rp_now_ns() - statement->start_ns, false,
                       refused.text[0] != '\0' ? refused.text : "the statement goes on");
         return true;
     }
-    bool early = statement->took_ns < (uint64_t)after_ms * 500000; /* nobody can have asked it to end */
+    bool early = statement->took_ns < (uint64_t)after_ms * 500000; /* before any request to end */
     bool honoured = !statement->good && !early, broken = !statement->good && early;
     rp_error said = statement->error;
     uint64_t took_ns = statement->took_ns;

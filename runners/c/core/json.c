@@ -212,7 +212,7 @@ void rp_write_raw(rp_writer *writer, const char *text) {
     append(writer, text, strlen(text));
 }
 
-/* Control characters are left out, and what is not UTF-8 becomes a question mark: drivers say anything. */
+/* Control characters are left out, and what is not UTF-8 becomes a question mark: drivers report anything. */
 static void append_quoted(rp_writer *writer, const char *text) {
     append(writer, "\"", 1);
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {

@@ -17,7 +17,7 @@ typedef struct rp_schedule {
 /* The instant at which the next operation is due. */
 uint64_t rp_next_due_ns(rp_schedule *schedule);
 
-/* What ends a group: its control word, or this process being told to end. */
+/* What ends a group: its control word, or the end of this process. */
 typedef struct rp_end {
     const rp_control *control;
     const bool *stop;

@@ -147,7 +147,7 @@ rp_phase *rp_phase_new(const rp_json *request, const rp_json *parameters, const 
     return NULL;
 }
 
-/* A copy that shares with the first client all that nobody writes to. A line of padding keeps neighbours apart. */
+/* A copy that shares with the first client all that is only read. A line of padding keeps neighbours apart. */
 static rp_phase *copy_for_client(const rp_phase *phase) {
     enum { line_bytes = 128 };
     rp_phase *copy = rp_arena_take(phase->arena, sizeof *copy + line_bytes);

@@ -136,7 +136,7 @@ static bool can_serve(const rp_session *session, const rp_phase *phase) {
     return true;
 }
 
-/* Every client's statement; the first one's time is what the reply tells. */
+/* Every client's statement; the reply has the first one's time. */
 static bool prepare_statements(rp_session *session, rp_phase *phase, uint64_t *first_ns) {
     if (phase->kind == RP_CONNECT) return true;
     for (int i = 0; i < session->client_count; i++) {
@@ -258,9 +258,18 @@ static const struct {
     const char *type;
     handler *serve;
 } handlers[] = {
-    {"hello", hello},   {"open", open_connection}, {"prepare", prepare}, {"sample", sample},
-    {"verify", verify}, {"client-groups", client_groups}, {"run", run},         {"client-groups-end", rp_groups_end},
-    {"interrupt", interrupt}, {"describe", describe},    {"facts", facts},     {"close", close_connection},
+    {"hello", hello},
+    {"open", open_connection},
+    {"prepare", prepare},
+    {"sample", sample},
+    {"verify", verify},
+    {"client-groups", client_groups},
+    {"run", run},
+    {"client-groups-end", rp_groups_end},
+    {"interrupt", interrupt},
+    {"describe", describe},
+    {"facts", facts},
+    {"close", close_connection},
     {"bye", bye},
 };
 

@@ -98,10 +98,10 @@ typedef struct rp_turn {
 
 uint64_t rp_thread_cpu_ns(void);
 
-/* Lead-in, `start_barrier` (NULL: there is nobody to wait for), block. */
+/* Lead-in, `start_barrier` (NULL: no other client to wait for), block. */
 void rp_take_turn(const rp_client *client, rp_turn *turn, pthread_barrier_t *start_barrier);
 
-/* As many connections as the option `clients` says, and the threads of several clients; false after rp_fail. */
+/* As many connections as the option `clients` has, and the threads of several clients; false after rp_fail. */
 bool rp_clients_open(rp_session *session, int64_t *server_pid, uint64_t *connect_ns);
 void rp_clients_close(rp_session *session);
 

@@ -1,6 +1,5 @@
-/* Memory shared with the controller (runners/PROTOCOL.md, `client-groups`), in which each client writes down every operation
-   before the next. Stores are seen in program order by whoever looks from another process, or after this one has died.
- */
+/* Memory shared with the controller (runners/PROTOCOL.md, `client-groups`): each client writes down every operation
+   before the next. Another process sees the stores in program order, also after this one has died. */
 #ifndef RP_SHARED_COUNTERS_H
 #define RP_SHARED_COUNTERS_H
 

@@ -222,7 +222,7 @@ static bool take_array(rp_sink *sink, rp_column *column, cursor *in) {
     return skip(in, '}');
 }
 
-/* NaN, {{1},{2}}, 0000-00-00, -100:00:00: legal in engines that say so in text. */
+/* NaN, {{1},{2}}, 0000-00-00, -100:00:00: legal in engines that deliver text. */
 static bool is_beyond(rp_type type, const char *text, size_t length) {
     switch (type) {
     case RP_DECIMAL: return length == 3 && memcmp(text, "NaN", 3) == 0;

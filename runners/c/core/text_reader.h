@@ -1,5 +1,5 @@
 /* Reading text piece by piece: digits, dates, times of day, zones. Every reader moves the cursor behind what it has
-   read, and says whether that was right. */
+   read, and returns whether that was right. */
 #ifndef RP_TEXT_READER_H
 #define RP_TEXT_READER_H
 

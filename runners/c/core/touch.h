@@ -24,7 +24,7 @@ typedef struct rp_sink {
     uint64_t executed_at_ns, first_row_at_ns;
 } rp_sink;
 
-/* Reads that the compiler may not leave out: a length can be had without decoding. */
+/* Reads that the compiler may not leave out: a length needs no decoding. */
 extern _Thread_local volatile uint64_t rp_taken __attribute__((tls_model("local-exec")));
 extern const int64_t rp_power_of_ten[19];
 
@@ -153,8 +153,7 @@ static inline void rp_element_text(rp_sink *sink, const char *text, size_t lengt
 /* An exact decimal in plain notation: the natural type where 18 digits are not enough. */
 void rp_decimal(rp_sink *sink, rp_column *column, const char *text, size_t length);
 
-/* Text that the column's declared type makes another type: converted here, inside the clock (text.c says which forms).
- */
+/* Text that the column's declared type makes another type: converted here, inside the clock (the forms: text.c). */
 void rp_convert(rp_sink *sink, rp_column *column, const char *text, size_t length);
 
 static inline void rp_text_as(rp_sink *sink, rp_column *column, const char *text, size_t length) {
@@ -170,7 +169,7 @@ void rp_misfit(rp_sink *sink, const rp_column *column, const char *what);
 /* A legal value of the engine that C's natural type of the column, or the codec, has no room for. */
 void rp_beyond(rp_sink *sink, const rp_column *column, const char *what);
 
-/* What a driver says when a column is delivered as one type in every row. */
+/* Notes the type of a column that is delivered as one type in every row. */
 static inline void rp_deliver(rp_column *column, const char *what) {
     column->delivered = what;
 }

@@ -162,6 +162,12 @@ char *rp_rows_of_values(const char *sql, uint64_t rows) {
     return text;
 }
 
+uint64_t rp_rows_at_once(const rp_phase *phase, uint64_t rows, uint64_t most_parameters) {
+    uint64_t width = (uint64_t)phase->parameter_column_count;
+    if (width == 0 || rows <= most_parameters / width) return rows;
+    return width < most_parameters ? most_parameters / width : 1;
+}
+
 static void put_literal(rp_writer *sql, const rp_value *value, const char *const binary_literal[2]) {
     char scratch[RP_SCRATCH_BYTES];
     size_t length;

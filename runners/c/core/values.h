@@ -35,7 +35,7 @@ typedef struct rp_column {
     rp_type type;
     int length, precision, scale, bits;
     bool nullable;
-    bool wide;             /* a decimal that int64 × 10^-scale cannot hold, or nobody knows: exact text */
+    bool wide;             /* a decimal that int64 × 10^-scale cannot hold, or of unknown size: exact text */
     int code;              /* the adapter's own, for instance how to decode what the driver delivers */
     rp_type element;       /* of an array: RP_INTEGER or RP_TEXT */
     const char *delivered; /* what the driver handed over, for people */

@@ -1,4 +1,4 @@
-/* The ping server: sends back what it receives, on a unix socket and on a port of 127.0.0.1. A `+` says that more of
+/* The ping server: sends back what it receives, on a unix socket and on a port of 127.0.0.1. A `+` means that more of
    the request follows, and is not answered.
 
    echo [--unix PATH] [--tcp PORT] [--cpu N] [--burn-ns N] [--stall-ns N] [--stall-every N]

@@ -5,8 +5,8 @@
    It listens on any free port of 127.0.0.1, prints one line, `ready tcp=PORT`, and ends with its parent or its stdin.
    Bytes keep their order and are handed on N ns after they arrived, in both directions, so a round trip takes 2·N
    longer. Opening a connection takes a round trip of its own on a real link; the kernel has answered the client by the
-   time we hear of it, so the server is told 3·N later (SYN, its answer, the acknowledgement), which the client then
-   waits for with its first bytes. */
+   time we hear of it, so the server learns of it 3·N later (SYN, its answer, the acknowledgement), which the client
+   then waits for with its first bytes. */
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -38,7 +38,7 @@ struct way {
 };
 
 struct link {
-    uint64_t opens_ns; /* when the server is told; 0: it has been */
+    uint64_t opens_ns; /* when the server learns of it; 0: it has */
     struct way up, down;
 };
 
@@ -143,7 +143,7 @@ static bool hand_on(struct way *way, uint64_t now) {
         size_t due = 0, rest = MOST_BYTES - way->first_byte;
         for (size_t i = 0; is_due(way, i, now); i++)
             due += chunk_at(way, i)->bytes;
-        if (due == 0) { /* the end alone */
+        if (due == 0) { /* only the end */
             shutdown(way->to, SHUT_WR);
             way->held_chunks = 0;
             return true;
@@ -219,7 +219,7 @@ int main(int count, char **arguments) {
     int to_port = 0, port = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_TIMERSLACK, 1);
-    /* A wire waits for no program; without the right to say so it is scheduled like any other. */
+    /* A wire waits for no program; without that right it is scheduled like any other. */
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
     for (int i = 1; i + 1 < count; i += 2) {
         if (strcmp(arguments[i], "--to") == 0)

@@ -49,7 +49,7 @@ namespace Rowpath.Adapters
         static long LongOfText(DbDataReader rows, int at) =>
             long.Parse(rows.GetString(at), CultureInfo.InvariantCulture);
 
-        /// <summary>The driver says that it is text: <c>X'00FF'</c>.</summary>
+        /// <summary>The driver declares it as text: <c>X'00FF'</c>.</summary>
         static byte[] BytesOfText(DbDataReader rows, int at)
         {
             string text = rows.GetString(at);

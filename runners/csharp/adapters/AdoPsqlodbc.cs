@@ -1,7 +1,5 @@
 using System;
 using System.Collections.Generic;
-using System.Data.Common;
-using System.Data.Odbc;
 using System.Diagnostics;
 using System.IO;
 using Rowpath.Ado;
@@ -55,7 +53,7 @@ namespace Rowpath.Adapters
 
         public override int? ServerPid() => int.Parse(Ask("SELECT pg_backend_pid()"));
 
-        /// <summary>The driver notes each farewell in a file of /tmp, whatever its options say.</summary>
+        /// <summary>The driver logs each disconnect in a file of /tmp, whatever its options are.</summary>
         public override void Close()
         {
             base.Close();

@@ -18,7 +18,7 @@ namespace Rowpath
             this.code = code;
         }
 
-        /// <summary>What a driver threw, as the protocol's error; <c>kind</c> is used where the cause does not tell.
+        /// <summary>What a driver threw, as the protocol's error; <c>kind</c> is used where the cause has none.
         /// <c>adapter</c> (null before one is there) knows its driver's codes.</summary>
         internal static Dictionary<string, object> Body(Exception thrown, string kind, Adapter adapter)
         {

@@ -9,7 +9,7 @@ namespace Rowpath
     {
         internal readonly MethodInfo Method;
 
-        /// <summary>What tells NULL; null for the reader's own IsDBNull.</summary>
+        /// <summary>The test for NULL; null for the reader's own IsDBNull.</summary>
         internal readonly MethodInfo NullTest;
 
         readonly bool boxed;

@@ -211,7 +211,7 @@ namespace Rowpath
             };
         }
 
-        /// <summary>Mono with its version, and the environment that its compiler and its collector heed.</summary>
+        /// <summary>Mono with its version, and the environment that its compiler and its collector read.</summary>
         static string Runtime()
         {
             Type mono = Type.GetType("Mono.Runtime");

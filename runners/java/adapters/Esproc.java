@@ -2,7 +2,6 @@ package rowpath.adapters;
 
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -163,11 +162,7 @@ public final class Esproc implements Adapter {
 
   @Override
   public void facts(Facts facts) throws SQLException {
-    DatabaseMetaData meta = connection.getMetaData();
-    facts.reply().put("driver_version", meta.getDriverName() + " " + meta.getDriverVersion());
-    facts
-        .reply()
-        .put("engine_version", meta.getDatabaseProductName() + " " + options.need("version"));
+    facts.versions(connection.getMetaData(), options.need("version"));
     facts.settings().put("storage", options.get("storage", "text"));
     facts.settings().put("fetch_size", String.valueOf(options.count("result", "fetch-size")));
   }

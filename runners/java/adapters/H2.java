@@ -15,6 +15,8 @@ public final class H2 extends Jdbc {
   // Else a statement that is executed again with the same values would hand out its last result
   // without looking at the table.
   private static final String EXECUTE_EACH_TIME = ";OPTIMIZE_REUSE_RESULTS=FALSE";
+  private static final String SETTING =
+      "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = '%s'";
 
   @Override
   protected Connection connect() throws SQLException {
@@ -62,12 +64,7 @@ public final class H2 extends Jdbc {
   @Override
   public void facts(Facts facts) throws SQLException {
     super.facts(facts);
-    addSettings(
-        facts,
-        "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = '%s'",
-        "WRITE_DELAY",
-        "QUERY_CACHE_SIZE",
-        "TIME ZONE");
+    addSettings(facts, SETTING, "WRITE_DELAY", "QUERY_CACHE_SIZE", "TIME ZONE");
     facts.settings().put("durability", "none");
   }
 }

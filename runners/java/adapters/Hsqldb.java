@@ -23,6 +23,16 @@ import rowpath.jdbc.SqlValues;
  * fields; the instant of a java.sql.Timestamp is right.
  */
 public final class Hsqldb extends Jdbc {
+  private static final String PROPERTY =
+      "SELECT PROPERTY_VALUE FROM INFORMATION_SCHEMA.SYSTEM_PROPERTIES"
+          + " WHERE PROPERTY_NAME = 'hsqldb.%s'";
+
+  static {
+    // A database of a process that was killed can be opened 10.1 s after its last sign of life. By
+    // itself HSQLDB looks for 9.2 s, so that one killed just after such a sign stays locked.
+    System.setProperty("hsqldb.lockfile_poll_retries", "40");
+  }
+
   @Override
   protected Connection connect() throws SQLException {
     return DriverManager.getConnection(
@@ -74,13 +84,6 @@ public final class Hsqldb extends Jdbc {
   @Override
   public void facts(Facts facts) throws SQLException {
     super.facts(facts);
-    addSettings(
-        facts,
-        "SELECT PROPERTY_VALUE FROM INFORMATION_SCHEMA.SYSTEM_PROPERTIES"
-            + " WHERE PROPERTY_NAME = 'hsqldb.%s'",
-        "write_delay_millis",
-        "log_data",
-        "tx",
-        "cache_rows");
+    addSettings(facts, PROPERTY, "write_delay_millis", "log_data", "tx", "cache_rows");
   }
 }

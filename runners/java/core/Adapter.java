@@ -1,5 +1,7 @@
 package rowpath;
 
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 
@@ -53,5 +55,11 @@ public interface Adapter {
    * {@code driver_version}, {@code engine_version}, {@code build}; settings and libraries by name.
    */
   record Facts(
-      Map<String, Object> reply, Map<String, Object> settings, Map<String, Object> libraries) {}
+      Map<String, Object> reply, Map<String, Object> settings, Map<String, Object> libraries) {
+    /** The driver's name and version and the engine's name, as JDBC reports them. */
+    public void versions(DatabaseMetaData meta, String engineVersion) throws SQLException {
+      reply.put("driver_version", meta.getDriverName() + " " + meta.getDriverVersion());
+      reply.put("engine_version", meta.getDatabaseProductName() + " " + engineVersion);
+    }
+  }
 }

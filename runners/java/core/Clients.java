@@ -14,7 +14,7 @@ final class Clients {
   private final List<Adapter> adapters = new ArrayList<>();
   private final ClientThreads threads;
 
-  /** When the first one's connecting ended, less when it began. */
+  /** What connecting the first one took. */
   final long connectNs;
 
   Clients(Class<? extends Adapter> adapterClass, Options options) throws Exception {

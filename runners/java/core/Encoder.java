@@ -64,8 +64,8 @@ public final class Encoder {
   }
 
   /**
-   * What was thrown, named by the column under way. What a driver throws while it hands over a
-   * value says that it cannot deliver that value as the column's type.
+   * What was thrown, named by the column under way. A driver that throws while it hands over a
+   * value cannot deliver that value as the column's type.
    */
   Exception named(Exception thrown) {
     if (!inRow || thrown instanceof Failure || at >= columns.size()) {

@@ -24,8 +24,8 @@ public final class Failure extends RuntimeException {
   }
 
   /**
-   * What a driver threw, as the protocol's error body; {@code kind} is used where the cause does
-   * not tell.
+   * What a driver threw, as the protocol's error body; {@code kind} is used where the cause has
+   * none.
    */
   static Map<String, Object> body(Throwable thrown, String kind) {
     String code = "";

@@ -23,7 +23,9 @@ final class Pacing {
   /** Open loop: for how long before an operation is due the client does not sleep any more. */
   final long spinNs;
 
-  /** Of client {@code client} of the group with these fields of the request {@code groups}. */
+  /**
+   * Of client {@code client} of the group with these fields of the request {@code client-groups}.
+   */
   Pacing(Map<?, ?> fields, int client) {
     String pacing = String.valueOf(fields.get("pacing"));
     double ratePerS = fields.get("rate_per_s") instanceof Number rate ? rate.doubleValue() : 0;

@@ -8,7 +8,7 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * Counters shared with the controller: memory in which each client counts its operations
- * (PROTOCOL.md, {@code groups}).
+ * (PROTOCOL.md, {@code client-groups}).
  */
 final class SharedCounters implements AutoCloseable {
   private static final int CONTROL_BYTES = 16;

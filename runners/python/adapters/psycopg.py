@@ -115,15 +115,8 @@ class Adapter(LibpqAdapter):
 
     def bulk(self, phase, way):
         connection = self.connection
-        cursor = connection.cursor()
         if way == "executemany":
-            query = formatted(phase.sql)
-
-            def executemany(rows):
-                with connection.transaction():
-                    cursor.executemany(query, rows)
-
-            return Operation(executemany)
+            return self.executemany(phase, connection.transaction)
         transaction = connection.transaction if self.shipped else nullcontext  # a COPY by itself is one
         return Operation(copy.rows_in(connection, phase, self.binary, transaction))
 

@@ -85,15 +85,9 @@ class Adapter(LibpqAdapter):
 
     def bulk(self, phase, way):
         connection = self.connection
-        cursor = connection.cursor()
         if way == "executemany":
-            query = formatted(phase.sql)
-
-            def executemany(rows):
-                with connection:
-                    cursor.executemany(query, rows)
-
-            return Operation(executemany)
+            return self.executemany(phase, lambda: connection)
+        cursor = connection.cursor()
         if way == "multi-row":
             query = f"INSERT INTO {phase.table} ({column_names(phase)}) VALUES %s"
 

@@ -2,7 +2,7 @@
 
 
 class Unsupported(Exception):
-    """A point of the lattice that does not exist here; the text says why, for people."""
+    """A point of the lattice that does not exist here; the text is the reason, for people."""
 
 
 class Adapter:

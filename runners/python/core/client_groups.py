@@ -1,4 +1,4 @@
-"""Client groups at work at once: the requests `groups` and `groups-end`, and what comes between them."""
+"""Client groups at work at once: the requests `client-groups` and `client-groups-end`, and what is between."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +29,7 @@ class ClientGroups:
         self._done = self._error = None
 
     def work(self, requests, answer):
-        """Let the clients work, one of them in this thread; the request that ended it: `groups-end`, or None.
+        """Let the clients work, one of them in this thread; the request that ended it, or None.
 
         Meanwhile another thread takes the requests and gives each its `answer(request, reply)`.
         """

@@ -1,4 +1,4 @@
-"""What a query's columns are, as the protocol's `describe` says it: the engine's types as the codec's.
+"""What a query's columns are, as the protocol's `describe` has it: the engine's types as the codec's.
 
 A type that the codec lacks is `text` only where every driver delivers the same text of it; else it is `unsupported`.
 """

@@ -11,7 +11,7 @@ CLOSE_S = 1.0
 
 
 def try_interruption(adapter, behaviour, sql, after_ms, most_ms):
-    """The reply to `behave`, tried on a connection of its own, in autocommit, in a thread of its own.
+    """The reply to `interrupt`, tried on a connection of its own, in autocommit, in a thread of its own.
 
     `sql` runs until it is stopped or `most_ms` have passed. Errors: Unsupported when the driver has no such thing; the
     query's own error when it fails long before it was to be stopped.
@@ -20,7 +20,7 @@ def try_interruption(adapter, behaviour, sql, after_ms, most_ms):
         raise Unsupported(f"unknown behaviour {behaviour!r}")
     probed = type(adapter)({**adapter.options, "profile": "tuned", "clients": "1"})
     if type(probed).cancel is Adapter.cancel and behaviour == "cancel":
-        probed.cancel()  # its Unsupported says what the driver lacks
+        probed.cancel()  # its Unsupported has the reason
     thread = ThreadPoolExecutor(1)
     try:
         thread.submit(probed.connect).result()

@@ -59,7 +59,7 @@ WAITING = """
 def waiting(define, wait):
     """`until(instant_ns, spin_ns, control)`: False when the end is set to that or before; `begun(control)`: the zero.
 
-    Coroutine functions where `define` says so; of one client only, because a poll object serves one thread at a time.
+    Coroutine functions where `define` makes them so. They serve one client: a poll object is for one thread at a time.
     The zero is 0 of a group that ends before it has begun.
     """
     scope = {"clock": perf_counter_ns, "sleep": sleep, "let_others": select.poll().poll}

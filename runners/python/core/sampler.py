@@ -81,7 +81,7 @@ BLOCK = """
     return operations, failed, failure, rows, total, now - started, cpu, low, high, executing, fetching, connecting
 """
 
-# A rollback that fails too says nothing new.
+# A rollback that fails too adds nothing.
 ROLLBACK = """\
             try:
                 {wait}rollback()

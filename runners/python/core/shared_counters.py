@@ -18,8 +18,8 @@ class Slot:
 
     def __init__(self, file, control, at, acknowledged, rows):
         try:
-            with Path(file).open("r+b") as file:
-                memory = memoryview(mmap(file.fileno(), 0))
+            with Path(file).open("r+b") as opened:
+                memory = memoryview(mmap(opened.fileno(), 0))
         except (OSError, ValueError) as error:  # ValueError: it is empty
             raise Failure("internal", f"the shared counters {file}: {error}") from error
         kept = at + acknowledged if acknowledged else 0

@@ -13,12 +13,11 @@ from pathlib import Path
 import msgspec
 
 from rowpath import text
-from rowpath.engines import ENGINES
+from rowpath.engines import ENGINES, fetchables
 from rowpath.engines.base import BacksUp, Engine, Fetchable, Stored, Versioned, versions
 from rowpath.engines.by_hand import state as engine_state
 from rowpath.engines.by_hand.supervisor import Answer, Request
 from rowpath.engines.external.base import ExternalEngine
-from rowpath.engines.optional_downloads import fetchables
 from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
 from rowpath.machine import directories, processes
 from rowpath.machine.counters import memory

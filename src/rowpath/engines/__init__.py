@@ -13,7 +13,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines.base import Engine
+from rowpath.engines.base import Engine, Fetchable
 from rowpath.errors import UsageError
 
 _joined: dict[str, Engine] = {}
@@ -78,3 +78,13 @@ class _Engines(Mapping[str, Engine]):
 
 
 ENGINES: Mapping[str, Engine] = _Engines()
+
+
+def fetchables() -> dict[str, Fetchable]:
+    """What is fetched on request only, by name: engines that are themselves fetched, `downloads` of every engine."""
+    found: dict[str, Fetchable] = {}
+    for name, engine in ENGINES.items():
+        if isinstance(engine, Fetchable):
+            found[name] = engine
+        found |= engine.downloads
+    return found

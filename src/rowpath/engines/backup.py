@@ -1,4 +1,4 @@
-"""What the ways of all engines to back a database up, and to restore it, have in common."""
+"""What all engines share to back a database up and to restore it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from rowpath.engines.base import Backup, Instance
-from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.engines.sql_dialect import SqlDialect
+from rowpath.errors import RowpathError
 from rowpath.machine import private_directories, processes
 from rowpath.model.availability import Availability
 
@@ -28,19 +29,24 @@ def literal(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def unknown(title: str, way: str) -> Availability:
-    """What an engine says of a way that it does not have."""
-    return Availability(False, title, f"{title} has no backup '{way}'", "rowpath engine list")
+class BackupWays(SqlDialect):
+    """An engine whose databases can be backed up while clients work on them; no program is needed for it."""
 
+    ways: tuple[str, ...]  # values of the coordinate `backup`, the default first
 
-def require(there: Availability) -> None:
-    """Errors: EnvironmentMissing when it is not there."""
-    if not there.ok:
-        raise EnvironmentMissing(there.reason, there.remedy)
+    def backup_ways(self, deployment: str) -> tuple[str, ...]:
+        """Those that it has there."""
+        return self.ways
+
+    def backup_availability(self, way: str) -> Availability:
+        """Whether that way works here; quick."""
+        if way in self.ways:
+            return self.availability()
+        return Availability(False, self.title, f"{self.title} has no backup '{way}'", "rowpath engine list")
 
 
 def run(arguments: Sequence[str | Path], environment: Mapping[str, str] = {}, source: Path | None = None) -> None:
-    """Run a program that restores or checks, `source` on its stdin. Errors: RowpathError, with what it said last."""
+    """Run a program that restores or checks, `source` on its stdin. Errors: RowpathError, with its last output."""
     done = processes.run(
         arguments, environment={"LC_ALL": "C.UTF-8", **environment}, source=source, timeout_s=TIMEOUT_S
     )

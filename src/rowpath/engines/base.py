@@ -1,7 +1,7 @@
 """What an engine must offer; each engine is one module or package beside this one, and holds it as `ENGINE`.
 
 An engine names no driver and no language. Where a database can only be made or filled through a driver,
-`load_through_runner.loader` finds the adapter whose entry in a manifest says `loads = [NAME]`.
+`load_through_runner.loader` finds the adapter that has `loads = [NAME]` in its entry of a manifest.
 """
 
 from __future__ import annotations
@@ -123,12 +123,11 @@ class Engine(Dialect, Protocol):
     durabilities: tuple[str, ...] = ("full", "none")  # the first is the default
     order: int = 90  # its place in lists: by this number, then by name
     is_floor: bool = False  # no engine at all: its paths cost what every path costs
-    server_warm_s: float = (
-        0.0  # so long at least a fresh server is warmed up through each of its paths (a JVM compiles)
-    )
+    server_warm_s: float = 0.0  # the least time to warm a fresh server up through each of its paths (a JVM compiles)
     loading: LoadingCost = LoadingCost()  # as seen at scales 0.1 and 1 on two slow cores
     downloads: Mapping[str, Fetchable] = {}  # by name: what comes on request only, beside the engine itself
     probe: ProbeFacts = ProbeFacts()
+    slow_query: str = ""  # a SELECT without any table of ours that would run for minutes; empty: there is no SQL
 
     def availability(self) -> Availability:
         """Whether it can run here; quick, without starting it."""
@@ -150,6 +149,10 @@ class Engine(Dialect, Protocol):
         """DROP TABLE in its dialect (may fail when the table does not exist); empty where there is no SQL."""
         return ""
 
+    def filled(self, name: str, table: Table) -> list[str]:
+        """What follows when a table was filled: its indexes, where its numbering goes on, statistics."""
+        return []
+
     def supports(self, logical_type: str) -> str:
         """Empty when the engine has the logical type, else the reason why not (for the `types` workload)."""
         return ""
@@ -157,10 +160,6 @@ class Engine(Dialect, Protocol):
     def settle_statements(self) -> list[str]:
         """SQL that the runner itself executes to settle an embedded database (checkpoint)."""
         return []
-
-    def slow_query(self) -> str:
-        """A SELECT without any table of ours that would run for minutes; empty where nothing can be queried."""
-        return ""
 
     def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:
         """How a person connects to its server: commands to copy, or the URL and the file with its login.
@@ -201,8 +200,16 @@ class Imports(Protocol):
     def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
         """Statements that fill the empty table from a file of numbers, dates and plain texts without quotes, no NULL.
 
-        `folder` may hold what they need for the while.
+        `folder` may hold what they need until then.
         """
+
+
+@runtime_checkable
+class Movable(Protocol):
+    """An engine whose databases are directories that know no users: a copy of one is a database."""
+
+    def movable_versions(self) -> tuple[str, ...]:
+        """The versions that can make or open such a database."""
 
 
 @runtime_checkable
@@ -215,7 +222,7 @@ class CountsStatements(Protocol):
 
 @runtime_checkable
 class Fetchable(Protocol):
-    """An engine whose programs come on request only (`rowpath engine fetch NAME`): large, or not ours to hand on."""
+    """An engine with programs on request only (`rowpath engine fetch NAME`): large, or not ours to redistribute."""
 
     @property
     def licence(self) -> str:
@@ -278,7 +285,7 @@ BY_URL = "by-url"  # the `engine_version` of a server that is another's, named b
 
 @runtime_checkable
 class ReachedByUrl(Protocol):
-    """An engine whose server may be where not every path can reach it."""
+    """An engine with a server that not every path may reach."""
 
     def unreachable(self, path: AccessPath) -> tuple[str, str]:
         """Why it cannot be reached the way that this path goes, and what would help; empty when it can."""
@@ -286,7 +293,7 @@ class ReachedByUrl(Protocol):
 
 @runtime_checkable
 class External(Protocol):
-    """An instance whose server is another's: never started or restarted, and what its processes use is unknown."""
+    """An instance on another's server, which is never started or restarted and whose resources are unknown."""
 
     given_by: str  # the environment variable that names it
 

@@ -6,25 +6,31 @@ import hashlib
 import shutil
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from typing_extensions import override
 
-from rowpath.engines.base import Engine, Instance, Place, Settled
+from rowpath.engines import backup as backups
+from rowpath.engines.base import Backup, Engine, Instance, Place, Settled
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 
+E = TypeVar("E", bound=Engine)
 
-class EmbeddedDatabase(Instance):
-    """A database, file or directory, loaded once, and the copies of it that paths work on, each called `copy_name`."""
 
-    def __init__(self, engine: Engine, durability: str, place: Place, loaded_name: str, copy_name: str) -> None:
-        self.deployment = "embedded"
+class EmbeddedDatabase(Instance, Generic[E]):
+    """A database, file or directory, loaded once, and the copies of it that paths work on."""
+
+    deployment = "embedded"
+    loaded_name = "loaded"
+    copy_name: str
+
+    def __init__(self, engine: E, durability: str, place: Place) -> None:
         self.durability = durability
         self.version = engine.version()
         self._folder = place.directory / engine.name
-        self._database = self._folder / loaded_name
-        self._copy_name = copy_name
+        self._engine = engine
+        self._database = self._folder / self.loaded_name
         self._only: Path | None = None
 
     @override
@@ -64,26 +70,35 @@ class EmbeddedDatabase(Instance):
     @override
     def size_bytes(self) -> int:
         """Bytes of the loaded database, its log included."""
-        return (
-            private_directories.size_bytes(self._database) if self._database.is_dir() else self._database.stat().st_size
-        )
+        return private_directories.size_bytes(self._database)
 
     @override
     def facts(self) -> dict[str, str]:
-        """The version; what a driver uses it with, its runner tells."""
+        """The version; a driver's settings are in its runner's facts."""
         return {"version": self.version}
 
     def home(self) -> Path | None:
         """The folder with everything of it."""
         return self._folder
 
+    def restored(self, backup: Backup, folder: Path) -> Instance:
+        """An instance of its own, where every path works on what was made from the backup. Errors: RowpathError."""
+        instance = type(self)(self._engine, self.durability, Place(folder, folder, ()))
+        with backups.restoring(backup, instance):
+            instance._restore(backup.kept, instance.restored_copy())
+        return backups.passing(instance)
+
+    def _restore(self, kept: Path, database: Path) -> None:
+        """Make a database that is not there from what a backup left, and check it."""
+        raise NotImplementedError
+
     def restored_copy(self) -> Path:
         """Where what a backup kept is to be put: from now on the only database, which every path works on."""
         self.start()
-        self._database = self._only = private_directories.home(self._folder / "restored", None) / self._copy_name
+        self._database = self._only = private_directories.home(self._folder / "restored", None) / self.copy_name
         return self._only
 
     def _copy(self, path: AccessPath) -> Path:
         return (
-            self._only or self._folder / hashlib.blake2s(path.id.encode(), digest_size=8).hexdigest() / self._copy_name
+            self._only or self._folder / hashlib.blake2s(path.id.encode(), digest_size=8).hexdigest() / self.copy_name
         )

@@ -1,4 +1,4 @@
-"""Databases made and filled through a driver: the one whose entry in a manifest says that it loads the engine."""
+"""Databases made and filled through a driver: the one with the engine in `loads` of its manifest entry."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rowpath.engines import indexes
 from rowpath.engines.base import Engine, Imports
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model.availability import Availability
@@ -85,7 +84,7 @@ def connected(options: dict[str, Any], version: str = "") -> Iterator[Runner]:
 def make_tables(
     runner: Runner, engine: Engine, tables: dict[str, Table], folder: Path, by_sample: bool = False
 ) -> None:
-    """Remake these tables and fill them from the generators; `folder` takes the rows for the while.
+    """Remake these tables and fill them from the generators; `folder` takes the rows until then.
 
     `by_sample`: through a runner without the request `load`, each row an operation of its own.
 
@@ -97,8 +96,7 @@ def make_tables(
             run(runner, [engine.create(name, table)])
             if table.rows:
                 fill(runner, engine, name, table, Path(place) / f"{name}.rows", by_sample)
-            if not by_sample:  # it speaks SQL
-                run(runner, indexes.statements(name, table))
+            run(runner, engine.filled(name, table))
 
 
 def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by_sample: bool = False) -> None:
@@ -151,5 +149,7 @@ def _sampled(runner: Runner, phase: str, count: int) -> int:
 
 def run(runner: Runner, statements: list[str], ignore_errors: bool = False) -> int:
     """Execute statements, each committed; ns of all."""
+    if not statements:
+        return 0
     fields = {"statements": statements, "ignore_errors": ignore_errors}
     return sum(runner.request(RunStatements, TIMEOUT_S, **fields, expect=RunReply).ns)

@@ -1,4 +1,4 @@
-"""Who logs in where, as URLs, the environment and the files of client programs say it."""
+"""Who logs in where: from URLs, the environment and the files of client programs."""
 
 from __future__ import annotations
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import socket
-import subprocess
-from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
 from rowpath.engines.base import Engine, Instance, Place
-from rowpath.errors import EnvironmentMissing
+from rowpath.engines.server import PrivateServer
 from rowpath.machine import private_directories, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-
-START_TIMEOUT_S = 10.0
 
 
 class Null(Engine):
@@ -31,12 +25,12 @@ class Null(Engine):
 
     @override
     def availability(self) -> Availability:
-        """Always; the ping server needs a C compiler, which its instance tells."""
-        return Availability(True, "nothing (the loop alone), and a ping server")
+        """Always; the instance of the ping server reports a missing C compiler."""
+        return Availability(True, "nothing (only the loop), and a ping server")
 
     @override
-    def instance(self, deployment: str, durability: str, place: Place) -> NullInstance:
-        return PingServer(deployment, place) if deployment == "server" else NullInstance(deployment)
+    def instance(self, deployment: str, durability: str, place: Place) -> Instance:
+        return PingServer(place) if deployment == "server" else NullInstance()
 
     @override
     def supports(self, logical_type: str) -> str:
@@ -46,31 +40,29 @@ class Null(Engine):
 class NullInstance(Instance):
     """What stands where an engine would."""
 
-    def __init__(self, deployment: str) -> None:
-        self.deployment = deployment
+    deployment = "none"
 
 
-class PingServer(NullInstance):
+class PingServer(PrivateServer):
     """The ping server: one byte in, one byte out, on a unix socket and on a port of 127.0.0.1.
 
     `burn_ns`, `stall_ns`, `stall_every` make each answer cost a known amount (known-answer tests); set before `start`.
     """
 
-    def __init__(self, deployment: str, place: Place) -> None:
-        super().__init__(deployment)
+    stop_steps = processes.AT_ONCE
+
+    def __init__(self, place: Place) -> None:
+        super().__init__("the ping server", "none", place)
         self.burn_ns = 0
         self.stall_ns = 0
         self.stall_every = 0
-        self._place = place
-        self._process: processes.Process | None = None
-        self._sockets: Path | None = None
-        self._port = 0
 
     @override
     def start(self) -> None:
         """Start it and wait for its ready line. Errors: EnvironmentMissing without a C compiler."""
+        from rowpath.runners.toolchains import c
+
         self.stop()
-        c: Any = importlib.import_module("rowpath.runners.toolchains.c")
         self._sockets = private_directories.socket_home(self._place.socket_directory, None)
         socket_file = self._sockets / "ping"
         socket_file.unlink(missing_ok=True)
@@ -81,23 +73,14 @@ class PingServer(NullInstance):
             stall_ns=self.stall_ns,
             stall_every=self.stall_every,
         )
-        self._process = processes.start(
-            command,
-            environment=self._place.environment,
-            cpus=self._place.server_cpus,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        self._process, self._port = processes.start_listener(
+            "the ping server", command, self._place.environment, self._place.server_cpus
         )
-        line = processes.first_line(self._process, START_TIMEOUT_S)
-        if not line.startswith("ready tcp="):
-            self.stop()
-            raise EnvironmentMissing(f"the ping server did not start (it said {json.dumps(line)})", "rowpath doctor")
-        self._port = int(line.removeprefix("ready tcp="))
 
     @override
     def check(self) -> bool:
         """Whether it sends a byte back."""
-        if self._process is None or self._process.poll() is not None:
+        if not self.pids():
             return False
         try:
             with socket.create_connection(("127.0.0.1", self._port), timeout=2) as connection:
@@ -107,25 +90,7 @@ class PingServer(NullInstance):
             return False
 
     @override
-    def stop(self) -> None:
-        """Stop it by pid; harmless when stopped already."""
-        if self._process is not None:
-            processes.stop(self._process, processes.AT_ONCE)
-            self._process = None
-        if self._sockets is not None:
-            (self._sockets / "ping").unlink(missing_ok=True)
-            if self._sockets != self._place.socket_directory:
-                self._sockets.rmdir()
-            self._sockets = None
-
-    @override
-    def pids(self) -> list[int]:
-        """Its pid while it is alive."""
-        return [self._process.pid] if self._process is not None and self._process.poll() is None else []
-
-    @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """Where it listens."""
         return {"host": "127.0.0.1", "port": self._port, "socket": str(self._sockets and self._sockets / "ping")}
 
 

@@ -77,7 +77,7 @@ class ProbeFacts:
     row_limit: str = ""  # with {rows}, after a query; empty: not known
     row_limit_statement: str = ""  # with {rows}: a session's own limit, instead
     session_statements: Callable[[str, int], tuple[str, ...]] = lambda _version, _timeout_ms: ()
-    # (what the server says of its version, ms) → what keeps a session from writing and from waiting
+    # (the server's own text of its version, ms) → what keeps a session from writing and from waiting
     privileged_query: str = ""  # has a row when the login may do everything
     pooler_query: str = ""  # with {server_pid}: has a row when another process serves the session
     session_note: str = ""  # what sessions cannot be kept from

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from typing_extensions import override
 
 from rowpath.engines.base import Instance, Place, Settled
-from rowpath.errors import RowpathError
+from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine import private_directories, processes
 from rowpath.machine.counters import disk
 
+PORT_TRIES = 5
+LOOK_EACH_S = 0.02
+
 
 class PrivateServer(Instance):
-    """A server of ours; `title` names it in errors."""
+    """A server of ours; `title` names it in errors. Its kind makes its files and starts its process on a port."""
 
+    deployment = "server"
     stop_steps: processes.Steps
+    start_timeout_s: float
+    has_socket: bool = True  # a unix socket beside its port
+    death_signal: signal.Signals = signal.SIGKILL
+    port_taken_words: tuple[str, ...] = ()  # one of these is in the log of a server whose port was taken
 
     def __init__(self, title: str, durability: str, place: Place) -> None:
-        self.deployment = "server"
         self.durability = durability
         self._title = title
         self._place = place
@@ -30,6 +38,30 @@ class PrivateServer(Instance):
         self._sockets: Path | None = None
         self._port = 0
         self._process: processes.Process | None = None
+        self._log_begin = 0  # where in the log the last start begins
+
+    @override
+    def start(self) -> None:
+        """Start it (making its files first) and wait until it answers. Errors: EnvironmentMissing, UsageError.
+
+        On the port that its place names, else the one it had, else any that is free.
+        """
+        self.stop()
+        if self._home is None:
+            self._make()
+        if self.has_socket:
+            self._sockets = private_directories.socket_home(self._place.socket_directory, self._user)
+        port = self._place.port or self._port
+        for _ in range(PORT_TRIES):
+            self._port = port or private_directories.free_port()
+            if not private_directories.port_taken(self._port) and self._started():
+                return
+            if self._place.port:
+                raise UsageError(
+                    f"port {port} of 127.0.0.1 is in use", f"free it (ss -ltnp 'sport = :{port}') or set no port"
+                )
+            port = 0
+        raise EnvironmentMissing(f"{self._title} found no free port in {PORT_TRIES} tries", "ss -ltn")
 
     @override
     def stop(self) -> None:
@@ -48,6 +80,61 @@ class PrivateServer(Instance):
     def home(self) -> Path | None:
         """The folder with everything of it but its socket; None before its first start."""
         return self._home
+
+    def _make(self) -> None:
+        """Make its files and set `_home`."""
+        raise NotImplementedError
+
+    def _started(self) -> bool:
+        """Start it on `_port`; False when that was taken meanwhile. Errors: EnvironmentMissing."""
+        raise NotImplementedError
+
+    def _ready(self) -> bool:
+        """Whether the process that was just started can be used."""
+        return self.check()
+
+    def _reason(self) -> str:
+        """Why the process that was just started ended."""
+        return self._logged()[-500:]
+
+    def _launched(
+        self, command: Sequence[str | Path], environment: Mapping[str, str], directory: Path | None = None
+    ) -> bool:
+        """Start the server's process and wait until it is ready; False when its port was taken meanwhile.
+
+        Errors: EnvironmentMissing when it ends for another reason, or is not ready in time.
+        """
+        with self._log().open("ab") as output:
+            self._log_begin = output.tell()
+            self._process = processes.start(
+                command,
+                environment={**environment, **self._place.environment},
+                cpus=self._place.server_cpus,
+                user=self._user,
+                directory=directory or self._files(),
+                stdout=output,
+                stderr=output,
+                death_signal=self.death_signal,
+            )
+        deadline = time.monotonic() + self.start_timeout_s
+        failure = f"did not answer within {self.start_timeout_s:g} s"
+        while time.monotonic() < deadline:
+            if self._ready():
+                return True
+            if processes.wait(self._process, LOOK_EACH_S):
+                if any(words in self._logged() for words in self.port_taken_words):
+                    return False
+                failure = f"did not start: {self._reason()}"
+                break
+        self.stop()
+        raise EnvironmentMissing(f"{self._title} {failure}", f"read {self._log()}")
+
+    def _log(self) -> Path:
+        return self._files() / "server.log"
+
+    def _logged(self) -> str:
+        """What the server wrote since its last start."""
+        return self._log().read_bytes()[self._log_begin :].decode(errors="replace").strip()
 
     def _files(self) -> Path:
         if self._home is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import CountsStatements, Instance
-from rowpath.machine import directories
+from rowpath.machine import private_directories
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.path import AccessPath
 
@@ -18,7 +18,7 @@ STATEMENTS_MEANS = "the server's own counters of prepared statements"
 
 
 def statement_counts(instance: Instance) -> dict[str, int]:
-    """What the server was asked for so far, by its own counters; empty where it has none."""
+    """The statements that the server has executed so far, by its own counters; empty where it has none."""
     return instance.statement_counts() if isinstance(instance, CountsStatements) else {}
 
 
@@ -53,7 +53,7 @@ def counting_proxy(
         yield None
         return
     options = {**instance.options(path), **way}
-    # Another machine's server, or one whose place the user's own driver alone knows: the proxy stands in front of ours.
+    # Another machine's server, or one whose place only the user's own driver knows: the proxy stands in front of ours.
     if transport == "tcp" and (options.get("host", "127.0.0.1") != "127.0.0.1" or "port" not in options):
         yield None
         return
@@ -62,7 +62,7 @@ def counting_proxy(
             counting = proxy.Proxy(int(options["port"]))
             overrides: dict[str, Any] = {"host": "127.0.0.1", "port": counting.port}
         else:
-            folder = directories.socket_dir(directory / "proxy")
+            folder = private_directories.socket_home(directory / "proxy", None)
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
             if "socket_dir" in options:
                 name = f".s.PGSQL.{options['port']}"

@@ -6,22 +6,18 @@ every run, by a ping-pong with the ping server through it and without it.
 
 from __future__ import annotations
 
-import importlib
-import json
 import os
 import socket
 import statistics
-import subprocess
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.errors import InternalError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
+from rowpath.journal.records import LinkRecord
 from rowpath.machine import cpus, processes
 from rowpath.model.path import AccessPath, link_ns
 from rowpath.model.workload import Phase
@@ -32,11 +28,10 @@ from rowpath.runners.process import RunnerFailure
 MEANS = (
     "a user-space proxy on 127.0.0.1 (runners/c/tools/link.c); ping-pong with the ping server through it and without it"
 )
-START_TIMEOUT_S = 10.0
 BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
 BULK_BYTES = 32 << 20
 PING_TIMEOUT_S = 60.0
-NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "", (), (), None, 0)
+NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "")
 
 
 class Link:
@@ -44,19 +39,12 @@ class Link:
 
     def __init__(self, to_port: int, value: str) -> None:
         """Start it in front of that port of 127.0.0.1. Errors: InternalError, EnvironmentMissing (no C compiler)."""
-        c: Any = importlib.import_module("rowpath.runners.toolchains.c")
+        from rowpath.runners.toolchains import c
+
         self.to_port = to_port
-        self._process = processes.start(
-            c.link_command(to_port, link_ns(value) // 2),
-            cpus=cpus.controller_cpus(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        self._process, self.port = processes.start_listener(
+            "the emulated link", c.link_command(to_port, link_ns(value) // 2), cpus=cpus.controller_cpus()
         )
-        line = processes.first_line(self._process, START_TIMEOUT_S)
-        if not line.startswith("ready tcp="):
-            self.stop()
-            raise InternalError(f"the emulated link did not start (output: {json.dumps(line)})", "rowpath doctor")
-        self.port = int(line.removeprefix("ready tcp="))
 
     def scheduled(self) -> str:
         """How the kernel schedules it: a wire waits for no program, but only root may ask for that."""
@@ -81,7 +69,7 @@ class Links:
     def way_to(self, server: Any, instance: Instance, path: AccessPath) -> dict[str, Any]:
         """What `open` gets instead of the server's own address; empty for a path without a link.
 
-        `server`: what tells the instances of a run apart. Errors: RunnerFailure for another machine's server.
+        `server`: what distinguishes the instances of a run. Errors: RunnerFailure for another machine's server.
         """
         value = path.get("link")
         if value == "none":
@@ -104,23 +92,7 @@ class Links:
             self._links.popitem()[1].stop()
 
 
-@dataclass(frozen=True)
-class LinkMeasured:
-    """A link as it was measured: the fields of the journal's `link` record; times are of one round trip."""
-
-    link: str
-    placement: str
-    stated_ns: int
-    direct_ns: float  # without the link
-    round_trip_ns: float  # through it, the median over blocks
-    low_ns: float  # 10th and 90th percentile of the blocks
-    high_ns: float
-    rate_bytes_per_s: float  # of one long send through it
-    cpu: int
-    method: str
-
-
-def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
+def measure(value: str, placement: str, directory: Path) -> LinkRecord:
     """Ping-pong and a long send through a link of that value, the client where `placement` puts it."""
     place = Place(directory / "ping", directory / "ping", cpus.server_cpus())
     ping = ENGINES["null"].instance("server", "none", place)
@@ -139,7 +111,7 @@ def measure(value: str, placement: str, directory: Path) -> LinkMeasured:
     finally:
         ping.stop()
     tenths = statistics.quantiles(through, n=10)
-    return LinkMeasured(
+    return LinkRecord(
         link=value,
         placement=placement,
         stated_ns=link_ns(value),

@@ -37,13 +37,12 @@ class EngineInstances:
         place = Place(folder, folder, cpus.server_cpus(free or "same"), version=version, storage=storage)
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
-        instance.start()
-        for secret in instance.secrets():
-            self._learn_secret(secret)
+        self._start(instance)
         mine = [planned for planned in paths if key_of(planned.path) == key]
         tables: dict[str, Table] = {}
-        for workload in self._needed(mine, workloads):
-            for name, table in self._phase_cache.prepared_workload(workload, engine_name).loaded_tables().items():
+        for needed in dict.fromkeys(name for planned in mine for name in planned.workloads):
+            prepared_workload = self._phase_cache.prepared_workload(workloads[needed], engine_name)
+            for name, table in prepared_workload.loaded_tables().items():
                 if tables.setdefault(name, table) != table:
                     raise UsageError(
                         f"two workloads of this experiment fill table '{name}' with different rows",
@@ -53,10 +52,6 @@ class EngineInstances:
         for planned in mine:
             instance.own_copy(planned.path)
         return instance
-
-    def _needed(self, paths: list[PlannedPath], workloads: dict[str, Workload]) -> list[Workload]:
-        names = dict.fromkeys(name for planned in paths for name in planned.workloads)
-        return [workloads[name] for name in names]
 
     def way_to(self, path: AccessPath) -> dict[str, Any]:
         """What `open` gets so that a path goes through its emulated link; empty for a path without one."""
@@ -71,7 +66,7 @@ class EngineInstances:
     def restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
         """Stop and start a server again on its data; `environment` (else none) is added for the new process.
 
-        A server that was given to us is left alone.
+        A server that was given to us is not touched.
         """
         instance = self._instances[key]
         if isinstance(instance, External):
@@ -80,6 +75,9 @@ class EngineInstances:
         added = self._places[key].environment
         added.clear()
         added.update(environment or {})
+        self._start(instance)
+
+    def _start(self, instance: Instance) -> None:
         instance.start()
         for secret in instance.secrets():
             self._learn_secret(secret)

@@ -14,7 +14,7 @@ from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.workloads import generators, partitions
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import after_sql, for_engine, reset_for, result_columns, sql_for
+from rowpath.workloads.sql import for_engine, reset_for, result_columns, sql_for, whole_sql
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,7 @@ class PhaseCache:
                 partial.rename(file)
         after = None
         if phase.after:
-            table = workload.tables[phase.after]
-            query = after_sql(workload, phase)
-            select = Phase(f"{phase.name}.after", "query", query, table=phase.after, scan=True)
-            layout = (table.columns, table.primary_key)
-            after = PreparedPhase(f"{name}.after", select, query, table.columns, (), None, 0, (), *layout)
+            after = select_whole(f"{name}.after", phase.after, workload.tables[phase.after])
         sql = sql_for(workload, phase, engine) if phase.sql else ""
         reset = reset_for(workload, phase, engine)
         worked = workload.tables.get(phase.table or phase.after)
@@ -125,11 +121,18 @@ class PreparedPhase:
     name: str  # workload.phase
     phase: Phase
     sql: str
-    columns: tuple[Column, ...]
-    parameter_columns: tuple[Column, ...]
-    parameter_file: Path | None
-    parameter_count: int
+    columns: tuple[Column, ...] = ()
+    parameter_columns: tuple[Column, ...] = ()
+    parameter_file: Path | None = None
+    parameter_count: int = 0
     reset: tuple[str, ...] = ()
     table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
     key_columns: tuple[str, ...] = ()  # its primary key
     after: PreparedPhase | None = None  # the select whose digest proves what a write phase wrote
+
+
+def select_whole(name: str, table_name: str, table: Table) -> PreparedPhase:
+    """A select of every row and column of a table, for a check outside every measurement."""
+    query = whole_sql(table_name, table)
+    phase = Phase(name.rpartition(".")[2], "query", query, table=table_name, scan=True)
+    return PreparedPhase(name, phase, query, table.columns, table_columns=table.columns, key_columns=table.primary_key)

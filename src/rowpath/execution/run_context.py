@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedWorkload
-from rowpath.journal.records import FailureRecord, NoiseRecord
+from rowpath.journal.record_base import InSet
+from rowpath.journal.records import FailureRecord, NoiseRecord, SetEndRecord, SetRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space
 from rowpath.machine.counters import noise
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
-from rowpath.model.workload import Workload
+from rowpath.model.workload import PhaseName, Workload
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -92,23 +93,45 @@ class RunContext:
         except RunnerFailure as failure:
             self.fail(set_number, planned, "", failure)
 
-    def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
-        """Journal a failure of a path in a phase (empty: as a whole). Errors: RowpathError when the disk is full."""
-        self.stop_when_full(failure.text)
-        record = FailureRecord.of(set_number, planned.path.id, name, failure.kind, failure.text, code=failure.code)
+    def write(self, record: InSet, set_number: int, planned: PlannedPath, name: str = "") -> None:
+        """Journal a record of a path in a phase, `workload.phase` (empty: as a whole); −1: the verification pass."""
+        record.set, record.path_id = set_number, planned.path.id
+        record.workload, record.phase = PhaseName.of(name)
         self.journal.write(record)
+
+    def fail(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure) -> None:
+        """Journal and show a failure of a path in a phase (empty: as a whole); RowpathError when the disk is full."""
+        self.keep(set_number, planned, name, failure)
         self.progress.note(f"{planned.name}: {failure.kind}: {failure.text}")
         if failure.fatal:
             self.lost.setdefault(planned.path.id, set()).add(set_number)
 
-    def note_noise(self, set_number: int, batch: int, when: str) -> None:
-        """Journal what else uses the machine, `before` or `after` a set."""
+    def keep(self, set_number: int, planned: PlannedPath, name: str, failure: RunnerFailure, status: str = "") -> str:
+        """Journal a failure; its status (without one: unsupported or failed). RowpathError when the disk is full."""
+        self.stop_when_full(failure.text)
+        kind, text, code = failure.kind, failure.text, failure.code
+        record = FailureRecord.of(set_number, planned.path.id, name, kind, text, code=code, status=status)
+        self.journal.write(record)
+        return record.status
+
+    @contextlib.contextmanager
+    def one_set(
+        self, set_number: int, batch: int, members: Sequence[PlannedPath], anchors: Sequence[str] = ()
+    ) -> Iterator[None]:
+        """Journal the body as `set` … `set-end`, with the noise before and after it; it has no end when it raises."""
+        self.journal.write(SetRecord(set_number, batch, [planned.path.id for planned in members], list(anchors)))
+        self._note_noise(set_number, batch, "before")
+        yield
+        self._note_noise(set_number, batch, "after")
+        self.journal.write(SetEndRecord(set_number, batch))
+
+    def _note_noise(self, set_number: int, batch: int, when: str) -> None:
         read = noise.read(cpus.server_cpus()[0])
         self.journal.write(NoiseRecord(set=set_number, batch=batch, when=when, **asdict(read)))
 
     def stop_when_full(self, text: str) -> None:
-        """End the run when a failure's text says that the disk is full: no path is to blame for that."""
-        if disk_space.is_full(text):
+        """End the run when an operation failed for want of disk space: no path is to blame for that."""
+        if disk_space.is_full(text) or disk_space.is_used_up(self.directory.path):
             raise disk_space.error(self.directory.path, printable(text))
 
     def now_ns(self) -> int:

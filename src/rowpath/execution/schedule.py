@@ -20,7 +20,7 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_runner import SetRunner
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.journal.reader import Done, Records
-from rowpath.journal.records import LinkRecord, NoteRecord, SyncCostRecord, VerifiedRecord
+from rowpath.journal.records import NoteRecord, SyncCostRecord, VerifiedRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import sync_cost, syncs
@@ -128,8 +128,7 @@ class Schedule:
             if value != "none":
                 self.progress.note(f"measuring the link {value}, placement {placement}")
                 try:
-                    measured = emulated_link.measure(value, placement, self.directory.work / "link")
-                    self.journal.write(LinkRecord(**asdict(measured)))
+                    self.journal.write(emulated_link.measure(value, placement, self.directory.work / "link"))
                 except RunnerFailure as failure:  # its paths run all the same, nothing is predicted for them
                     self.journal.write(NoteRecord(f"cannot measure the link {value}: {failure}"))
 
@@ -146,14 +145,13 @@ class Schedule:
             file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
             self._server_syncs[key] = file
             self._renewal.restart(key, sync_counting.environment(file))
-        verification_pass = VerificationPass(self.context, count_commits=measure)
         for number, planned in enumerate(todo, 1):
             key = key_of(planned.path)
             self._renewal.revive(key)
             if key not in self.engine_instances:
                 continue
             self.progress.note(f"verifying {planned.name} ({number} of {len(todo)})")
-            bad = verification_pass.prove(planned, self._server_syncs.get(key))
+            bad = VerificationPass(self.context, planned, measure, self._server_syncs.get(key)).prove()
             self.context.bad[planned.path.id] = bad
             self.journal.write(VerifiedRecord(planned.path.id, bad))
             for phase, status in bad.items():
@@ -167,9 +165,9 @@ class Schedule:
             return
         measure = self.plan.experiment.measure
         for set_number in range(measure.sets):
-            for group_number, batch in enumerate(self.plan.batches):
-                if (group_number, set_number) not in self.done.sets:
-                    self._set(set_number, group_number, batch)
+            for batch_number, batch in enumerate(self.plan.batches):
+                if (batch_number, set_number) not in self.done.sets:
+                    self._set(set_number, batch_number, batch)
         if self._paths_to_repeat is not None:
             self._extra_sets(self._paths_to_repeat)
 
@@ -189,8 +187,8 @@ class Schedule:
             )
             self._set(set_number, extra, batch)
 
-    def _set(self, set_number: int, group_number: int, batch: tuple[PlannedPath, ...]) -> None:
+    def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:
         members = [planned for planned in batch if self.context.runnable(planned)]
         if members:
             self._renewal.renew(members, first=set_number == 0)
-            self._set_runner.run(set_number, group_number, members)
+            self._set_runner.run(set_number, batch_number, members)

@@ -10,9 +10,9 @@ from rowpath.engines import ENGINES
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.warm_up import FLAT_BLOCKS, classify, is_flat
-from rowpath.execution.worker import Measured, Worker
+from rowpath.execution.worker import Measured, Worker, verify_record
 from rowpath.journal.record_base import InSet
-from rowpath.journal.records import PrepareRecord, SettleRecord, VerifyRecord, WarmRecord
+from rowpath.journal.records import PrepareRecord, SettleRecord, WarmRecord
 from rowpath.model.workload import Phase, PhaseName
 from rowpath.planning.plan import block_order
 from rowpath.runners.manifest import language
@@ -29,11 +29,13 @@ QUIET_CAP_S = 6.0
 class SetPhase:
     """One phase of one set: cold passes, warming up, interleaved blocks; or whole write phases in turn."""
 
-    def __init__(self, context: RunContext, set_number: int, group: int, name: str, workers: list[Worker]) -> None:
+    def __init__(
+        self, context: RunContext, set_number: int, batch_number: int, name: str, workers: list[Worker]
+    ) -> None:
         self.context = context
         self.set_number = set_number
         self.name = name
-        self.where = f"{set_number}/{group}/{name}"
+        self.where = f"{set_number}/{batch_number}/{name}"
         self.workers = workers
         self.measure = context.plan.experiment.measure
         self.workload_name, self.phase_name = PhaseName.of(name)
@@ -201,15 +203,7 @@ class SetPhase:
         worker.prepare(work.after)
         expected = self._work(worker).truth.after_digest(self.phase, measured.reply.operations)
         reply = worker.verify(work.after, 0, 1)
-        record = VerifyRecord(
-            digest=reply.digest,
-            expected=expected,
-            ok=reply.digest == expected,
-            rows=reply.rows,
-            delivered=reply.delivered,
-            converted=reply.converted,
-        )
-        self._write(worker, record)
+        self._write(worker, verify_record(reply, expected))
 
     def _sample(self, worker: Worker, work: PreparedPhase, regime: str, round_number: int, **how: int) -> Measured:
         measured = worker.sample(work, regime, **how)
@@ -245,15 +239,13 @@ class SetPhase:
         self._write(worker, record)
 
     def _write(self, worker: Worker, record: InSet) -> None:
-        record.set, record.path_id = self.set_number, worker.planned.path.id
-        record.workload, record.phase = self.workload_name, self.phase_name
-        self.context.journal.write(record)
+        self.context.write(record, self.set_number, worker.planned, self.name)
 
 
 def wait_until_quiet(workers: Callable[[], Iterable[Worker]]) -> float:
-    """Until no compiler's backlog is left, for it would fall on what is measured next; the seconds it took.
+    """Wait until no compiler's backlog is left, for it would fall on what is measured next; the seconds it took.
 
-    QUIET_CAP_S at most; `workers` is asked again at every look, for one may be lost meanwhile.
+    QUIET_CAP_S at most. Every look takes `workers` again, because one may be lost meanwhile.
     """
     begun = time.monotonic()
     before = sum(worker.helpers_cpu_ns() for worker in workers())

@@ -9,7 +9,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_phase import SetPhase
 from rowpath.execution.worker import Worker
-from rowpath.journal.records import FactsRecord, NoteRecord, SetEndRecord, SetRecord
+from rowpath.journal.records import FactsRecord, NoteRecord
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -25,16 +25,13 @@ class SetRunner:
         self.journal = context.journal
         self._start_worker = start_worker or self._new_worker
 
-    def run(self, set_number: int, group_number: int, members: Sequence[PlannedPath]) -> None:
+    def run(self, set_number: int, batch_number: int, members: Sequence[PlannedPath]) -> None:
         """One set of these paths, journalled as `set` … `set-end`."""
-        anchors = list(self.context.plan.anchors)
-        ids = [p.path.id for p in members]
-        self.journal.write(SetRecord(set_number, group_number, ids, anchors))
-        self.context.note_noise(set_number, group_number, "before")
-        with contextlib.ExitStack() as cleanup:
+        one_set = self.context.one_set(set_number, batch_number, members, self.context.plan.anchors)
+        with one_set, contextlib.ExitStack() as cleanup:
             workers = self._start(set_number, members, cleanup)
             phases = [
-                SetPhase(self.context, set_number, group_number, name, self._able(workers, name))
+                SetPhase(self.context, set_number, batch_number, name, self._able(workers, name))
                 for name in self.context.plan.experiment.phases
             ]
             # Every cold pass before anything is warmed up: a process is fresh only once.
@@ -43,14 +40,11 @@ class SetRunner:
             for phase in phases:
                 phase.steady()
             for worker in workers:
-                path_id = worker.planned.path.id
-                if set_number not in self.context.lost.get(path_id, ()):
+                if set_number not in self.context.lost.get(worker.planned.path.id, ()):
                     with self.context.failures_kept(set_number, worker.planned):
-                        self.journal.write(FactsRecord(set=set_number, path_id=path_id, facts=worker.facts()))
+                        self.context.write(FactsRecord(facts=worker.facts()), set_number, worker.planned)
                 for line in worker.runner.noise:
                     self.journal.write(NoteRecord(f"{worker.planned.name} said: {line}"))
-        self.context.note_noise(set_number, group_number, "after")
-        self.journal.write(SetEndRecord(set_number, group_number))
 
     def _able(self, workers: list[Worker], name: str) -> list[Worker]:
         bad = self.context.bad

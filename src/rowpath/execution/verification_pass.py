@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from rowpath.execution.counting import STATEMENTS_MEANS, Counting, counting_proxy, distinctive, statement_counts
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.worker import Worker
-from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape, VerifyRecord
+from rowpath.execution.worker import Worker, verify_record
+from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import syncs, system_calls
 from rowpath.model.path import AccessPath
@@ -24,7 +24,7 @@ from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
 
 SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
 SETTLING_RETRIEVALS = 6  # of whole large tables, by each connection: as many as the above need
-SINGLE_OPERATIONS = 3  # of those, asked for one by one
+SINGLE_OPERATIONS = 3  # of those, each requested by itself
 COUNTED_OPERATIONS = 20
 LARGE_ROWS = 50_000  # of a scan that takes so long that few operations must do
 WRITTEN_OPERATIONS = 100
@@ -34,7 +34,7 @@ LEAST_ROUND_TRIPS = 0.95  # per operation, of a path over a connection
 
 @dataclass(frozen=True)
 class Observation:
-    """Some operations of a phase, and what they cost by counters that do not disturb: `sources` says which."""
+    """Some operations of a phase, and what they cost by counters that do not disturb: `sources` names them."""
 
     reply: SampleReply
     counts: dict[str, Any]
@@ -42,106 +42,99 @@ class Observation:
 
 
 class VerificationPass:
-    """Runs the pass over one path after another and journals what it finds."""
+    """The pass over one path; it journals what it finds."""
 
-    def __init__(self, context: RunContext, count_commits: bool) -> None:
+    def __init__(
+        self, context: RunContext, planned: PlannedPath, count_commits: bool, server_syncs: Path | None = None
+    ) -> None:
+        """`server_syncs`: where the path's server counts syncs."""
         self._context = context
-        self._write = context.journal.write
-        self._directory = context.directory.work
+        self._planned = planned
+        self._workloads = context.prepared_workloads(planned)
         self._count_commits = count_commits
+        self._sync_file = None if planned.path.embedded else server_syncs
 
-    def prove(self, planned: PlannedPath, server_syncs: Path | None = None) -> dict[str, str]:
+    def prove(self) -> dict[str, str]:
         """The phases this path must not be measured in, with the status why: `wrong`, `failed`, `unsupported`.
 
-        A failure of the path as a whole stands under the empty name. `server_syncs`: where its server counts syncs.
+        A failure of the path as a whole stands under the empty name.
         """
         bad: dict[str, str] = {}
-        instances, log = self._context.engine_instances, self._context.log_of(planned)
-        instance = instances[key_of(planned.path)]
-        workloads = self._context.prepared_workloads(planned)
-        environment, sync_file = self._sync_counting(planned, workloads)
-        counted = sync_file if planned.path.embedded else server_syncs
         with contextlib.ExitStack() as cleanup:
             try:
-                way = instances.way_to(planned.path)
-                counting = cleanup.enter_context(counting_proxy(planned.path, instance, self._directory, way))
-                timeout_s = self._context.timeout_s
-                worker = Worker(planned, instance, log=log, timeout_s=timeout_s, environment=environment)
-                cleanup.callback(worker.close)
-                worker.open(**(counting.overrides if counting else {}))
-                if counting:
-                    settings = worker.facts().get("settings", {})
-                    counting.encrypted = str(settings.get("tls", "")).startswith("on")
+                self._open(cleanup)
             except RunnerFailure as failure:
-                return {"": self._failed(planned, "", failure)}
-            for name in planned.phases:
-                prepared_workload = workloads[PhaseName.of(name).workload]
+                return {"": self._failed("", failure)}
+            for name in self._planned.phases:
                 try:
-                    if not self._phase(worker, prepared_workload, prepared_workload.phases[name], counting, counted):
+                    if not self._phase(self._workloads[PhaseName.of(name).workload], name):
                         bad[name] = "wrong"
                 except RunnerFailure as failure:
-                    bad[name] = self._failed(planned, name, failure)
+                    bad[name] = self._failed(name, failure)
                     if failure.fatal:
                         return bad | {"": bad[name]}
         return bad
 
-    def _phase(
-        self,
-        worker: Worker,
-        prepared_workload: PreparedWorkload,
-        work: PreparedPhase,
-        counting: Counting | None,
-        sync_file: Path | None,
-    ) -> bool:
+    def _open(self, cleanup: contextlib.ExitStack) -> None:
+        context, path = self._context, self._planned.path
+        instance, way = context.engine_instances[key_of(path)], context.engine_instances.way_to(path)
+        counting = cleanup.enter_context(counting_proxy(path, instance, context.directory.work, way))
+        log, environment = context.log_of(self._planned), self._counting_syncs()
+        worker = Worker(self._planned, instance, log=log, timeout_s=context.timeout_s, environment=environment)
+        cleanup.callback(worker.close)
+        worker.open(**(counting.overrides if counting else {}))
+        if counting:
+            settings = worker.facts().get("settings", {})
+            counting.encrypted = str(settings.get("tls", "")).startswith("on")
+        self._worker, self._counting = worker, counting
+
+    def _counting_syncs(self) -> dict[str, str]:
+        """What is added to the runner's environment so that it counts its syncs, where it writes itself."""
+        writes = any(self._context.plan.phase(name).writes for name in self._planned.phases)
+        if not writes or not self._planned.path.embedded or syncs.probe() != syncs.MEANS:
+            return {}
+        self._sync_file = syncs.make_file(self._context.directory.work / "client-syncs")
+        return sync_counting.environment(self._sync_file)
+
+    def _phase(self, prepared_workload: PreparedWorkload, name: str) -> bool:
         """Whether the phase delivers and writes the right rows; a `counted` record of what it costs."""
-        planned = worker.planned
+        worker, work = self._worker, prepared_workload.phases[name]
         if work.phase.writes:
             worker.reset(work)
         worker.prepare(work)
-        settling, operations = self._how_many(work, worker.clients)
+        settling, operations = self._how_many(work)
         known = work.phase.kind != "null" and work.phase.truth != "none"
-        if known and not work.phase.writes and not planned.adapter.floor:
+        if known and not work.phase.writes and not self._planned.adapter.floor:
             count = min(work.parameter_count or 1, VERIFIED_OPERATIONS)
-            if not self._verified(worker, prepared_workload, work, work, count):
+            if not self._verified(prepared_workload, work, work, count):
                 return False
-        single_calls = self._settle(worker, work, settling)
-        observed = self._observe(worker, work, (settling, operations), single_calls, counting, sync_file)
+        single_calls = self._settle(work, settling)
+        observed = self._observe(work, settling, operations, single_calls)
         payload = prepared_workload.truth.payload_bytes(work.phase, 0, operations)
         counted = CountedRecord(
-            path_id=planned.path.id,
-            workload=prepared_workload.workload.name,
-            phase=work.phase.name,
             operations=observed.reply.operations,
             payload_bytes=payload,
             shape=_shape(prepared_workload, work),
             method=observed.sources,
             **observed.counts,
         )
-        self._write(counted)
+        self._context.write(counted, -1, self._planned, name)
         if observed.reply.failed:
             raise _operations_failed(observed.reply, operations)
-        code, text = _problem(planned, work, observed, payload)
+        code, text = _problem(self._planned, work, observed, payload)
         if text:
-            self._wrong(planned, work.name, text, code)
+            self._wrong(name, text, code)
             return False
         if work.after is None:
             return True
         worker.prepare(work.after)
         expected = prepared_workload.truth.after_digest(work.phase, settling + operations)
-        return self._verified(worker, prepared_workload, work, work.after, 1, expected)
+        return self._verified(prepared_workload, work, work.after, 1, expected)
 
-    def _observe(
-        self,
-        worker: Worker,
-        work: PreparedPhase,
-        how_many: tuple[int, int],
-        single_calls: int | None,
-        counting: Counting | None,
-        sync_file: Path | None,
-    ) -> Observation:
-        """`how_many`: operations done before and to do now; `single_calls`: system calls of a request for one."""
-        settling, operations = how_many
-        commits_before = self._commits(worker)
+    def _observe(self, work: PreparedPhase, settling: int, operations: int, single_calls: int | None) -> Observation:
+        """`settling`: operations done before; `single_calls`: system calls of a request for one."""
+        worker, counting, sync_file = self._worker, self._counting, self._sync_file
+        commits_before = self._commits()
         if counting:
             counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
             counting.proxy.reset()
@@ -170,14 +163,15 @@ class VerificationPass:
         if syncs_before is not None and sync_file is not None:
             counts["syncs"] = syncs.read(sync_file)["total"] - syncs_before["total"]
             sources["syncs"] = syncs.MEANS
-        commits_after = self._commits(worker) if commits_before is not None else None
+        commits_after = self._commits() if commits_before is not None else None
         if commits_before is not None and commits_after is not None:
             counts["commits"] = commits_after - commits_before - len(worker.instance.flush_statements)
             sources["commits"] = "the server's own counter of committed transactions"
         return Observation(reply, counts, sources)
 
-    def _settle(self, worker: Worker, work: PreparedPhase, settling: int) -> int | None:
+    def _settle(self, work: PreparedPhase, settling: int) -> int | None:
         """Let the driver settle; the least system calls of a request for one operation (a runtime adds its own)."""
+        worker = self._worker
         if work.phase.union:
             for _ in range(SETTLING_RETRIEVALS):
                 worker.sample(work, "warm")
@@ -192,8 +186,9 @@ class VerificationPass:
             least += [counted.calls] if counted.calls is not None else []
         return min(least, default=None)
 
-    def _how_many(self, work: PreparedPhase, clients: int) -> tuple[int, int]:
+    def _how_many(self, work: PreparedPhase) -> tuple[int, int]:
         """Operations that let the driver settle on every connection, and operations that are counted."""
+        clients = self._worker.clients
         settling = SETTLING_OPERATIONS * clients
         if work.phase.writes:
             settling = settling if work.phase.operations > 2 * settling else 0
@@ -206,8 +201,9 @@ class VerificationPass:
             return SETTLING_RETRIEVALS * clients, 2
         return settling, 3 if work.phase.scan else COUNTED_OPERATIONS
 
-    def _commits(self, worker: Worker) -> int | None:
+    def _commits(self) -> int | None:
         """The server's counter of commits, with everything that this connection did."""
+        worker = self._worker
         flush = worker.instance.flush_statements
         if not self._count_commits or not flush or worker.clients > 1:  # only one connection would be flushed
             return None
@@ -216,88 +212,55 @@ class VerificationPass:
         except RunnerFailure as failure:
             if failure.kind != "unsupported":
                 raise
-            return None  # a driver of queries alone
+            return None  # a driver of queries only
         return worker.commits()
 
     def _verified(
         self,
-        worker: Worker,
         prepared_workload: PreparedWorkload,
         work: PreparedPhase,
         select: PreparedPhase,
         count: int,
         expected: str | None = None,
     ) -> bool:
-        reply = worker.verify(select, 0, count)
+        reply = self._worker.verify(select, 0, count)
         union = work.phase.union
         if expected is None:  # the parts of one retrieval are together the whole table
             times = 1 if union else count
             expected = prepared_workload.truth.verify_digest(work.phase, 0, times, VERIFIED_ROWS)
             total = prepared_workload.truth.rows(work.phase, 0, times) or 0
             if reply.digest != expected and reply.rows == total > VERIFIED_ROWS:  # another order is no other result
-                reply = worker.verify(select, 0, count, max_rows=total)
+                reply = self._worker.verify(select, 0, count, max_rows=total)
                 expected = prepared_workload.truth.verify_digest(work.phase, 0, times, total)
         # Beyond the rows of the digest too: parts that leave some out may begin with the right ones.
         whole = prepared_workload.truth.rows(work.phase, 0, 1) if union else None
-        ok = reply.digest == expected and whole in (None, reply.rows)
-        planned = worker.planned
-        verified = VerifyRecord(
-            path_id=planned.path.id,
-            workload=prepared_workload.workload.name,
-            phase=work.phase.name,
-            digest=reply.digest,
-            expected=expected,
-            ok=ok,
-            rows=reply.rows,
-            expected_rows=whole,
-            delivered=reply.delivered,
-            converted=reply.converted,
-        )
-        self._write(verified)
-        if not ok:
+        verified = verify_record(reply, expected)
+        verified.ok, verified.expected_rows = reply.digest == expected and whole in (None, reply.rows), whole
+        self._context.write(verified, -1, self._planned, work.name)
+        if not verified.ok:
             rows, wanted = reply.digest.partition(":")[0], expected.partition(":")[0]
             what = (
                 f"{rows} rows, expected {wanted}" if rows != wanted else f"the {rows} rows differ from the loaded ones"
             )
             if whole not in (None, reply.rows):
                 what = f"the {count} parts together delivered {reply.rows:,} of the table's {whole:,} rows"
-            self._wrong(planned, work.name, f"{what} (digest {reply.digest})")
-        return ok
+            self._wrong(work.name, f"{what} (digest {reply.digest})")
+        return verified.ok
 
-    def _wrong(self, planned: PlannedPath, name: str, text: str, code: str = "") -> None:
-        self._write(FailureRecord.of(-1, planned.path.id, name, "verify", text, code=code, status="wrong"))
+    def _wrong(self, name: str, text: str, code: str = "") -> None:
+        path_id = self._planned.path.id
+        self._context.journal.write(FailureRecord.of(-1, path_id, name, "verify", text, code=code, status="wrong"))
 
-    def _failed(self, planned: PlannedPath, name: str, failure: RunnerFailure) -> str:
-        self._context.stop_when_full(failure.text)
-        status = "wrong" if failure.kind == "verify" else ""
-        record = FailureRecord.of(
-            -1, planned.path.id, name, failure.kind, failure.text, code=failure.code, status=status
-        )
-        self._write(record)
-        return record.status
-
-    def _sync_counting(
-        self, planned: PlannedPath, workloads: dict[str, PreparedWorkload]
-    ) -> tuple[dict[str, str], Path | None]:
-        writes = any(workloads[PhaseName.of(name).workload].phases[name].phase.writes for name in planned.phases)
-        if not writes or not planned.path.embedded or syncs.probe() != syncs.MEANS:
-            return {}, None
-        file = syncs.make_file(self._directory / "client-syncs")
-        return sync_counting.environment(file), file
+    def _failed(self, name: str, failure: RunnerFailure) -> str:
+        return self._context.keep(-1, self._planned, name, failure, "wrong" if failure.kind == "verify" else "")
 
 
 def _passed(counting: Counting, work: PreparedPhase) -> dict[str, int]:
     """What passed the proxy since it was reset."""
-    counts = counting.proxy.read()
-    passed = {
-        "round_trips": counts.round_trips,
-        "connections": counts.connections,
-        "greetings": counts.greetings,
-        "bytes_sent": counts.bytes_sent,
-        "bytes_received": counts.bytes_received,
-    }
-    readable = not counting.encrypted and work.phase.kind != "load" and distinctive(work.sql)
-    return passed | ({"texts_sent": counts.texts_sent} if readable else {})
+    passed = asdict(counting.proxy.read())
+    if counting.encrypted or work.phase.kind == "load" or not distinctive(work.sql):
+        del passed["texts_sent"]
+    return passed
 
 
 def _operations_failed(reply: SampleReply, operations: int) -> RunnerFailure:
@@ -325,7 +288,7 @@ def _shape(prepared_workload: PreparedWorkload, work: PreparedPhase) -> Operatio
 def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:
     """Why what a floor took cannot be the whole; empty when it can. The formats of some files are less than values.
 
-    `received`: the bytes that the counting proxy saw come from the server, where they are the operations' alone.
+    `received`: the bytes that the counting proxy saw come from the server, where they are only the operations'.
     """
     least = payload_bytes if path.served or path.engine == "file" else reply.operations
     if reply.bytes % max(1, reply.operations):

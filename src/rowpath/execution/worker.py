@@ -1,4 +1,4 @@
-"""One worker: a fresh runner process on one path, asked for samples, with the collectors read around each."""
+"""One worker: a fresh runner process on one path; it takes samples, with the collectors read around each."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Instance, Settled
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.journal.records import MemoryRecord, OperationFailure, SampleRecord, WorkerRecord
+from rowpath.journal.records import MemoryRecord, SampleRecord, VerifyRecord, WorkerRecord
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import cpu, disk, memory, noise, run_queue
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
 from rowpath.runners.manifest import command
-from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.process import AnyReply, Runner, RunnerFailure
 
+CLOSE_TIMEOUT_S = 10.0
 ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
 WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
 FOREIGN_MOST = 0.05  # of the cores' time in a window, had by others, where client and server may use every core
@@ -39,39 +40,11 @@ class Measured:
 
     def record(self, regime: str, round_number: int, at_ns: int) -> SampleRecord:
         """As the journal has it; what it was compared to is not in it yet."""
-        reply = self.reply
-        failure = reply.failure
-        return SampleRecord(
-            regime=regime,
-            round=round_number,
-            at_ns=at_ns,
-            ns=reply.ns,
-            operations=reply.operations,
-            failed=reply.failed,
-            failure=OperationFailure(failure.kind, failure.code, failure.text) if failure else None,
-            first=reply.first,
-            rows=reply.rows,
-            values=reply.values,
-            lead_in_operations=reply.lead_in_operations,
-            window_ns=reply.window_ns,
-            window_cpu_ns=reply.window_cpu_ns,
-            cpu_ns=reply.cpu_ns,
-            min_ns=reply.min_ns,
-            max_ns=reply.max_ns,
-            execute_ns=reply.execute_ns,
-            first_row_ns=reply.first_row_ns,
-            connect_ns=reply.connect_ns,
-            collector_ns=reply.collector_ns,
-            collections=reply.collections,
-            bytes=reply.bytes,
-            clients=[msgspec.structs.asdict(client) for client in reply.clients],
-            client_cpu_ns=self.client_cpu_ns,
-            server_cpu_ns=self.server_cpu_ns,
-            wait_ns=self.wait_ns,
-            cpu_coverage=self.cpu_coverage,
-            disturbed=self.disturbed,
-            touch=reply.touch,
-        )
+        record = msgspec.convert(protocol.body(self.reply), SampleRecord)
+        record.regime, record.round, record.at_ns = regime, round_number, at_ns
+        record.client_cpu_ns, record.server_cpu_ns = self.client_cpu_ns, self.server_cpu_ns
+        record.wait_ns, record.cpu_coverage, record.disturbed = self.wait_ns, self.cpu_coverage, self.disturbed
+        return record
 
 
 class Worker:
@@ -117,7 +90,7 @@ class Worker:
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
         if self.grouped:
             options["clients"] = str(self.clients)
-        reply = self.runner.request(protocol.Open, self.timeout_s, options=options, expect=protocol.OpenReply)
+        reply = self._ask(protocol.Open, protocol.OpenReply, options=options)
         self.connect_ns = reply.connect_ns
         if self.clients > 1:  # each of them may be a process
             self._client_pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
@@ -172,10 +145,10 @@ class Worker:
         parameters = None
         if work.parameter_file is not None:
             parameters = protocol.ParameterSlice(file=str(work.parameter_file), first=0, count=work.parameter_count)
-        reply = self.runner.request(
-            protocol.Prepare, self.timeout_s, phase=spec, parameters=parameters, expect=protocol.PrepareReply
-        )
-        return reply.prepare_ns
+        return self._ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters).prepare_ns
+
+    def _ask(self, message: type[protocol.Request], expect: type[AnyReply], **fields: Any) -> AnyReply:
+        return self.runner.request(message, self.timeout_s, expect=expect, **fields)
 
     def sample(
         self,
@@ -197,17 +170,8 @@ class Worker:
         server_before = cpu.total_ns(self._server_pids)
         others_before = self._beside_the_window_cpu_ns()
         wait_before = self._foreign_wait_ns()
-        reply = self.runner.request(
-            protocol.Sample,
-            self.timeout_s,
-            phase=work.name,
-            regime=regime,
-            lead_in_ns=lead_in_ns,
-            duration_ns=duration_ns,
-            operations=operations,
-            first=first,
-            expect=protocol.SampleReply,
-        )
+        how = {"lead_in_ns": lead_in_ns, "duration_ns": duration_ns, "operations": operations, "first": first}
+        reply = self._ask(protocol.Sample, protocol.SampleReply, phase=work.name, regime=regime, **how)
         if work.phase.union:
             book_as_one(reply, operations)
         others = _difference(self._beside_the_window_cpu_ns(), others_before)
@@ -247,14 +211,14 @@ class Worker:
         disturbed = ""
         window = max(reply.window_ns, 1)
         # Over a link the client waits, so that no CPU accounts for its window.
-        told = self.planned.path.get("link") == "none" and not work.phase.writes and work.phase.kind != "connect"
+        local = self.planned.path.get("link") == "none" and not work.phase.writes and work.phase.kind != "connect"
         if self.free:
             # Client and server wait for each other's threads there; what counts is whether others had the cores.
             foreign = busy - (client or 0) - (server or 0)
             limit = FOREIGN_MOST * window + 2 * noise.NS_PER_TICK
             if (self.alone or server is not None) and foreign > limit * len(self.cpus):
                 disturbed = f"other processes used {foreign / window / len(self.cpus):.0%} of the cores' time"
-        elif one_core and told and client is not None:
+        elif one_core and local and client is not None:
             served = 0 if self.alone else server
             if served is not None:
                 cpu_coverage = (reply.window_cpu_ns + served) / window
@@ -269,21 +233,16 @@ class Worker:
         self, work: PreparedPhase, first: int, count: int, max_rows: int = protocol.VERIFIED_ROWS, keep: str = ""
     ) -> protocol.VerifyReply:
         """The digest of operations `[first, first + count)`; `keep`: a file to make of the digest's rows."""
-        asked = {"phase": work.name, "first": first, "count": count, "max_rows": max_rows, "keep": keep}
-        return self.runner.request(protocol.Verify, self.timeout_s, **asked, expect=protocol.VerifyReply)
+        what = {"phase": work.name, "first": first, "count": count, "max_rows": max_rows, "keep": keep}
+        return self._ask(protocol.Verify, protocol.VerifyReply, **what)
 
     def groups(self, shared_counters: str, groups: list[protocol.GroupSpec]) -> None:
         """Make these groups ready: their clients wait for the word to begin in the shared counters."""
-        self.runner.request(
-            protocol.ClientGroups,
-            self.timeout_s,
-            shared_counters=shared_counters,
-            client_groups=groups,
-            expect=protocol.ClientGroupsReply,
-        )
+        made = {"shared_counters": shared_counters, "client_groups": groups}
+        self._ask(protocol.ClientGroups, protocol.ClientGroupsReply, **made)
 
     def groups_end(self, timeout_s: float) -> list[protocol.GroupTotal]:
-        """What the groups did, in the order in which they were asked for, once all their clients are done."""
+        """What the groups did, in the order of the request, once all their clients are done."""
         return self.runner.request(
             protocol.ClientGroupsEnd, timeout_s, expect=protocol.ClientGroupsEndReply
         ).client_groups
@@ -292,14 +251,8 @@ class Worker:
         """Execute statements untimed; ns of each."""
         if not statements:
             return []
-        reply = self.runner.request(
-            protocol.RunStatements,
-            self.timeout_s,
-            statements=statements,
-            ignore_errors=ignore_errors,
-            expect=protocol.RunReply,
-        )
-        return reply.ns
+        what = {"statements": statements, "ignore_errors": ignore_errors}
+        return self._ask(protocol.RunStatements, protocol.RunReply, **what).ns
 
     def reset(self, work: PreparedPhase) -> None:
         """Bring a write phase's tables to their starting state, outside the clock."""
@@ -336,15 +289,24 @@ class Worker:
         record.server_peak_bytes = None if self.alone else memory.anonymous_bytes(self._server_pids)
 
     def facts(self) -> dict[str, Any]:
-        """What the live connection says of itself."""
-        return protocol.body(self.runner.request(protocol.Facts, self.timeout_s, expect=protocol.FactsReply))
+        """What the live connection reports of itself: versions, settings, libraries."""
+        return protocol.body(self._ask(protocol.Facts, protocol.FactsReply))
 
     def close(self) -> None:
         """Close the connection and end the process; never raises."""
+        self.disconnect()
+        self.runner.stop()
+
+    def disconnect(self) -> None:
+        """Close the connection, keep the process; never raises."""
         if self.runner.alive():
             with contextlib.suppress(RunnerFailure):
-                self.runner.request(protocol.Close, min(10.0, self.timeout_s), expect=protocol.CloseReply)
-        self.runner.stop()
+                self.runner.request(protocol.Close, min(CLOSE_TIMEOUT_S, self.timeout_s), expect=protocol.CloseReply)
+
+
+def verify_record(reply: protocol.VerifyReply, expected: str) -> VerifyRecord:
+    """A digest compared with the expected one, as the journal has it."""
+    return msgspec.convert(protocol.body(reply) | {"expected": expected, "ok": reply.digest == expected}, VerifyRecord)
 
 
 def book_as_one(reply: protocol.SampleReply, parts: int) -> None:

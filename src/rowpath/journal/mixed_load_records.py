@@ -6,11 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from rowpath.journal.record_base import InStage
+from rowpath.journal.record_base import InStage, OperationFailure
 
 
 class AtWork(msgspec.Struct):
-    """One client group of a stage as it was asked to work."""
+    """One client group of a stage, and what was requested of it."""
 
     client_group: str
     phase: str = ""
@@ -71,12 +71,9 @@ class SecondRecord(InStage, tag="second"):
     connections: ConnectionsSecond | None = None
 
 
-class CountedFailure(msgspec.Struct):
+class CountedFailure(OperationFailure):
     """Operations that failed in one way; the text is the first one's."""
 
-    kind: str = ""
-    code: str = ""
-    text: str = ""
     count: int = 0
 
 
@@ -129,9 +126,9 @@ class Inside(msgspec.Struct):
 class BackupCheck(msgspec.Struct):
     """What the restored backup held."""
 
-    tables: int = 0
+    tables: int = 0  # loaded ones, the ledger included
     rows: int = 0
-    writes: int = 0
+    writes: int = 0  # acknowledged when the backup began
     lost: int = 0
     doubled: int = 0
 
@@ -166,12 +163,12 @@ class AcknowledgedRecord(InStage, tag="acknowledged"):
     """Whether the acknowledged writes were there."""
 
     when: Literal["end", "kill", "backup"] = "end"
-    rows: int = 0
-    writes: int = 0
+    rows: int = 0  # read
+    writes: int = 0  # acknowledged, and looked for
     lost: int = 0
-    doubled: int = 0
+    doubled: int = 0  # in the table more often than requested
     in_doubt: int = 0
-    digest: str = ""
+    digest: str = ""  # of the whole table
     ok: bool = True
     reason: str = ""
 

@@ -24,6 +24,14 @@ class InSet(Record):
         return self.path_id, self.workload, self.phase
 
 
+class OperationFailure(msgspec.Struct):
+    """Why an operation failed."""
+
+    kind: str = ""
+    code: str = ""
+    text: str = ""
+
+
 class InStage(Record):
     """The same of client groups at work at once; `set` is the file's own number, the same for all paths."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
-from rowpath.journal.record_base import InSet, Record
+from rowpath.journal.record_base import InSet, OperationFailure, Record
 from rowpath.model.experiment import Experiment
 from rowpath.model.probe import DigestGroup, Snippet, TriedPath
 from rowpath.model.workload import Phase, Workload
@@ -92,14 +92,6 @@ class SetEndRecord(Record, tag="set-end"):
 class PrepareRecord(InSet, tag="prepare"):
     prepare_ns: float = 0
     cold: bool = False
-
-
-class OperationFailure(msgspec.Struct):
-    """Why an operation of a sample failed."""
-
-    kind: str = ""
-    code: str = ""
-    text: str = ""
 
 
 class SampleRecord(InSet, tag="sample"):
@@ -221,7 +213,10 @@ class SyncCostRecord(Record, tag="sync-cost"):
 
 
 class LinkRecord(Record, tag="link"):
-    """An emulated link as it was measured; times are of one round trip, `direct_ns` is without it."""
+    """An emulated link as it was measured; times are of one round trip, `direct_ns` is without it.
+
+    `round_trip_ns` is the median over blocks, `low_ns` and `high_ns` their 10th and 90th percentile.
+    """
 
     link: str = ""
     placement: str = ""

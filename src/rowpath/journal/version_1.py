@@ -26,8 +26,8 @@ SELECTOR = {"stretch": "stage", "group": "client_group"}
 
 
 def upgraded(body: Body) -> Body:
-    """The record as version 2 has it. A null said what an absent field says: not known."""
-    body = {key: value for key, value in body.items() if value is not None}
+    """The record as version 2 has it. A null meant what an absent field means: not known."""
+    body = _known(body)
     kind = TAGS.get(body.get("record", ""), body.get("record", ""))
     body["record"] = kind
     if kind == "run":

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.journal.reader import Records
+from rowpath.journal.reader import FILE, Records
 from rowpath.journal.record_base import Record
 from rowpath.machine import disk_space
 
@@ -43,7 +43,7 @@ class RunDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-        self.samples = self.path / "samples.jsonl"
+        self.samples = self.path / FILE
         self.logs = self.path / "logs"
         self.work = self.path / "work"
         self.report = self.path / "report.html"

@@ -25,10 +25,15 @@ def describe(tools: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         "server_cpus": list(cpus.server_cpus()),
         "memory_kib": _field(Path("/proc/meminfo"), "MemTotal").split(" ")[0],
         "kernel": platform.release(),
-        "virtualised": "hypervisor" in _field(Path("/proc/cpuinfo"), "flags").split(),
+        "virtualised": virtualised(),
         "distribution": _field(Path("/etc/os-release"), "PRETTY_NAME", "=").strip('"'),
         "python": platform.python_version(),
     } | {name: _first_line(command) for name, command in tools.items()}
+
+
+def virtualised() -> bool:
+    """Whether this is a virtual machine, as far as its processor reports that."""
+    return "hypervisor" in _field(Path("/proc/cpuinfo"), "flags").split()
 
 
 def _field(file: Path, name: str, separator: str = ":") -> str:
@@ -48,4 +53,4 @@ def _first_line(command: Sequence[str]) -> str:
     if shutil.which(command[0]) is None:
         return "not found"
     answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    return (answer.stdout or answer.stderr).splitlines()[0] if (answer.stdout or answer.stderr) else "not found"
+    return next(iter((answer.stdout or answer.stderr).splitlines()), "not found")

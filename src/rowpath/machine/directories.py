@@ -10,8 +10,6 @@ from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 
-SOCKET_PATH_LIMIT_BYTES = 107
-
 
 def data_dir() -> Path:
     """The folder that holds `runners/`, `workloads/` and `experiments/`: the clone, or the installed package's data."""
@@ -44,7 +42,7 @@ def downloads_dir() -> Path:
 
 
 def unwritable_cache(folder: Path, error: OSError) -> EnvironmentMissing:
-    """What the user is told when a folder of the cache cannot be written."""
+    """What a user reads when a folder of the cache cannot be written."""
     return EnvironmentMissing(f"the cache {folder} cannot be written: {error}", "ROWPATH_CACHE=DIR")
 
 
@@ -64,11 +62,3 @@ def made_whole(target: Path) -> Iterator[Path]:
         yield made
         made.chmod(0o755)
         made.rename(target)
-
-
-def socket_dir(preferred: Path) -> Path:
-    """`preferred` when a socket inside it stays under the system's limit, else a new private temporary directory."""
-    if len(os.fsencode(str(preferred))) + len("/.s.PGSQL.65535") <= SOCKET_PATH_LIMIT_BYTES:
-        preferred.mkdir(parents=True, exist_ok=True)
-        return preferred
-    return Path(tempfile.mkdtemp(prefix="rowpath-"))

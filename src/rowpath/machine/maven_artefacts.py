@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rowpath.errors import EnvironmentMissing
 from rowpath.machine import maven
 from rowpath.machine.directories import downloads_dir
 from rowpath.model.availability import Availability
@@ -39,12 +38,6 @@ class Artefacts:
             return Availability(False, self.title, "Maven, which fetches it, is missing", maven.INSTALL)
         reason = f"not fetched: {self.title}, {self.licence}, {self.size_text}"
         return Availability(False, self.title, reason, f"rowpath engine fetch {self.name}")
-
-    def require(self) -> None:
-        """EnvironmentMissing when they are not there."""
-        here = self.availability()
-        if not here.ok:
-            raise EnvironmentMissing(here.reason, here.remedy)
 
 
 # Drivers on request only, by the name that `build.on_request` of an adapter has.

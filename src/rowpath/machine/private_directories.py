@@ -17,10 +17,11 @@ from typing import IO
 
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import processes
-from rowpath.machine.directories import SOCKET_PATH_LIMIT_BYTES, cache_dir, unwritable_cache
+from rowpath.machine.directories import cache_dir, unwritable_cache
 
+SOCKET_PATH_LIMIT_BYTES = 107
 LONGEST_SOCKET_NAME = "/.s.PGSQL.65535"
-_held: list[IO[str]] = []  # locks that say that a home is in use, open for as long as we live
+_held: list[IO[str]] = []  # locks on homes in use, open as long as we live
 
 
 def server_user() -> str | None:
@@ -116,10 +117,12 @@ def port_taken(port: int) -> bool:
         return False
 
 
-def size_bytes(folder: Path) -> int:
-    """Bytes of all files in a folder; files that vanish meanwhile do not count."""
+def size_bytes(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder; files that vanish meanwhile do not count."""
+    if path.is_file():
+        return path.stat().st_size
     total = 0
-    for parent, _, names in os.walk(folder):
+    for parent, _, names in os.walk(path):
         for name in names:
             with contextlib.suppress(OSError):
                 total += (Path(parent) / name).lstat().st_size

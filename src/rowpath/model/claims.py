@@ -21,7 +21,7 @@ def check_metric(metric: str) -> None:
 
 
 class Check(Frozen, frozen=True):
-    """What a claim says about the run's figures; ValueError when its kind lacks what it needs."""
+    """What a claim states of the run's figures; ValueError when its kind lacks what it needs."""
 
     kind: Literal["ratio", "flip", "shrinks", "crossover", "equal", "appears", "figure", "never-above", "not-testable"]
     metric: str = "time"
@@ -37,18 +37,19 @@ class Check(Frozen, frozen=True):
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a check that could never be told."""
+        """Refuse a check that could never be decided."""
         check_metric(self.metric)
-        if self.kind == "not-testable" and not self.reason:
-            raise ValueError("a check of kind 'not-testable' needs a reason")
-        if self.kind in ("ratio", "figure") and self.at_least is None and self.at_most is None:
-            raise ValueError(f"a check of kind '{self.kind}' needs at_least or at_most")
-        if self.kind == "equal" and (self.at_least is None or self.at_most is None):
-            raise ValueError("a check of kind 'equal' needs at_least and at_most")
-        if self.kind == "never-above" and self.at_most is None:
-            raise ValueError("a check of kind 'never-above' needs at_most")
-        if self.kind in ("flip", "shrinks", "appears") and not (self.first and self.second):
-            raise ValueError(f"a check of kind '{self.kind}' needs first and second")
+        low, high = self.at_least is not None, self.at_most is not None
+        needs = (
+            (("not-testable",), bool(self.reason), "a reason"),
+            (("ratio", "figure"), low or high, "at_least or at_most"),
+            (("equal",), low and high, "at_least and at_most"),
+            (("never-above",), high, "at_most"),
+            (("flip", "shrinks", "appears"), bool(self.first and self.second), "first and second"),
+        )
+        for kinds, given, what in needs:
+            if self.kind in kinds and not given:
+                raise ValueError(f"a check of kind '{self.kind}' needs {what}")
 
 
 class Claim(Frozen, frozen=True):
@@ -121,15 +122,10 @@ class Consistency(Frozen, frozen=True):
         if not self.rates or len(lengths) != 1 or 0 in lengths:
             raise ValueError(f"'{self.about}' needs one figure of every rate, of bandwidth and baseline for each state")
 
-    @property
-    def cited(self) -> list[Cited]:
-        """Every figure that it names."""
-        return [*self.bandwidth, *self.baseline, *(each for rate in self.rates.values() for each in rate)]
-
 
 @dataclass(frozen=True)
 class Shared:
-    """One state: the traffic of the operations and what each would have had of it alone."""
+    """One state: the traffic of the operations and what each would have had of it on its own."""
 
     bandwidth: float  # in its published unit
     baseline: float

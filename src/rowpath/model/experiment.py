@@ -1,4 +1,4 @@
-"""What an experiment's file says: paths, phases, how to measure, client groups, claims."""
+"""An experiment's file: paths, phases, how to measure, client groups, claims."""
 
 from __future__ import annotations
 

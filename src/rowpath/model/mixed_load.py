@@ -1,4 +1,4 @@
-"""What an experiment's file says of groups: `[[client_groups]]`, `[[stages]]`, `[rate_search]`."""
+"""What an experiment's file has of groups: `[[client_groups]]`, `[[stages]]`, `[rate_search]`."""
 
 from __future__ import annotations
 
@@ -60,4 +60,4 @@ class DirectoryCopyTable(Frozen, frozen=True):
 
     source: CopyEnd
     target: CopyEnd
-    engine: Literal["derby"] = "derby"  # one whose databases are directories that know no users
+    engine: str = "derby"  # one whose databases are directories that know no users

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from rowpath.model.base import Frozen as Frozen  # noqa: PLC0414
-from rowpath.model.base import Regime as Regime  # noqa: PLC0414
-from rowpath.model.base import Status as Status  # noqa: PLC0414
+from rowpath.model.base import Frozen, Status
 
 # The coordinates every path has; an adapter may add its own (fetch size, prepare threshold, …).
 COORDINATES = (
@@ -38,7 +36,7 @@ COORDINATES = (
 )
 
 
-# Coordinates that part comparisons unless it is asked otherwise; durability always does.
+# Coordinates that split comparisons unless an option joins them; durability always does.
 TOGETHER = ("fetch", "threads", "tls", "link", "clients", "placement")
 
 
@@ -52,7 +50,7 @@ class AccessPath(msgspec.Struct, frozen=True):
     """One access path: a point in the space of coordinates, every value a string, `none` where it does not apply."""
 
     coordinates: tuple[tuple[str, str], ...]
-    label: str = ""  # tells two names of the same path apart (A/A)
+    label: str = ""  # distinguishes two names of the same path (A/A)
 
     @classmethod
     def of(cls, coordinates: dict[str, str], label: str = "") -> AccessPath:

@@ -1,4 +1,4 @@
-"""What a probe found, typed, with no I/O: docs/probe.md says how each is to be read."""
+"""What a probe found, typed, with no I/O: docs/probe.md explains how to read each."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LanguageBest(Frozen, frozen=True):
 
 
 class Setting(Frozen, frozen=True):
-    """How much a setting matters: the two paths that differ in it alone and lie furthest apart."""
+    """How much a setting matters: of the paths that differ only in it, the two that lie furthest apart."""
 
     coordinate: str
     better: str
@@ -77,7 +77,7 @@ class Snippet(Frozen, frozen=True):
 
 
 class Probe(Frozen, frozen=True):
-    """What a probe found; docs/probe.md says how each is to be read."""
+    """What a probe found; docs/probe.md explains how to read each."""
 
     tried: tuple[TriedPath, ...]
     languages: tuple[LanguageBest, ...]

@@ -1,9 +1,8 @@
-"""What a run tells its watcher, always between blocks, and the watcher that says nothing."""
+"""What a run reports to its watcher, always between blocks, and the watcher that shows nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class GroupsSecond:
     backup: bool  # whether one was under way
 
 
-class Progress(Protocol):
-    """What the schedule tells a watcher, always between blocks."""
+class Progress:
+    """What the schedule reports to a watcher, always between blocks; without more it shows nothing."""
 
     def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
@@ -40,26 +39,5 @@ class Progress(Protocol):
     def end(self) -> None: ...
 
 
-class Silent:
+class Silent(Progress):
     """Progress for --quiet."""
-
-    def begin(self, plan_total_seconds: float, paths: list[str]) -> None:
-        """Nothing."""
-
-    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
-        """Nothing."""
-
-    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
-        """Nothing."""
-
-    def loading(self, what: str, done: int, total: int) -> None:
-        """Nothing."""
-
-    def note(self, text: str) -> None:
-        """Nothing."""
-
-    def second(self, second: GroupsSecond) -> None:
-        """Nothing."""
-
-    def end(self) -> None:
-        """Nothing."""

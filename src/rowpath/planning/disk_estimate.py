@@ -1,4 +1,4 @@
-"""What making and loading a plan's tables would take of disk and time: said before it starts, refused without room."""
+"""What making and loading a plan's tables would take of disk and time: shown before it starts, refused without room."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL
 from rowpath.machine import disk_space
 from rowpath.machine.directories import cache_dir
+from rowpath.model.grouping import grouped
 from rowpath.model.workload import Table
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.plan import Plan
 from rowpath.workloads import generators, tpch
 
 WORTH_SAYING_BYTES = 5e6  # of text in all tables together; less is loaded in a moment
@@ -59,10 +60,8 @@ def estimate(plan: Plan) -> DataEstimate:
     made_bytes = sum(map(tpch.text_bytes, unmade))
     seconds = made_bytes / tpch.MADE_BYTES_PER_S + tpch.START_S * len(unmade)
     disk_bytes = 0.0
-    keys: dict[Key, list[PlannedPath]] = {}
-    for planned in plan.paths:
-        if planned.path.get("engine_version") != BY_URL and not planned.path.is_null:
-            keys.setdefault(key_of(planned.path), []).append(planned)
+    ours = [each for each in plan.paths if each.path.get("engine_version") != BY_URL and not each.path.is_null]
+    keys = grouped(ours, lambda planned: key_of(planned.path))
     for (engine, deployment, *_), members in keys.items():
         names = {name for planned in members for name in planned.workloads}
         text = sum(texts[table] for table in _tables(plan, names))

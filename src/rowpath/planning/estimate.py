@@ -35,7 +35,7 @@ def _rough_operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
 
 
 def estimate_s(plan: Plan) -> float:
-    """How long the plan would take, roughly: starting, warming up, blocks and the proof pass; no engine is asked."""
+    """How long the plan would take, roughly: starting, warming up, blocks, verification; no engine is needed."""
     measure = plan.experiment.measure
     block_s = (measure.block_ms + measure.lead_in_ms) / 1000 + 0.002
     per_set = 1.0

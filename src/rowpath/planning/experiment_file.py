@@ -93,11 +93,11 @@ def _checked(file: Path, lines: dict[Location, int], experiment: Experiment) -> 
         with located("paths", position, "select"):
             check_coordinates(selection.wanted)
     for position, relation in enumerate(experiment.consistency):
-        try:
-            states(experiment.published, relation)
-        except ValueError as error:
-            mistake = UsageError(str(error), "name a column and a row of [[published]]")
-            raise _placed(file, lines, ("consistency", position), mistake) from error
+        with located("consistency", position):
+            try:
+                states(experiment.published, relation)
+            except ValueError as error:
+                raise UsageError(str(error), "name a column and a row of [[published]]") from error
     for location, mistake in validate.mistakes(experiment, workloads):
         raise _placed(file, lines, location, mistake)
     return workloads

@@ -29,7 +29,7 @@ NOT_OVERRIDDEN = Overrides()
 
 
 def overridden(file: ExperimentFile, asked: Overrides) -> Experiment:
-    """The experiment with everything that is asked for; UsageError for what it cannot take."""
+    """The experiment with all of these options; UsageError for what it cannot take."""
     experiment = mixed_load.changed(file.experiment, asked.rates, asked.p99, asked.seconds)
     measure = experiment.measure
     if asked.sets is not None:

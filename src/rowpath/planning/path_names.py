@@ -6,7 +6,7 @@ from rowpath.model.path import AccessPath
 
 
 def spelt(key: str, value: str) -> str:
-    """A coordinate's value as part of a name; a bare number says what it counts."""
+    """A coordinate's value as part of a name; a bare number is preceded by what it counts."""
     if key == "clients":
         return f"{value} client{'s' if value != '1' else ''}"
     if key == "tls":

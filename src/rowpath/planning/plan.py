@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
+from rowpath.model.grouping import grouped
 from rowpath.model.path import TOGETHER, AccessPath, Dropped
 from rowpath.model.workload import Phase, PhaseName, Workload, phase_of
 from rowpath.planning.availability import unavailable
@@ -30,11 +31,6 @@ class PlannedPath:
     phases: tuple[str, ...]
     name: str
     comparison: str = ""
-
-    @property
-    def embedded(self) -> bool:
-        """Whether no other process takes part."""
-        return not self.path.served
 
     @property
     def workloads(self) -> tuple[str, ...]:
@@ -169,13 +165,13 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
 
 
 def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
-    """The paths in their order, those together that retrieve in parts and differ in their number of clients alone."""
-    units: dict[str, list[PlannedPath]] = {}
-    for planned in paths:
+    """The paths in their order, those together that retrieve in parts and differ only in their number of clients."""
+
+    def unit(planned: PlannedPath) -> str:
         alike = {key: value for key, value in planned.path.coordinates if key != "clients"}
-        key = AccessPath.of(alike).id if planned.path.get("ranges") != "none" else planned.path.id
-        units.setdefault(key, []).append(planned)
-    return list(units.values())
+        return AccessPath.of(alike).id if planned.path.get("ranges") != "none" else planned.path.id
+
+    return list(grouped(paths, unit).values())
 
 
 def block_order(seed: int, where: str, count: int) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,19 +17,18 @@ from rowpath.model.workload import Column, Phase, PhaseName
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import NAME
 from rowpath.probe.row_consistency import RowConsistency
-from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import Close, CloseReply, DescribedColumn, VerifyReply
+from rowpath.runners.protocol import DescribedColumn, VerifyReply
 
 WHOLE = 1 << 40  # rows of a digest: all of them, for different paths may deliver them in different orders
 WORKLOAD, PHASE = PhaseName.of(NAME)
 
 
 def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", scan: bool = False) -> PreparedPhase:
-    """The query as a phase: nobody knows what it delivers but the engine, which described its columns."""
+    """The query as a phase: only the engine knows what it delivers; it described the columns."""
     fields = Column.__struct_fields__
     kept = tuple(Column(**{field: getattr(column, field) for field in fields}) for column in columns)
     phase = Phase(PHASE, "query", sql, table=table, scan=scan, columns=kept, stamps=True)
-    return PreparedPhase(NAME, phase, sql, kept, (), None, 0, table_columns=kept if scan else ())
+    return PreparedPhase(NAME, phase, sql, kept, table_columns=kept if scan else ())
 
 
 class ThrottledWorker(Worker):
@@ -45,12 +43,12 @@ class ThrottledWorker(Worker):
         planned: PlannedPath,
         instance: Instance,
         *,
-        log: Callable[[str], None],
-        timeout_s: float,
         before: tuple[str, ...],
         busy_share: float,
         sameness: RowConsistency,
         changed: Callable[[ThrottledWorker, PreparedPhase], None] = lambda _worker, _work: None,
+        log: Callable[[str], None],
+        timeout_s: float,
     ) -> None:
         super().__init__(planned, instance, log=log, timeout_s=timeout_s)
         self.connected = False
@@ -73,12 +71,12 @@ class ThrottledWorker(Worker):
         self.run(self._before)
         return record
 
+    @override
     def disconnect(self) -> None:
-        """Close the connection, keep the process."""
-        if self.connected and self.runner.alive():
+        """Close the connection where there is one, keep the process; never raises."""
+        if self.connected:
             self.connected = False
-            with contextlib.suppress(RunnerFailure):
-                self.runner.request(Close, min(10.0, self.timeout_s), expect=CloseReply)
+            super().disconnect()
 
     def turn_to(self, planned: PlannedPath) -> None:
         """Go on with another path of the same program; connects again."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
+from typing_extensions import override
 
 from rowpath import text as fmt
 from rowpath.model.progress import GroupsSecond, Progress, Silent
@@ -30,7 +31,7 @@ def make(quiet: bool, color: str) -> Progress:
     return Silent() if quiet else LiveProgress(make_console(color, to_stderr=True))
 
 
-class LiveProgress:
+class LiveProgress(Progress):
     """A run's progress. The scheduler calls these between blocks; nothing is drawn at any other moment."""
 
     def __init__(self, console: Console | None = None, now: Callable[[], float] = time.monotonic) -> None:
@@ -49,7 +50,8 @@ class LiveProgress:
         self._active = ""
         self._groups = GroupsHistory()
 
-    def begin(self, plan_total_seconds: float, paths: Sequence[str]) -> None:
+    @override
+    def begin(self, plan_total_seconds: float, paths: list[str]) -> None:
         """Starts the display of a run that is planned to take this long."""
         self._began = self._now()
         self._planned_s = plan_total_seconds
@@ -60,6 +62,7 @@ class LiveProgress:
         else:
             self._line(f"{len(paths)} path{'s' if len(paths) != 1 else ''}, about {fmt.clock(plan_total_seconds)}")
 
+    @override
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
         """Another phase begins; `set_number` counts from 0. Its figures of earlier sets stay."""
         self._where = f"set {set_number + 1}/{sets} · {workload} · {phase} · {regime}"
@@ -71,6 +74,7 @@ class LiveProgress:
         else:
             self._line(f"{self._where} · {self._left()}")
 
+    @override
     def second(self, second: GroupsSecond) -> None:
         """A second of groups at work at once has ended."""
         first = self._groups.add(second)
@@ -80,6 +84,7 @@ class LiveProgress:
         elif first or self._now() - self._drawn >= LINE_EVERY_S:
             self._line(self._groups.line())
 
+    @override
     def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
         """A block has ended."""
         self._active = fmt.clean(path_name)
@@ -96,6 +101,7 @@ class LiveProgress:
                 f"{self._where} · {self._active} {blocks_done}/{blocks_total} · {figure}{between} · {self._left()}"
             )
 
+    @override
     def loading(self, what: str, done: int, total: int) -> None:
         """This many rows of a table are made or loaded: a bar, or a line now and then where there is no terminal."""
         if self._live:
@@ -107,6 +113,7 @@ class LiveProgress:
         elif self._now() - self._drawn >= LINE_EVERY_S:
             self._line(f"{fmt.clean(what)}: {done:,} of {total:,} rows, {100 * done // max(total, 1)} %")
 
+    @override
     def note(self, text: str) -> None:
         """Prints what a reader should know at once; it stays."""
         if self._live:
@@ -114,6 +121,7 @@ class LiveProgress:
         else:
             self._line(fmt.clean(text))
 
+    @override
     def end(self) -> None:
         """Takes the display away; safe to call twice and after an error."""
         if self._live:

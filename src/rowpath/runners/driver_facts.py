@@ -1,7 +1,7 @@
 """Facts about drivers, known without a run: licence, version, release date, size, dependencies.
 
-Each comes from what the driver's own package says once it is fetched: a Python distribution's metadata, a Java
-artefact's POM and archive, a Debian package's files. What a package does not say stays empty.
+Each comes from the driver's own package once it is fetched: a Python distribution's metadata, a Java
+artefact's POM and archive, a Debian package's files. What a package does not name stays empty.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is known of a driver without a run, and what its files and their Debian package say."""
+"""What is known of a driver without a run, and what its files and their Debian package show."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Facts:
 
 
 def facts_of_files(files: list[Path], version: str) -> Facts:
-    """What the Debian package of the first file says, else what the files themselves tell."""
+    """What the Debian package of the first file has, else what the files themselves show."""
     if not files:
         return Facts(reason=NOT_FETCHED)
     package = _said("dpkg-query", "-S", str(files[0])).partition(":")[0]
@@ -55,7 +55,7 @@ def _debian_date(package: str) -> str:
 
 
 def _needed(file: Path) -> tuple[str, ...] | None:
-    """The shared libraries that a library needs, as it says itself."""
+    """The shared libraries that a library names as needed."""
     found = _said("objdump", "-p", str(file))
     return tuple(re.findall(r"^\s+NEEDED\s+(\S+)$", found, re.MULTILINE)) if found else None
 

@@ -1,4 +1,4 @@
-"""What the header `[language]` of an `adapters.toml` says: all that is particular to a language outside its runner."""
+"""The header `[language]` of an `adapters.toml`: all that is particular to a language outside its runner."""
 
 from __future__ import annotations
 

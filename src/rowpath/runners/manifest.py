@@ -46,7 +46,7 @@ class Adapter(Frozen, frozen=True):
     unsupported: tuple[Unsupported, ...] = ()
     language: str = ""
     serves: tuple[str, ...] = ()  # patterns of `workload.phase`: what a program written for it can do; empty: all
-    opens_read_only: bool = False  # an embedded engine's file, truly, when `open` says `read_only`
+    opens_read_only: bool = False  # an embedded engine's file, truly, when `open` has `read_only`
     floor: bool = False  # takes the bytes and parses nothing: a reference, never ranked, nothing to verify
     folder: str = ""  # of the manifest, to which `source` is relative
 
@@ -76,10 +76,10 @@ class Toolchain(Protocol):
     """What the module that builds a language's runners offers."""
 
     def availability(self, adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
-        """Whether this adapter can be built and run here, with what `path` alone needs; quick, builds nothing."""
+        """Whether this adapter can be built and run here, with what only `path` needs; quick, builds nothing."""
 
     def build(self, adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
-        """Bring runner, adapters and drivers up to date in the cache, with what these paths alone need; silent when
+        """Bring runner, adapters and drivers up to date in the cache, with what only these paths need; silent when
         nothing is to do.
         """
 
@@ -87,7 +87,7 @@ class Toolchain(Protocol):
         """How to start the runner for this path (a JVM's heap, collector and processors included)."""
 
     def driver_facts(self, adapter: Adapter, version: str) -> Facts:
-        """What the driver's own package says of it; fetches and builds nothing."""
+        """What the driver's own package has of it; fetches and builds nothing."""
 
 
 _external: list[Adapter] = []
@@ -106,7 +106,7 @@ def languages() -> tuple[str, ...]:
 
 
 def language(name: str) -> Language:
-    """What a language's header says; one with defaults for a language that only runners of the user's have."""
+    """A language's header; one with defaults for a language that only runners of the user's have."""
     header = load_manifest(name).language if name in languages() else name
     return header if isinstance(header, Language) else Language(name, name)
 
@@ -219,7 +219,7 @@ def adapter_of(language: str, driver: str) -> Adapter:
 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
-    """Whether this adapter can be built and run here, with what `path` alone needs when one is given."""
+    """Whether this adapter can be built and run here, with what only `path` needs when one is given."""
     if "command" in adapter.build:
         program = adapter.build["command"][0]
         there = shutil.which(program) is not None
@@ -232,7 +232,7 @@ def build(
     note: Callable[[str], None] = lambda _text: None,
     paths: Iterable[AccessPath] = (),
 ) -> None:
-    """Bring runners, adapters and drivers up to date, language by language, with what these paths alone need."""
+    """Bring runners, adapters and drivers up to date, language by language, with what only these paths need."""
     every_path = list(paths)
     wanted: dict[str, list[tuple[Adapter, str]]] = {}
     for adapter, version in adapters:

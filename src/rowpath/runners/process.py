@@ -151,7 +151,7 @@ class Runner:
                     raise self.lost()
 
     def listen(self) -> None:
-        """Take what it has said beside its replies; not asked for long, it would wait for us to read that."""
+        """Read what it wrote beside its replies: without a request for long, it would wait for us to read that."""
         if not self._err.closed:
             self._read_errors()
 
@@ -225,7 +225,7 @@ class Runner:
             raise RunnerFailure("protocol", f"{expect.__name__}: {error}; the runner was stopped") from error
 
     def lost(self) -> RunnerFailure:
-        """What to say of a process that has ended."""
+        """The failure of a process that has ended."""
         try:
             status = self.process.wait(timeout=2)
         except subprocess.TimeoutExpired:

@@ -52,7 +52,7 @@ class ParameterSlice(Message):
 
 
 class Request(Message, tag_field="type"):
-    """Base of what the controller asks, by its `type`; the answer is due within the deadline."""
+    """Base of the controller's requests, by `type`; the reply is due within the deadline."""
 
     id: int
     deadline_ms: int
@@ -159,7 +159,7 @@ class Reply(Message):
 
 
 def body(reply: Reply) -> dict[str, Any]:
-    """What a reply says, without what every reply has."""
+    """A reply without the fields that every reply has."""
     return {key: value for key, value in msgspec.to_builtins(reply).items() if key not in Reply.__struct_fields__}
 
 
@@ -288,7 +288,7 @@ class InterruptReply(Reply, kw_only=True):
 
 
 class DescribedColumn(ColumnSpec, frozen=True):
-    """A column of a query's result as the engine declares it; `unsupported` says why no adapter could take it."""
+    """A column of a query's result as the engine declares it; `unsupported`: why no adapter could take it."""
 
     engine_type: str = ""
     unsupported: str = ""
@@ -335,7 +335,7 @@ def schema() -> dict[str, Any]:
     schemas, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Rowpath runner protocol 1.1",
+        "title": f"Rowpath runner protocol {'.'.join(map(str, PROTOCOL))}",
         "anyOf": list(schemas),
         "$defs": components,
     }

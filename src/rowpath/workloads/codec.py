@@ -7,9 +7,8 @@ an interval as (months, days, nanoseconds), an array as a list of integers, None
 from __future__ import annotations
 
 import math
-import mmap
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -46,46 +45,29 @@ def plain_decimal(value: int | Decimal) -> str:
     return "0" if text == "-0" else text
 
 
-def _number(value: Any, column: Column) -> bytes:
+def _number(value: int | Decimal) -> bytes:
     return _tagged(b"N", plain_decimal(value).encode("ascii"))
 
 
-def _float(value: Any, column: Column) -> bytes:
-    value = float(value)
-    if math.isnan(value):
-        return NAN_BYTES
-    if column.type == "float32":
-        value = struct.unpack("<f", struct.pack("<f", value))[0]
-    return b"F" + struct.pack("<d", value + 0.0)  # adding zero turns -0 into +0
+def _float(value: float) -> bytes:
+    # Adding zero turns -0 into +0.
+    return NAN_BYTES if math.isnan(value) else b"F" + struct.pack("<d", value + 0.0)
 
 
-def _boolean(value: Any, column: Column) -> bytes:
-    return b"L\x01" if value else b"L\x00"
-
-
-def _char(value: Any, column: Column) -> bytes:
-    return _tagged(b"S", value.rstrip(" ").encode())
-
-
-def _string(value: Any, column: Column) -> bytes:
+def _string(value: str) -> bytes:
     return _tagged(b"S", value.encode())
 
 
-def _binary(value: Any, column: Column) -> bytes:
-    return _tagged(b"B", bytes(value))
+def _or_infinite(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    """The same for a date or time that may be infinite: a float."""
+
+    def encoded(value: Any) -> bytes:
+        return _tagged(b"X", b"inf" if value > 0 else b"-inf") if isinstance(value, float) else encode(value)
+
+    return encoded
 
 
-def _infinite(value: float) -> bytes:
-    return _tagged(b"X", b"inf" if value > 0 else b"-inf")
-
-
-def _date(value: Any, column: Column) -> bytes:
-    if isinstance(value, float):
-        return _infinite(value)
-    return b"d" + struct.pack("<i", value.toordinal() - EPOCH_DAY)
-
-
-def _time(value: Any, column: Column) -> bytes:
+def _time(value: time) -> bytes:
     seconds = (value.hour * 60 + value.minute) * 60 + value.second
     return b"t" + struct.pack("<Q", seconds * 1_000_000_000 + value.microsecond * 1000)
 
@@ -94,51 +76,35 @@ def _instant(tag: bytes, since_epoch: timedelta) -> bytes:
     return tag + struct.pack("<qI", since_epoch // SECOND, since_epoch.microseconds * 1000)
 
 
-def _timestamp(value: Any, column: Column) -> bytes:
-    return _infinite(value) if isinstance(value, float) else _instant(b"T", value - EPOCH)
-
-
-def _timestamptz(value: Any, column: Column) -> bytes:
-    return _infinite(value) if isinstance(value, float) else _instant(b"Z", value - EPOCH_UTC)
-
-
-def _interval(value: Any, column: Column) -> bytes:
-    return b"I" + struct.pack("<iiq", *value)
-
-
-def _uuid(value: Any, column: Column) -> bytes:
-    return b"U" + bytes(value.bytes)
-
-
-def _array(value: Any, column: Column) -> bytes:
-    elements = [b"\x00" if element is None else _number(element, column) for element in value]
+def _array(value: list[int | None]) -> bytes:
+    elements = [b"\x00" if element is None else _number(element) for element in value]
     return b"A" + struct.pack("<I", len(elements)) + b"".join(elements)
 
 
-_ENCODERS: dict[str, Callable[[Any, Column], bytes]] = {
+_ENCODERS: dict[str, Callable[[Any], bytes]] = {
     "integer": _number,
     "decimal": _number,
-    "float32": _float,
-    "float64": _float,
-    "boolean": _boolean,
-    "char": _char,
+    "float32": lambda value: _float(*struct.unpack("<f", struct.pack("<f", value))),
+    "float64": lambda value: _float(float(value)),
+    "boolean": lambda value: b"L\x01" if value else b"L\x00",
+    "char": lambda value: _string(value.rstrip(" ")),
     "varchar": _string,
     "text": _string,
     "json": _string,
-    "binary": _binary,
-    "date": _date,
+    "binary": lambda value: _tagged(b"B", bytes(value)),
+    "date": _or_infinite(lambda value: b"d" + struct.pack("<i", value.toordinal() - EPOCH_DAY)),
     "time": _time,
-    "timestamp": _timestamp,
-    "timestamptz": _timestamptz,
-    "interval": _interval,
-    "uuid": _uuid,
+    "timestamp": _or_infinite(lambda value: _instant(b"T", value - EPOCH)),
+    "timestamptz": _or_infinite(lambda value: _instant(b"Z", value - EPOCH_UTC)),
+    "interval": lambda value: b"I" + struct.pack("<iiq", *value),
+    "uuid": lambda value: b"U" + bytes(value.bytes),
     "array": _array,
 }
 
 
 def encode_value(value: Any, column: Column) -> bytes:
     """The codec's bytes of one natural value, chosen by the column's declared logical type."""
-    return b"\x00" if value is None else _ENCODERS[column.type](value, column)
+    return b"\x00" if value is None else _ENCODERS[column.type](value)
 
 
 def encode_row(row: Sequence[Any], columns: Sequence[Column]) -> bytes:
@@ -161,7 +127,7 @@ class Digest:
     def add(self, row: bytes) -> None:
         """Add one encoded row."""
         self.rows += 1
-        self.total += xxhash.xxh64_intdigest(row)
+        self.total += row_hash(row)
 
     def text(self) -> str:
         """`rows:hex16`."""
@@ -225,10 +191,18 @@ def write_rows(path: Path, rows: Iterable[Sequence[Any]], columns: Sequence[Colu
     return len(encoded)
 
 
-def _decode_text(tag: int, text: str, column: Column) -> Any:
-    if tag == ord("N"):
-        return Decimal(text) if column.type == "decimal" else int(text)
-    return float(text) if tag == ord("X") else text
+# Values of one size, by tag: how they are packed, and the natural value.
+_FIXED: dict[int, tuple[struct.Struct, Callable[..., Any]]] = {
+    ord("F"): (struct.Struct("<d"), float),
+    ord("L"): (struct.Struct("<?"), bool),
+    ord("d"): (struct.Struct("<i"), lambda days: date.fromordinal(days + EPOCH_DAY)),
+    ord("t"): (struct.Struct("<Q"), lambda ns: (EPOCH + timedelta(microseconds=ns // 1000)).time()),
+    ord("T"): (struct.Struct("<qI"), lambda s, ns: EPOCH + timedelta(seconds=s, microseconds=ns // 1000)),
+    ord("Z"): (struct.Struct("<qI"), lambda s, ns: EPOCH_UTC + timedelta(seconds=s, microseconds=ns // 1000)),
+    ord("I"): (struct.Struct("<iiq"), lambda *parts: parts),
+    ord("U"): (struct.Struct("<16s"), lambda data: UUID(bytes=data)),
+}
+_TEXTS: dict[int, Callable[[str], Any]] = {ord("N"): int, ord("S"): str, ord("X"): float}
 
 
 def _decode_value(data: bytes, at: int, column: Column) -> tuple[Any, int]:
@@ -236,28 +210,16 @@ def _decode_value(data: bytes, at: int, column: Column) -> tuple[Any, int]:
     at += 1
     if tag == 0:
         return None, at
+    if tag in _FIXED:
+        packed, natural = _FIXED[tag]
+        return natural(*packed.unpack_from(data, at)), at + packed.size
     if tag in b"NSBX":
         end = at + 4 + int.from_bytes(data[at : at + 4], "little")
         payload = data[at + 4 : end]
-        return payload if tag == ord("B") else _decode_text(tag, payload.decode(), column), end
-    if tag == ord("F"):
-        return struct.unpack_from("<d", data, at)[0], at + 8
-    if tag == ord("L"):
-        return data[at] == 1, at + 1
-    if tag == ord("d"):
-        return date.fromordinal(struct.unpack_from("<i", data, at)[0] + EPOCH_DAY), at + 4
-    if tag == ord("t"):
-        microseconds = struct.unpack_from("<Q", data, at)[0] // 1000
-        seconds, microsecond = divmod(microseconds, 1_000_000)
-        return time(seconds // 3600, seconds // 60 % 60, seconds % 60, microsecond), at + 8
-    if tag in b"TZ":
-        seconds, nanoseconds = struct.unpack_from("<qI", data, at)
-        since = timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
-        return (EPOCH if tag == ord("T") else EPOCH_UTC) + since, at + 12
-    if tag == ord("I"):
-        return struct.unpack_from("<iiq", data, at), at + 16
-    if tag == ord("U"):
-        return UUID(bytes=data[at : at + 16]), at + 16
+        if tag == ord("B"):
+            return payload, end
+        natural = Decimal if tag == ord("N") and column.type == "decimal" else _TEXTS[tag]
+        return natural(payload.decode()), end
     if tag == ord("A"):
         count = int.from_bytes(data[at : at + 4], "little")
         at += 4
@@ -279,34 +241,6 @@ def decode_row(data: bytes, columns: Sequence[Column]) -> tuple[Any, ...]:
     if at != len(data):
         raise InternalError(f"a row of {len(data)} bytes has values of {at} bytes")
     return tuple(values)
-
-
-class RowsFile:
-    """Reader of a parameter file: `file[i]` is row i as natural values, `len(file)` the number of rows."""
-
-    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
-        with path.open("rb") as file:
-            self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        if self._data[: len(MAGIC)] != MAGIC:
-            raise InternalError(f"{path} is not a parameter file")
-        self._columns = tuple(columns)
-        (self._count,) = struct.unpack_from("<Q", self._data, len(MAGIC))
-
-    def __len__(self) -> int:
-        return int(self._count)
-
-    def raw(self, index: int) -> bytes:
-        """The encoded bytes of row `index`."""
-        if not 0 <= index < self._count:
-            raise IndexError(index)
-        start, end = struct.unpack_from("<QQ", self._data, len(MAGIC) + 8 + 8 * index)
-        return self._data[start:end]
-
-    def __getitem__(self, index: int) -> tuple[Any, ...]:
-        return decode_row(self.raw(index), self._columns)
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return (self[index] for index in range(self._count))
 
 
 def payload_of(value: Any) -> int:

@@ -1,4 +1,4 @@
-"""What each phase must deliver, from the controller's generators alone: touch sums, row counts, digests, payloads.
+"""What each phase must deliver, from the controller's generators only: touch sums, row counts, digests, payloads.
 
 Rows, hashes and prefix sums are computed once and kept, so that asking about one more block costs next to nothing.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -79,9 +80,11 @@ class _Scans:
         self.row_sums = _prefix_sums([whole.rows])
         self._whole = whole
 
+    @property
     def touches(self) -> Touches:
         return Touches(tuple(_prefix_sums([touch]) for touch in self._whole.touches))
 
+    @property
     def payload(self) -> Sums:
         return _prefix_sums([self._whole.payload_bytes])
 
@@ -96,39 +99,28 @@ class _Delivery:
         self.groups = groups
         self.columns = columns
         self.row_sums = _prefix_sums([len(group) for group in groups])
-        self._touches: Touches | None = None
-        self._payload: Sums | None = None
-        self._hashes: list[list[int]] | None = None
 
+    @cached_property
     def touches(self) -> Touches:
-        if self._touches is None:
-            self._touches = Touches(
-                tuple(
-                    _prefix_sums(
-                        [
-                            sum(codec.touch_row(row, self.columns, padded, unit) for row in group) & MASK64
-                            for group in self.groups
-                        ]
-                    )
-                    for padded, unit in variants(self.columns, _ascii(self.groups))
-                )
-            )
-        return self._touches
+        ways = variants(self.columns, _ascii(self.groups))
+        touch = [partial(codec.touch_row, columns=self.columns, padded=padded, unit=unit) for padded, unit in ways]
+        return Touches(tuple(map(self._summed, touch)))
 
+    @cached_property
     def payload(self) -> Sums:
-        if self._payload is None:
-            self._payload = _prefix_sums([sum(sum(map(payload_of, row)) for row in group) for group in self.groups])
-        return self._payload
+        return self._summed(lambda row: sum(map(payload_of, row)))
+
+    def _summed(self, value: Callable[[generators.Row], int]) -> Sums:
+        return _prefix_sums([sum(map(value, group)) & MASK64 for group in self.groups])
+
+    @cached_property
+    def _hashes(self) -> list[list[int]]:
+        return [[codec.row_hash(codec.encode_row(row, self.columns)) for row in group] for group in self.groups]
 
     def digest(self, first: int, count: int, max_rows: int) -> str:
-        if self._hashes is None:
-            self._hashes = [
-                [codec.row_hash(codec.encode_row(row, self.columns)) for row in group] for group in self.groups
-            ]
         hashes = self._hashes
         delivered = (one for position in range(first, first + count) for one in hashes[position % len(hashes)])
-        rows = 0
-        total = 0
+        rows = total = 0
         for one in islice(delivered, max_rows):
             rows += 1
             total += one
@@ -186,7 +178,7 @@ class Expected:
     def touches(self, phase: Phase | str) -> Touches:
         """The touch sums of the phase; its `expected` answers None for a phase that delivers nothing known."""
         delivery = self._delivery(self._phase(phase))
-        return delivery.touches() if delivery else Touches(())
+        return delivery.touches if delivery else Touches(())
 
     def rows(self, phase: Phase | str, first: int, operations: int) -> int | None:
         """Rows that operations [first, first + operations) deliver: 0 for writes, None when not known."""
@@ -251,7 +243,7 @@ class Expected:
         phase = self._phase(phase)
         delivery = self._delivery(phase)
         if delivery:
-            return _between(delivery.payload(), first, operations)
+            return _between(delivery.payload, first, operations)
         if phase.parameters is None:
             return 0
         if phase.name not in self._sent:

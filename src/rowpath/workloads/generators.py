@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from math import gcd
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from rowpath.errors import UsageError
 from rowpath.model.workload import Column, Parameters, Phase, Table, Workload
-from rowpath.workloads import library_tables, tpch
+from rowpath.workloads import tpch
 from rowpath.workloads.codec import MASK64, plain_decimal
 
 Row = tuple[Any, ...]
@@ -224,6 +223,34 @@ WIDE_COLUMNS = (
 )
 
 
+_SCATTER = 0x9E3779B97F4B  # odd, so that every code below 2⁴⁸ occurs once: the order of codes is not that of ids
+_WORDS = (
+    *("amber", "bridge", "cedar", "delta", "ember", "fjord", "garden", "harbour"),
+    *("island", "jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble"),
+)
+_FIRST_ADDED = datetime(2001, 1, 1)
+
+
+def _items(seed: int, index: int) -> Row:
+    """An item of the workload `library`, of about 230 bytes."""
+    bits, second = draw(seed, 2 * index), draw(seed, 2 * index + 1)
+    words = [_WORDS[bits >> shift & 15] for shift in range(0, 56, 4)]
+    return (
+        index + 1,
+        f"{index * _SCATTER & (1 << 48) - 1:012x}",
+        " ".join(words[:5]),
+        f"{words[5]} {words[6]}",
+        _FIRST_ADDED + timedelta(seconds=index * 31 + second % 31),
+        Decimal(second % 9_999_999 + 1).scaleb(-2),
+        f"{' '.join(words[7:])} {second:016x} {bits:016x}",
+    )
+
+
+def _ledger(seed: int, index: int) -> Row:
+    """A row of that workload's ledger at its start: its number counts what was written."""
+    return index + 1, 0, f"{draw(seed, index):016x}{index:016x}"
+
+
 def _offsets(seed: int, index: int) -> Row:
     return (index,)
 
@@ -231,13 +258,14 @@ def _offsets(seed: int, index: int) -> Row:
 _MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
     "hits": (HITS_COLUMNS, _hits),
     "hits-numbered": (("ID", *HITS_COLUMNS), _hits_numbered),
+    "items": (("id", "code", "title", "author", "added", "price", "note"), _items),
+    "ledger": (("id", "n", "note"), _ledger),
     "mydata2": (("KEY1", "DATA1"), _mydata2),
     "offsets": (("offset",), _offsets),
     "tab1": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1),
     "tab1-changed": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1_changed),
     "types": (tuple(_EVERY_TYPE), _types),
     "wide": (WIDE_COLUMNS, _wide),
-    **library_tables.makers(draw),
 }
 
 # The columns that each makes; those of tpch.py read them from files.
@@ -264,10 +292,7 @@ def row_maker(table: Table, columns: tuple[str, ...] = ()) -> Callable[[int], Ro
     seed = table.seed
     if wanted == names:
         return lambda index: make(seed, index)
-    if len(wanted) == 1:
-        only = names.index(wanted[0])
-        return lambda index: (make(seed, index)[only],)
-    pick = itemgetter(*(names.index(name) for name in wanted))
+    pick = tpch.picker(names, wanted)
     return lambda index: pick(make(seed, index))
 
 
@@ -350,7 +375,7 @@ def kept_file(table: Table) -> Path | None:
 
 @contextlib.contextmanager
 def delimited_file(folder: Path, name: str, table: Table) -> Iterator[Path]:
-    """The table's rows as a delimited file to load from: the one that is kept, else one in `folder` for the while."""
+    """The table's rows as a delimited file to load from: the one that is kept, else one in `folder` until the end."""
     if kept := kept_file(table):
         yield kept
         return
@@ -360,11 +385,7 @@ def delimited_file(folder: Path, name: str, table: Table) -> Iterator[Path]:
     file.unlink()
 
 
-def write_delimited(path: Path, table: Table, count: int | None = None) -> int:
-    """Write the table's rows as TABLE.tbl, `|` between values; returns their number."""
-    written = 0
+def write_delimited(path: Path, table: Table) -> None:
+    """Write the table's rows as TABLE.tbl, `|` between values."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for row in rows(table, count):
-            file.write("|".join([delimited_value(value) for value in row]) + "\n")
-            written += 1
-    return written
+        file.writelines("|".join(map(delimited_value, row)) + "\n" for row in rows(table))

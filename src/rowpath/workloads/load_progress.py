@@ -1,4 +1,4 @@
-"""How far the making and loading of tables has come: told by whoever does it, shown by whoever watches."""
+"""How far the making and loading of tables has come: reported by the code that does it, shown by any watcher."""
 
 from __future__ import annotations
 

@@ -20,13 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Range = tuple[int, int]
-# What a segment of a file is counted in; every other engine is asked for keys.
+# What a segment of a file is counted in; every other engine takes keys.
 SEGMENTED = {"file": "bytes", "parquet": "records", "arrow": "records", "spl": "records"}
-
-
-def parts(path: AccessPath) -> int:
-    """In how many parts the path retrieves: one for each client."""
-    return path.clients
 
 
 def parameters(
@@ -40,7 +35,7 @@ def parameters(
     asked = phase.parameters
     assert asked is not None
     table = workload.tables[generators.parameter_table(workload, phase)]
-    n = parts(path)
+    n = path.clients
     counted = SEGMENTED.get(path.engine)
     if counted:
         number = Column("segment", "integer", bits=64)

@@ -9,13 +9,13 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from rowpath.model.dialect import Dialect
-from rowpath.model.workload import Column, Phase, Workload
+from rowpath.model.workload import Column, Phase, Table, Workload
 
 _TEMPLATE = re.compile(r"\{(create|drop|columns):([^{}]+)\}")
 
 
 def for_engine(workload: Workload, supports: Callable[[str], str]) -> tuple[Workload, dict[str, str]]:
-    """The workload without the columns whose logical type the engine lacks, and the reason per column left out.
+    """The workload without columns of logical types that the engine lacks, and the reason per column left out.
 
     Only a conformance workload is narrowed (its SQL lists columns by `{columns:T}`); any other comes back as it is.
     """
@@ -67,7 +67,6 @@ def reset_for(workload: Workload, phase: Phase, engine: Dialect) -> tuple[str, .
     return tuple(_expand(workload, statement, engine) for statement in phase.reset)
 
 
-def after_sql(workload: Workload, phase: Phase) -> str:
-    """The query whose digest proves a write phase: every row and column of its `after` table."""
-    columns = ", ".join(column.name for column in workload.tables[phase.after].columns)
-    return f"SELECT {columns} FROM {phase.after}"
+def whole_sql(name: str, table: Table) -> str:
+    """A query of every row and column of a table; its digest proves a write phase (`after`), a copy or a backup."""
+    return f"SELECT {', '.join(column.name for column in table.columns)} FROM {name}"

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -98,7 +98,7 @@ def scale_of(table: Table) -> float:
 
 
 def path_of(table: Table) -> Path:
-    """Where the table's file is, or will be once it was made; its name says who made it."""
+    """Where the table's file is, or will be once it was made; its name has the program's version."""
     version = importlib.metadata.version(PROGRAM)
     return cache_dir() / "tpch" / f"{scale_of(table):.15g}" / f"{SOURCES[table.generator].name}-{version}.tbl"
 
@@ -165,8 +165,16 @@ def _copied(process: processes.Process, target: Any, table: Table, name: str) ->
     return lines
 
 
+def picker(every: tuple[str, ...], names: tuple[str, ...]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """A function from a row of `every` column to its values of the named ones."""
+    if len(names) == 1:
+        at = every.index(names[0])
+        return lambda row: (row[at],)
+    return itemgetter(*map(every.index, names))
+
+
 def rows(table: Table, count: int | None = None) -> Iterator[tuple[Any, ...]]:
-    """The first `count` rows (all when not said) as natural values, one line of the file in memory at a time."""
+    """The first `count` rows (by default all) as natural values, one line of the file in memory at a time."""
     take = _taker(table, tuple(column.name for column in table.columns))
     with file_of(table).open(encoding="ascii", newline="\n") as lines:
         for index, line in enumerate(lines):
@@ -189,13 +197,8 @@ def row_maker(table: Table, names: tuple[str, ...]) -> Callable[[int], tuple[Any
 
 def _taker(table: Table, names: tuple[str, ...]) -> Callable[[str], tuple[Any, ...]]:
     columns = SOURCES[table.generator].columns
-    every = tuple(columns)
-    wanted = [(every.index(name), columns[name]) for name in names]
-    if len(wanted) == 1:
-        ((at, convert),) = wanted
-        return lambda line: (convert(line[:-1].split("|")[at]),)
-    pick = itemgetter(*(at for at, _ in wanted))
-    converts = [convert for _, convert in wanted]
+    pick = picker(tuple(columns), names)
+    converts = [columns[name] for name in names]
     return lambda line: tuple(
         [convert(text) for convert, text in zip(converts, pick(line[:-1].split("|")), strict=True)]
     )

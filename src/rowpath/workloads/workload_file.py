@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from math import gcd
 from pathlib import Path
 
 from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
-from rowpath.model.workload import Phase, Table, Workload
+from rowpath.model.workload import Parameters, Phase, Table, Workload
 from rowpath.toml_file import decode_file, nearest
 from rowpath.workloads.generators import GENERATORS, parameter_table
 from rowpath.workloads.sql import _TEMPLATE, result_columns
 
 AGGREGATES = ("count", "sum", "min", "max")
+Fault = tuple[str, str]  # what is wrong, behind the name of what it is in, and the remedy
 
 
 def names() -> list[str]:
@@ -34,141 +36,127 @@ def load_workload(name_or_path: str | Path) -> Workload:
 def _read(file: Path) -> Workload:
     workload: Workload = decode_file(file, Workload)
     for name, table in workload.tables.items():
-        _check_table(file, name, table)
+        _refuse(f"{file}: table '{name}'", _table_faults(table))
     seen = set()
     for phase in workload.phases:
         if phase.name in seen:
             raise UsageError(f"{file}: duplicate phase '{phase.name}'", "give each phase its own name")
         seen.add(phase.name)
-        _check_phase(file, workload, phase)
+        _refuse(f"{file}: phase '{phase.name}'", _phase_faults(workload, phase))
     return workload
 
 
-def _known(file: Path, where: str, word: str, right: tuple[str, ...]) -> None:
-    if word in right:
-        return
-    near, (what, _, key) = nearest(word, right), where.rpartition(", ")
-    raise UsageError(
-        f"{file}: {what}: unknown {key} '{word}'",
-        f"did you mean '{near}'?" if near else f"one of: {', '.join(right) or 'none'}",
-    )
+def _refuse(where: str, faults: Iterator[Fault]) -> None:
+    for fault, remedy in faults:
+        raise UsageError(f"{where}{fault}", remedy)
 
 
-def _check_table(file: Path, name: str, table: Table) -> None:
-    where = f"table '{name}'"
-    _known(file, f"{where}, generator", table.generator, tuple(GENERATORS))
-    columns = tuple(column.name for column in table.columns)
-    for column in columns:
-        _known(file, f"{where}, columns", column, GENERATORS[table.generator])
-    for key in (*table.primary_key, *([table.identity] if table.identity else [])):
-        _known(file, f"{where}, key", key, columns)
+def _unknown(key: str, words: Iterable[str], right: tuple[str, ...], inside: str = "") -> Iterator[Fault]:
+    for word in words:
+        if word not in right:
+            near = nearest(word, right)
+            remedy = f"did you mean '{near}'?" if near else f"one of: {', '.join(right) or 'none'}"
+            yield f"{inside}: unknown {key} '{word}'", remedy
 
 
-def _check_phase(file: Path, workload: Workload, phase: Phase) -> None:
-    where = f"phase '{phase.name}'"
+def _table_faults(table: Table) -> Iterator[Fault]:
+    yield from _unknown("generator", [table.generator], tuple(GENERATORS))
+    columns = _names(table)
+    yield from _unknown("columns", columns, GENERATORS[table.generator])
+    yield from _unknown("key", (*table.primary_key, *filter(None, [table.identity])), columns)
+
+
+def _phase_faults(workload: Workload, phase: Phase) -> Iterator[Fault]:
+    """What is wrong with a phase, behind its name, and the remedy; each relies on those before it."""
     tables = tuple(workload.tables)
-    for key, name in (("table", phase.table), ("after", phase.after)):
-        if name:
-            _known(file, f"{where}, {key}", name, tables)
+    yield from _unknown("table", filter(None, [phase.table]), tables)
+    yield from _unknown("after", filter(None, [phase.after]), tables)
     for text in (phase.sql, *phase.dialects.values(), *phase.reset):
-        for _action, name in _TEMPLATE.findall(text):
-            _known(file, f"{where}, SQL", name, tables)
+        yield from _unknown("SQL", (name for _action, name in _TEMPLATE.findall(text)), tables)
     if phase.kind in ("query", "execute", "load", "connect") and not phase.sql:
-        raise UsageError(f"{file}: {where} has no sql", f"a phase of kind '{phase.kind}' needs sql = …")
+        yield " has no sql", f"a phase of kind '{phase.kind}' needs sql = …"
     if phase.truth in ("whole-table", "first-rows", "by-key", "range", "aggregate") and not phase.table:
-        raise UsageError(f"{file}: {where} has no table", f"truth = '{phase.truth}' needs table = …")
+        yield " has no table", f"truth = '{phase.truth}' needs table = …"
     if phase.truth == "first-rows" and phase.rows_per_operation > workload.tables[phase.table].rows:
-        raise UsageError(
-            f"{file}: {where} reads {phase.rows_per_operation} rows of a table that has fewer",
-            "lower rows_per_operation",
-        )
+        yield f" reads {phase.rows_per_operation} rows of a table that has fewer", "lower rows_per_operation"
     if phase.only and not result_columns(workload, phase):
-        raise UsageError(f"{file}: {where}: no column fits only = {list(phase.only)}", "name columns of its table")
+        yield f": no column fits only = {list(phase.only)}", "name columns of its table"
     if phase.truth in ("by-key", "range") and phase.parameters is None:
-        raise UsageError(f"{file}: {where} has no parameters", f"truth = '{phase.truth}' needs parameters = {{…}}")
+        yield " has no parameters", f"truth = '{phase.truth}' needs parameters = {{…}}"
     ranged = phase.truth == "range" or (phase.truth == "aggregate" and phase.parameters is not None)
     if ranged and phase.range_rows < 1:
-        raise UsageError(f"{file}: {where} reads no rows", "set range_rows, for example range_rows = 1000")
+        yield " reads no rows", "set range_rows, for example range_rows = 1000"
     if phase.truth == "aggregate":
-        _check_aggregate(file, where, workload.tables[phase.table], phase)
+        yield from _aggregate_faults(_names(workload.tables[phase.table]), phase)
     if phase.writes and phase.operations < 1:
-        raise UsageError(
-            f"{file}: {where} writes but has no operations", "set operations, for example operations = 1000"
-        )
+        yield " writes but has no operations", "set operations, for example operations = 1000"
     if phase.kind == "load":
-        _check_load(file, where, phase)
+        yield from _load_faults(phase)
     if phase.counted:
-        _check_counted(file, where, workload, phase)
+        yield from _counted_faults(workload.tables.get(phase.table), phase)
     if phase.union != (phase.parameters is not None and phase.parameters.generator == "ranges"):
-        raise UsageError(
-            f"{file}: {where}: union and parameters = {{ generator = 'ranges', … }} belong together",
+        yield (
+            ": union and parameters = { generator = 'ranges', … } belong together",
             "set both for one retrieval in parts, otherwise neither",
         )
-    if phase.union:
-        _check_union(file, where, workload, phase)
-    if phase.parameters is None:
-        return
-    parameters = phase.parameters
+    if phase.parameters is not None:
+        yield from _parameter_faults(workload, phase, phase.parameters)
+
+
+def _parameter_faults(workload: Workload, phase: Phase, parameters: Parameters) -> Iterator[Fault]:
+    inside = ", parameters"
     name = parameter_table(workload, phase)
-    _known(file, f"{where}, parameters", name, tables)
-    columns = tuple(column.name for column in workload.tables[name].columns)
-    for column in parameters.columns:
-        _known(file, f"{where}, parameters", column, columns)
+    if phase.union:
+        if phase.kind != "query" or phase.truth != "whole-table":
+            yield " does not read a whole table", "union needs kind = 'query', truth = 'whole-table'"
+        yield from _unknown("key", [parameters.key], _integers(workload.tables.get(name)), inside)
+    yield from _unknown("parameters", [name], tuple(workload.tables))
+    yield from _unknown("parameters", parameters.columns, _names(workload.tables[name]))
     if parameters.count < 1:
-        raise UsageError(f"{file}: {where}, parameters: count = {parameters.count}", "count is at least 1")
+        yield f"{inside}: count = {parameters.count}", "count is at least 1"
     if parameters.generator in ("uniform", "halves", "stride") and parameters.n < 1:
-        raise UsageError(f"{file}: {where}, parameters: n = {parameters.n}", "n is the number of rows to choose from")
+        yield f"{inside}: n = {parameters.n}", "n is the number of rows to choose from"
     if parameters.generator == "stride" and gcd(parameters.k, parameters.n) != 1:
-        raise UsageError(
-            f"{file}: {where}, parameters: k = {parameters.k} and n = {parameters.n} have a common divisor",
+        yield (
+            f"{inside}: k = {parameters.k} and n = {parameters.n} have a common divisor",
             "choose k that shares no factor with n",
         )
 
 
-def _check_load(file: Path, where: str, phase: Phase) -> None:
+def _load_faults(phase: Phase) -> Iterator[Fault]:
     if not phase.way or not phase.table or phase.parameters is None:
-        raise UsageError(
-            f"{file}: {where} does not name what it loads", "kind = 'load' needs way, table and parameters = {…}"
-        )
-    if phase.parameters.count % phase.rows_per_operation:
-        raise UsageError(
-            f"{file}: {where}: {phase.parameters.count} parameters are not whole operations of "
-            f"{phase.rows_per_operation} rows",
+        yield " does not name what it loads", "kind = 'load' needs way, table and parameters = {…}"
+    elif phase.parameters.count % phase.rows_per_operation:
+        yield (
+            f": {phase.parameters.count} parameters are not whole operations of {phase.rows_per_operation} rows",
             "make count a multiple of rows_per_operation",
         )
 
 
-def _check_counted(file: Path, where: str, workload: Workload, phase: Phase) -> None:
-    table = workload.tables.get(phase.table)
-    integers = tuple(column.name for column in table.columns if column.type == "integer") if table else ()
-    _known(file, f"{where}, counted", phase.counted, integers)
+def _counted_faults(table: Table | None, phase: Phase) -> Iterator[Fault]:
+    yield from _unknown("counted", [phase.counted], _integers(table))
     assert table is not None
     named = phase.parameters.columns if phase.parameters else ()
     if not (phase.writes and phase.kind == "execute" and phase.after == phase.table and named == table.primary_key):
-        raise UsageError(
-            f"{file}: {where}: the table cannot show what it counts",
+        yield (
+            ": the table cannot show what it counts",
             f"counted needs kind = 'execute', writes = true, after = '{phase.table}' and its primary key as parameters",
         )
     if not phase.reset:
-        raise UsageError(f"{file}: {where} adds to existing counts", "write reset = ['UPDATE … SET … = 0']")
+        yield " adds to existing counts", "write reset = ['UPDATE … SET … = 0']"
 
 
-def _check_union(file: Path, where: str, workload: Workload, phase: Phase) -> None:
-    assert phase.parameters is not None
-    if phase.kind != "query" or phase.truth != "whole-table":
-        raise UsageError(
-            f"{file}: {where} does not read a whole table", "union needs kind = 'query', truth = 'whole-table'"
-        )
-    name = parameter_table(workload, phase)
-    table = workload.tables.get(name)
-    integers = tuple(column.name for column in table.columns if column.type == "integer") if table else ()
-    _known(file, f"{where}, parameters, key", phase.parameters.key, integers)
-
-
-def _check_aggregate(file: Path, where: str, table: Table, phase: Phase) -> None:
-    columns = tuple(column.name for column in table.columns)
+def _aggregate_faults(columns: tuple[str, ...], phase: Phase) -> Iterator[Fault]:
     for column in phase.columns:
         function, _, of = column.name.partition("_")
-        _known(file, f"{where}, columns", function, AGGREGATES)
+        yield from _unknown("columns", [function], AGGREGATES)
         if function != "count":
-            _known(file, f"{where}, columns", of, columns)
+            yield from _unknown("columns", [of], columns)
+
+
+def _names(table: Table) -> tuple[str, ...]:
+    return tuple(column.name for column in table.columns)
+
+
+def _integers(table: Table | None) -> tuple[str, ...]:
+    return tuple(column.name for column in table.columns if column.type == "integer") if table else ()

@@ -23,7 +23,7 @@ from rowpath.runners.process import Runner
 from rowpath.runners.toolchains import c
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import after_sql, reset_for, result_columns, sql_for
+from rowpath.workloads.sql import reset_for, result_columns, sql_for, whole_sql
 from rowpath.workloads.workload_file import load_workload
 
 TIMEOUT_S = 60.0
@@ -142,7 +142,7 @@ class Talk:
     def stored(self, truth: Expected, phase: Phase, folder: Path) -> str:
         """The digest of the whole table that the phase writes."""
         query = Phase(name="after", kind="query", table=phase.after)
-        self.prepare(truth, query, folder, after_sql(truth.workload, phase))
+        self.prepare(truth, query, folder, whole_sql(phase.after, truth.workload.tables[phase.after]))
         verified: protocol.VerifyReply = self.ask(
             protocol.Verify, protocol.VerifyReply, phase="after", first=0, count=1
         )

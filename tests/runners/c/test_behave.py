@@ -29,7 +29,7 @@ def talk(request: pytest.FixtureRequest) -> Iterator[Talk]:
 
 
 def behave(talk: Talk, behaviour: str, sql: str = "", *, after_ms: int = 200, most_ms: int = 20_000) -> InterruptReply:
-    asked = {"kind": behaviour, "sql": sql or talk.engine.slow_query(), "after_ms": after_ms, "most_ms": most_ms}
+    asked = {"kind": behaviour, "sql": sql or talk.engine.slow_query, "after_ms": after_ms, "most_ms": most_ms}
     reply: InterruptReply = talk.ask(Interrupt, InterruptReply, **asked)
     return reply
 

@@ -208,7 +208,7 @@ def test_cancelling_from_another_thread(instances: dict[str, Instance]) -> None:
     for driver, instance in instances.items():
         with Talk(driver, instance) as talk:
             reply: InterruptReply = talk.ask(
-                Interrupt, InterruptReply, kind="cancel", sql=talk.engine.slow_query(), after_ms=200, most_ms=8000
+                Interrupt, InterruptReply, kind="cancel", sql=talk.engine.slow_query, after_ms=200, most_ms=8000
             )
             assert reply.honoured
             assert reply.usable

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from rowpath.engines.base import Instance, Place
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Table, Workload
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, Command, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
+    Close,
+    CloseReply,
     Open,
     OpenReply,
     ParameterSlice,
@@ -35,7 +38,7 @@ from rowpath.runners.protocol import (
 from rowpath.runners.toolchains import java
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import after_sql, for_engine, reset_for, result_columns, sql_for
+from rowpath.workloads.sql import for_engine, reset_for, result_columns, sql_for, whole_sql
 from rowpath.workloads.workload_file import load_workload
 
 TIMEOUT_S = 60.0
@@ -86,16 +89,43 @@ def truth_of(workload_name: str, engine_name: str) -> Expected:
     return Expected(load_workload(workload_name), ENGINES[engine_name].supports)
 
 
+@dataclass
+class Idle:
+    """A process without a connection, kept because a JVM's start costs more than most tests."""
+
+    command: Command
+    runner: Runner
+    log: list[str]
+
+
+_idle: list[Idle] = []  # one at most: each JVM holds its whole heap
+
+
 class Talk:
     """A runner on a path, connected."""
 
     def __init__(self, adapter: Adapter, path: AccessPath, options: dict[str, Any]) -> None:
-        command = java.command(adapter, path.get("version"), path)
         self.engine = ENGINES[path.get("engine")]
+        self._command = java.command(adapter, path.get("version"), path)
         self.log: list[str] = []
-        self.runner = Runner.start(command, tuple(cpus.usable()), self.log.append)
+        kept = _idle.pop() if _idle else None
+        if kept is not None and kept.command == self._command and kept.runner.alive():
+            self.runner, self.log = kept.runner, kept.log
+        else:
+            if kept is not None:
+                kept.runner.stop()
+            self.runner = Runner.start(self._command, tuple(cpus.usable()), self.log.append)
         self.runner.hello(adapter.driver, TIMEOUT_S, ("clients", "interrupt"))
         self.opened = self.ask(Open, OpenReply, options=path.as_dict() | options)
+
+    def close(self) -> None:
+        """Close the connection and keep the process for the next path of the same command."""
+        if not self.runner.alive():
+            self.runner.stop()
+            return
+        self.ask(Close, CloseReply)
+        self.log.clear()
+        _idle.append(Idle(self._command, self.runner, self.log))
 
     def ask(self, message: type, expect: type[Reply], **fields: Any) -> Any:
         return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
@@ -137,5 +167,5 @@ class Talk:
     def digest_after(self, workload: Workload, phase: Phase, folder: Path) -> str:
         """What the table that a write phase wrote now holds."""
         query = Phase(name="after", kind="query", table=phase.after)
-        self.prepare("after", query, workload, after_sql(workload, phase), folder)
+        self.prepare("after", query, workload, whole_sql(phase.after, workload.tables[phase.after]), folder)
         return str(self.ask(Verify, VerifyReply, phase="after", first=0, count=1).digest)

@@ -43,7 +43,7 @@ def talk_on(driver: str, deployment: str, instances: Instances) -> Talk:
 
 
 def behave(talk: Talk, behaviour: str, sql: str = "") -> InterruptReply:
-    fields = {"kind": behaviour, "sql": sql or talk.engine.slow_query(), "after_ms": AFTER_MS}
+    fields = {"kind": behaviour, "sql": sql or talk.engine.slow_query, "after_ms": AFTER_MS}
     reply: InterruptReply = talk.ask(Interrupt, InterruptReply, most_ms=MOST_MS, **fields)
     return reply
 

@@ -98,7 +98,7 @@ def test_every_row_exactly_once(path: AccessPath, instances: Instances, tmp_path
         talk.ask(Open, OpenReply, options=path.as_dict() | instances[key_of(path)].options(path))
         assert talk.log == []
     finally:
-        talk.runner.stop()
+        talk.close()
 
 
 def key_of(path: AccessPath) -> tuple[str, str]:
@@ -146,7 +146,7 @@ def several(clients: int, phase: str, instances: Instances, folder: Path) -> Ite
         talk.make_ready(workload, workload.phase(phase), folder)
         yield talk
     finally:
-        talk.runner.stop()
+        talk.close()
 
 
 def test_fewer_operations_than_clients(instances: Instances, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_facts(adapter: Adapter, path: AccessPath, instances: Instances, tmp_pat
         assert talk.runner.process.wait(10) == 0
         assert talk.log == []
     finally:
-        talk.runner.stop()
+        talk.close()
 
 
 def check_stamps(talk: Talk, path: AccessPath, folder: Path) -> None:

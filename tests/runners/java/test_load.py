@@ -81,7 +81,7 @@ def test_every_way(path: AccessPath, instances: Instances, tmp_path: Path) -> No
             assert expected.startswith(f"{ROWS * OPERATIONS}:")
             assert talk.digest_after(workload, phase, tmp_path) == expected, name
     finally:
-        talk.runner.stop()
+        talk.close()
 
 
 @pytest.mark.parametrize(("driver", "bulk"), [("sqlite-jdbc", "batch"), ("derby", "batch"), *PG])
@@ -108,7 +108,7 @@ def test_an_operation_is_stored_whole_or_not_at_all(
             assert int(rows) == 1 + 3 * ROWS, way
             assert talk.sample(phase.name, operations=7, first=-1).operations == 6  # positions 4 to 10: 10 is 0 again
     finally:
-        talk.runner.stop()
+        talk.close()
 
 
 def test_what_does_not_exist(instances: Instances, tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ def test_what_does_not_exist(instances: Instances, tmp_path: Path) -> None:
                 talk.make_ready(workload, phase, tmp_path)
             assert raised.value.kind == "unsupported"
         finally:
-            talk.runner.stop()
+            talk.close()
     talk = talk_on(path, instances)
     try:
         larger = msgspec.structs.replace(phase, rows_per_operation=ROWS * OPERATIONS + 1)
         with pytest.raises(RunnerFailure, match="stores 501 rows, has 500"):
             talk.make_ready(workload, larger, tmp_path)
     finally:
-        talk.runner.stop()
+        talk.close()

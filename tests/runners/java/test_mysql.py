@@ -47,7 +47,7 @@ def counted(instances: Instances, driver: str, **coordinates: str) -> Iterator[t
     try:
         yield talk, proxy
     finally:
-        talk.runner.stop()
+        talk.close()
         proxy.stop()
 
 
@@ -76,7 +76,7 @@ def test_what_the_server_is_asked(
         assert talk.sample("read", operations=READS).rows == READS
         after = server.statement_counts()
     finally:
-        talk.runner.stop()
+        talk.close()
     assert {kind: after[kind] - before[kind] for kind in asked} == asked
 
 
@@ -132,7 +132,7 @@ def test_every_character_can_be_asked_for_over_both_transports(version: str, ins
         try:
             facts = talk.ask(Facts, FactsReply)
         finally:
-            talk.runner.stop()
+            talk.close()
         assert version in facts.driver_version
         settings = facts.settings
         assert (settings["character_set_client"], settings["time_zone"]) == ("utf8mb4", "+00:00")

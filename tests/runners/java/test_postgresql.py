@@ -39,7 +39,7 @@ def counted(path: AccessPath, instances: Instances) -> Iterator[tuple[Talk, Prox
     try:
         yield talk, proxy
     finally:
-        talk.runner.stop()
+        talk.close()
         proxy.stop()
 
 
@@ -97,7 +97,7 @@ def test_tls(instances: Instances) -> None:
             try:
                 settings = talk.ask(Facts, FactsReply).settings
             finally:
-                talk.runner.stop()
+                talk.close()
             seen[transport, tls] = settings["tls"], settings["tls_version"]
     assert seen == {
         ("tcp", "off"): ("off", "none"),

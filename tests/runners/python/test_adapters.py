@@ -36,7 +36,12 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
                 operations = min(phase.operations, 200)
                 sample = talk.sample(full, operations=operations, lead_in_ns=0, first=0)
                 assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
-                after = Phase(name="after", kind="query", sql=sql.after_sql(workload, phase), table=phase.after)
+                after = Phase(
+                    name="after",
+                    kind="query",
+                    sql=sql.whole_sql(phase.after, workload.tables[phase.after]),
+                    table=phase.after,
+                )
                 assert talk.verify(talk.prepare(workload, after)).digest == truth.after_digest(phase, operations), full
                 continue
             cold = talk.sample(full, operations=3, lead_in_ns=0, first=0)

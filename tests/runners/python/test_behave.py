@@ -42,7 +42,7 @@ def test_postgresql(
 ) -> None:
     talk = start(driver)
     talk.open(**postgresql, statement="text", transport="tcp", profile=profile, clients="2")
-    reply = tried(talk, behaviour, Postgresql().slow_query())
+    reply = tried(talk, behaviour, Postgresql().slow_query)
     assert (reply.honoured, reply.usable) == (True, True)
     assert said in reply.text
     assert AFTER_MS * 0.9 <= reply.took_ns / 1e6 < MOST_MS
@@ -52,11 +52,11 @@ def test_postgresql(
 def test_sqlite(start: Callable[..., Talk], sqlite_file: Path) -> None:
     talk = start("sqlite3")
     talk.open(path=str(sqlite_file), statement="prepared")
-    reply = tried(talk, "cancel", Sqlite().slow_query())
+    reply = tried(talk, "cancel", Sqlite().slow_query)
     assert (reply.honoured, reply.usable) == (True, True)
     assert "interrupted" in reply.text
     with pytest.raises(RunnerFailure, match="no statement timeout") as caught:
-        tried(talk, "timeout", Sqlite().slow_query())
+        tried(talk, "timeout", Sqlite().slow_query)
     assert caught.value.kind == "unsupported"
     with pytest.raises(RunnerFailure, match="no such table") as caught:
         tried(talk, "cancel", "SELECT * FROM nowhere", after_ms=5000)

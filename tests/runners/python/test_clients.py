@@ -106,7 +106,9 @@ def test_every_row_exactly_once(
     written = [talk.sample(insert, operations=many, lead_in_ns=0, first=first) for many, first in ((5, 0), (995, -1))]
     assert [sample.operations for sample in written] == [5, 995]
     assert (written[0].failure, written[1].failure) == (None, None)
-    after = Phase(name="after", kind="query", sql=sql.after_sql(KEYED, phase), table=phase.after)
+    after = Phase(
+        name="after", kind="query", sql=sql.whole_sql(phase.after, KEYED.tables[phase.after]), table=phase.after
+    )
     assert talk.verify(talk.prepare(KEYED, after)).digest == TRUTH.after_digest(phase, 1000)
 
 

@@ -146,7 +146,9 @@ def stored(talk: Talk, engine: Any, way: str, size: int) -> str:
     operations = MOST_STORED // size
     sample = talk.sample(name, operations=operations, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
-    after = Phase(name="after", kind="query", sql=sql.after_sql(workload, phase), table=phase.after)
+    after = Phase(
+        name="after", kind="query", sql=sql.whole_sql(phase.after, workload.tables[phase.after]), table=phase.after
+    )
     found = talk.verify(talk.prepare(workload, after)).digest
     assert found == Expected(workload, engine.supports).after_digest(phase, operations)
     return found
@@ -218,16 +220,16 @@ def test_long_queries_are_stopped_or_said_not_to_be(
 ) -> None:
     talk = start("duckdb")
     talk.open(path=str(tmp_path / "own.duckdb"), statement="bound")
-    reply = stopped(talk, "cancel", ENGINES["duckdb"].slow_query())
+    reply = stopped(talk, "cancel", ENGINES["duckdb"].slow_query)
     assert (reply.honoured, reply.usable) == (True, True), reply.text
     with pytest.raises(RunnerFailure, match="no statement timeout"):
-        stopped(talk, "timeout", ENGINES["duckdb"].slow_query())
+        stopped(talk, "timeout", ENGINES["duckdb"].slow_query)
     talk = start("adbc-postgresql")
     talk.open(**postgresql, statement="bound", transport="unix")
     for behaviour in ("cancel", "timeout"):
-        reply = stopped(talk, behaviour, ENGINES["postgresql"].slow_query())
+        reply = stopped(talk, behaviour, ENGINES["postgresql"].slow_query)
         assert (reply.honoured, reply.usable) == (True, True), reply.text
     talk = start("adbc-sqlite")
     talk.open(path=str(sqlite_file), statement="bound")
     with pytest.raises(RunnerFailure, match="no way to stop"):
-        stopped(talk, "cancel", ENGINES["sqlite"].slow_query())
+        stopped(talk, "cancel", ENGINES["sqlite"].slow_query)

@@ -81,7 +81,12 @@ class Storing:
 
     def check(self, operations: int) -> None:
         """The table holds the rows of operations [0, operations) and nothing else."""
-        read = Phase(name="read", kind="query", sql=sql.after_sql(self.workload, self.phase), table="stored")
+        read = Phase(
+            name="read",
+            kind="query",
+            sql=sql.whole_sql(self.phase.after, self.workload.tables[self.phase.after]),
+            table="stored",
+        )
         found = self.talk.verify(self.talk.prepare(self.workload, read))
         assert found.digest == Expected(self.workload).after_digest(self.phase, operations)
 

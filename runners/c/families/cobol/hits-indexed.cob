@@ -1,22 +1,14 @@
       *> The web hits in an INDEXED file: by number, for none of their fields is a key.
        IDENTIFICATION DIVISION.
        PROGRAM-ID. hits-indexed.
-       ENVIRONMENT DIVISION.
-       INPUT-OUTPUT SECTION.
-       FILE-CONTROL.
-           SELECT the-file ASSIGN TO file-name
-               ORGANIZATION INDEXED ACCESS SEQUENTIAL
-               RECORD KEY record-number FILE STATUS file-status.
+       COPY "file.cpy".
+           ORGANIZATION INDEXED ACCESS SEQUENTIAL RECORD KEY record-number.
        DATA DIVISION.
        FILE SECTION.
        FD the-file.
        01 stored.
           05 record-number PIC 9(9) COMP.
           05 stored-hit    PIC X(119).
-       WORKING-STORAGE SECTION.
-       01 file-name        PIC X(1024).
-       01 file-status      PIC XX.
-       LINKAGE SECTION.
        COPY "call.cpy".
        COPY "hit.cpy".
        PROCEDURE DIVISION USING verb named hit outcome.

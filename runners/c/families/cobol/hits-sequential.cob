@@ -1,19 +1,12 @@
       *> The web hits in a SEQUENTIAL file.
        IDENTIFICATION DIVISION.
        PROGRAM-ID. hits-sequential.
-       ENVIRONMENT DIVISION.
-       INPUT-OUTPUT SECTION.
-       FILE-CONTROL.
-           SELECT the-file ASSIGN TO file-name
-               ORGANIZATION SEQUENTIAL FILE STATUS file-status.
+       COPY "file.cpy".
+           ORGANIZATION SEQUENTIAL.
        DATA DIVISION.
        FILE SECTION.
        FD the-file.
        01 stored          PIC X(119).
-       WORKING-STORAGE SECTION.
-       01 file-name       PIC X(1024).
-       01 file-status     PIC XX.
-       LINKAGE SECTION.
        COPY "call.cpy".
        COPY "hit.cpy".
        PROCEDURE DIVISION USING verb named hit outcome.

@@ -1,22 +1,14 @@
       *> Records of ten bytes of key and thirty of data, in an INDEXED file.
        IDENTIFICATION DIVISION.
        PROGRAM-ID. mydata2.
-       ENVIRONMENT DIVISION.
-       INPUT-OUTPUT SECTION.
-       FILE-CONTROL.
-           SELECT the-file ASSIGN TO file-name
-               ORGANIZATION INDEXED ACCESS DYNAMIC
-               RECORD KEY stored-key FILE STATUS file-status.
+       COPY "file.cpy".
+           ORGANIZATION INDEXED ACCESS DYNAMIC RECORD KEY stored-key.
        DATA DIVISION.
        FILE SECTION.
        FD the-file.
        01 stored.
           05 stored-key    PIC X(10).
           05 stored-data   PIC X(30).
-       WORKING-STORAGE SECTION.
-       01 file-name        PIC X(1024).
-       01 file-status      PIC XX.
-       LINKAGE SECTION.
        COPY "call.cpy".
        01 given.
           05 key1          PIC X(10).

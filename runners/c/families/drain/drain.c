@@ -9,17 +9,25 @@
 #define DRAIN_BYTES (1024 * 1024) /* that one call may take */
 #define DRAIN_QUIET_MS 500        /* what looked like an end was one when nothing more comes */
 
-void drain_open(drain *drain, int socket, const rp_options *options) {
+bool drain_open(drain *drain, int socket, bool encrypted, const rp_options *options) {
     drain->socket = socket;
     drain->busy = rp_option_is(options, "poll", "busy");
     drain->buffer = malloc(DRAIN_TAIL_BYTES + DRAIN_BYTES);
     if (drain->buffer == NULL) abort();
     memset(drain->buffer, 0, DRAIN_TAIL_BYTES + DRAIN_BYTES); /* no page is new when it is measured */
+    return !encrypted ||
+           rp_fail(RP_UNSUPPORTED, "", "bytes that are encrypted cannot be told from their protocol: tls=off");
 }
 
 bool drain_can(const rp_phase *phase) {
     return (phase->kind == RP_QUERY && phase->scan && phase->parameter_column_count == 0) ||
            rp_fail(RP_UNSUPPORTED, "", "a floor takes the bytes of whole tables only");
+}
+
+void drain_release(void *statement) {
+    drain_request *request = statement;
+    free(request->data);
+    free(request);
 }
 
 void drain_begin(drain *drain) {

@@ -28,32 +28,27 @@ static pq_operation *copy_of(pq_connection *connection, const rp_phase *phase) {
     return operation;
 }
 
-static pq_operation *rows_of(pq_connection *connection, const rp_phase *phase, uint64_t rows) {
+/* The INSERT of as many of `all` rows as the protocol allows; those that remain are the `rest`. */
+static pq_operation *multi_row_of(pq_connection *connection, const rp_phase *phase, uint64_t all) {
+    uint64_t rows = rp_rows_at_once(phase, all, PQ_MOST_PARAMETERS);
     char *sql = rp_rows_of_values(phase->sql, rows);
     pq_operation *operation = sql != NULL ? pq_statement_of(connection, phase, sql, rows) : NULL;
     free(sql);
-    return operation;
-}
-
-static pq_operation *multi_row_of(pq_connection *connection, const rp_phase *phase) {
-    if (connection->mode == RP_LITERAL) {
-        rp_fail(RP_UNSUPPORTED, "", "bulk=multi-row binds its values");
-        return NULL;
-    }
-    uint64_t all = phase->rows_per_operation;
-    uint64_t most = PQ_MOST_PARAMETERS / (uint64_t)phase->parameter_column_count, rows = all < most ? all : most;
-    pq_operation *operation = rows_of(connection, phase, rows);
     if (operation == NULL || all % rows == 0) return operation;
-    operation->rest = rows_of(connection, phase, all % rows);
+    operation->rest = multi_row_of(connection, phase, all % rows);
     if (operation->rest != NULL) return operation;
     pq_release(operation);
     return NULL;
 }
 
 pq_operation *pq_bulk_of(pq_connection *connection, const rp_phase *phase) {
+    bool multi_row = strcmp(connection->bulk, "multi-row") == 0;
     if (strncmp(connection->bulk, "copy", 4) == 0) return copy_of(connection, phase);
-    if (strcmp(connection->bulk, "multi-row") == 0) return multi_row_of(connection, phase);
-    rp_fail(RP_UNSUPPORTED, "", "libpq has no bulk way '%s'", connection->bulk);
+    if (multi_row && connection->mode != RP_LITERAL) return multi_row_of(connection, phase, phase->rows_per_operation);
+    if (multi_row)
+        rp_fail(RP_UNSUPPORTED, "", "bulk=multi-row binds its values");
+    else
+        rp_fail(RP_UNSUPPORTED, "", "libpq has no bulk way '%s'", connection->bulk);
     return NULL;
 }
 

@@ -4,7 +4,7 @@
 
 #include "libpq.h"
 
-/* COPY does not tell the types of its columns: the query is described. */
+/* COPY does not send the types of its columns: the query is described. */
 static bool describe_query(pq_operation *operation, const rp_phase *phase) {
     PGconn *pg = operation->connection->pg;
     PGresult *prepared = PQprepare(pg, "", phase->texts[0], 0, NULL), *described = NULL;

@@ -8,7 +8,7 @@ bool pq_fail(PGconn *pg, const PGresult *result) {
     return rp_fail(lost ? RP_CONNECT_ERROR : RP_SQL_ERROR, code, "%s", PQerrorMessage(pg));
 }
 
-/* The libpq default is not said at all. */
+/* libpq's own default: no keyword. */
 static const char *ssl_mode(const rp_options *options) {
     if (rp_option_is(options, "tls", "default")) return NULL;
     return rp_option_is(options, "tls", "on") ? "require" : "disable";

@@ -1,4 +1,4 @@
-/* A connection through libpq: logging in, what its errors say, statements outside the clock, facts. */
+/* A connection through libpq: logging in, errors, statements outside the clock, facts. */
 #ifndef RP_LIBPQ_CONNECTION_H
 #define RP_LIBPQ_CONNECTION_H
 

@@ -3,17 +3,13 @@
 
 #include "mysql_operation.h"
 
-static my_operation *insert_of(my_connection *connection, const rp_phase *phase, uint64_t rows) {
+/* The INSERT of as many of `all` rows as the protocol allows; those that remain are the `rest`. */
+static my_operation *multi_row_of(my_connection *connection, const rp_phase *phase, uint64_t all) {
+    uint64_t rows = rp_rows_at_once(phase, all, MY_MOST_PARAMETERS);
     char *sql = rp_rows_of_values(phase->sql, rows);
-    return sql != NULL ? my_operation_of(connection, phase, sql, rows) : NULL;
-}
-
-static my_operation *multi_row_of(my_connection *connection, const rp_phase *phase) {
-    uint64_t all = phase->rows_per_operation;
-    uint64_t most = MY_MOST_PARAMETERS / (uint64_t)phase->parameter_column_count, rows = all < most ? all : most;
-    my_operation *operation = insert_of(connection, phase, rows);
+    my_operation *operation = sql != NULL ? my_operation_of(connection, phase, sql, rows) : NULL;
     if (operation == NULL || all % rows == 0) return operation;
-    operation->rest = insert_of(connection, phase, all % rows);
+    operation->rest = multi_row_of(connection, phase, all % rows);
     if (operation->rest != NULL) return operation;
     my_release(operation);
     return NULL;
@@ -31,7 +27,7 @@ my_operation *my_bulk_of(my_connection *connection, const rp_phase *phase) {
         return NULL;
     }
     return strcmp(connection->bulk, "array") == 0 ? my_operation_of(connection, phase, strdup(phase->sql), 1)
-                                                  : multi_row_of(connection, phase);
+                                                  : multi_row_of(connection, phase, phase->rows_per_operation);
 }
 
 static bool insert_rows(my_operation *operation, const rp_phase *phase, uint64_t row, uint64_t count) {

@@ -119,7 +119,7 @@ static int rows_error(void *begun, char *text, unsigned int room) {
     return 1;
 }
 
-/* The server tells what is wrong with the first row that it left out or changed. */
+/* The server's warning has the reason for the first row that it left out or changed. */
 static bool fail_by_warning(MYSQL *mysql) {
     static const char sql[] = "SHOW WARNINGS LIMIT 1";
     MYSQL_RES *rows = mysql_real_query(mysql, sql, sizeof sql - 1) == 0 ? mysql_store_result(mysql) : NULL;

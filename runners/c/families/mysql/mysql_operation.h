@@ -66,7 +66,7 @@ void my_facts(void *opened, rp_facts *facts);
 /* An operation that executes `sql`, whose placeholders are those of `rows` parameter rows; owns `sql`. */
 my_operation *my_operation_of(my_connection *connection, const rp_phase *phase, char *sql, uint64_t rows);
 
-/* The table's opening, then (`rest`) the first records, then the next ones; by key there is but one statement. */
+/* The table's opening, then (`rest`) the first records, then the next ones; by key there is only one statement. */
 my_operation *my_handler_of(my_connection *connection, rp_phase *phase);
 my_operation *my_bulk_of(my_connection *connection, const rp_phase *phase);
 
@@ -83,7 +83,7 @@ bool my_describe(my_operation *operation, const rp_phase *phase, MYSQL_RES *resu
 /* The position of a phase's column among the result's: its own, or (HANDLER delivers whole records) by its name. */
 int my_position_of(const rp_column *column, int position, const MYSQL_FIELD *fields, int count, bool by_name);
 
-/* What the column is delivered as, once a result tells it. */
+/* What the column is delivered as, once a result shows it. */
 bool my_describe_column(rp_column *column, const MYSQL_FIELD *field);
 
 /* Prepared once, or prepared and closed again here. */
@@ -96,5 +96,23 @@ bool my_execute_handler(my_operation *table, const rp_phase *phase, uint64_t row
 /* With LOCAL the server goes on after a row that it cannot store as it is: that is an error here. */
 char *my_load_data_sql(const rp_phase *phase);
 bool my_load_data(my_operation *operation, const rp_phase *phase, uint64_t row, uint64_t count);
+
+#define MY_ADAPTER(name, facts_of, end_of)                                                                             \
+    {                                                                                                                  \
+        .driver = name,                                                                                                \
+        .binary_literal = {"X'", "'"},                                                                                 \
+        .open = my_open,                                                                                               \
+        .close = my_close,                                                                                             \
+        .prepare = my_prepare,                                                                                         \
+        .execute = my_execute,                                                                                         \
+        .release = my_release,                                                                                         \
+        .run = my_run,                                                                                                 \
+        .facts = facts_of,                                                                                             \
+        .bulk = my_bulk,                                                                                               \
+        .canceller = my_make_canceller,                                                                                \
+        .cancel = my_cancel,                                                                                           \
+        .set_timeout = my_set_timeout,                                                                                 \
+        .end = end_of,                                                                                                 \
+    }
 
 #endif

@@ -71,7 +71,7 @@ static int split_arguments(const char *lines) {
     return count;
 }
 
-/* The last line of the log that tells an error; what was logged goes on to stderr. */
+/* The log's last error; what was logged goes on to stderr. */
 static void pass_on(int log, char *last_error, size_t room) {
     static char text[LOG_BYTES];
     ssize_t length = pread(log, text, sizeof text - 1, 0);

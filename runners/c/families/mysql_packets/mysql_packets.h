@@ -5,7 +5,7 @@
 
 #include "adapter.h"
 
-#define MY_HEAD_BYTES 7 /* of a packet: length, number, and what tells its kind */
+#define MY_HEAD_BYTES 7 /* of a packet: length, number, and what shows its kind */
 
 /* The way through the packets of a result. */
 typedef struct my_packets {

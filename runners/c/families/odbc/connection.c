@@ -88,7 +88,7 @@ void odbc_close(void *opened) {
     free(connection);
 }
 
-/* The manager says "file not found" of every library that does not load: the loader knows why. */
+/* The manager reports "file not found" for every library that does not load; the loader knows why. */
 static bool connect_failed(SQLHDBC handle, const char *library) {
     void *loaded = dlopen(library, RTLD_LAZY);
     if (loaded == NULL) return rp_fail(RP_CONNECT_ERROR, "IM003", "the driver does not load: %s", dlerror());

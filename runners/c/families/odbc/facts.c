@@ -1,4 +1,4 @@
-/* What the live connection says of itself. */
+/* What the live connection reports of itself. */
 #include <stdlib.h>
 
 #include <odbcinst.h>

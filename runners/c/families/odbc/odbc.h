@@ -17,7 +17,7 @@
 #define ODBC_LIBRARY NULL
 #endif
 
-/* What a driver's adapter says of it. */
+/* A driver, as its adapter describes it. */
 typedef struct odbc_driver {
     const char *library;                                /* its file; NULL: named when a connection is opened */
     void (*login)(FILE *to, const rp_options *options); /* writes the connection string behind the driver's name */
@@ -27,7 +27,7 @@ typedef struct odbc_driver {
     const char *no_binary_arrays; /* why bulk=array cannot hold binary values */
     const char *text_since;       /* its first version whose queries travel as text when they are given as text */
     const char *settings;         /* a query of (name, value); `version` is the engine's */
-    const char *farewells;        /* files that it leaves on disconnecting whatever it is told: a pattern, %d the pid */
+    const char *farewells;        /* files that it leaves on disconnecting, always: a pattern, %d the pid */
 } odbc_driver;
 
 extern odbc_driver odbc_driver_here;
@@ -113,7 +113,7 @@ bool odbc_bulk(void *statement, const rp_phase *phase, uint64_t row, uint64_t co
 void *odbc_canceller(void *opened);
 bool odbc_cancel(void *canceller);
 
-/* A driver that has no timeout may still take one: whether it kept it, it says itself. */
+/* A driver that has no timeout may still take one: the attribute, read back, shows whether it kept it. */
 bool odbc_set_timeout(void *opened, int64_t ms);
 bool odbc_describe(void *opened, const char *sql, rp_description *description); /* prepared, never executed */
 

@@ -17,7 +17,7 @@ typedef struct odbc_operation {
 } odbc_operation;
 
 void *odbc_open(const rp_options *options, int64_t *server_pid) {
-    (void)server_pid; /* ODBC does not tell */
+    (void)server_pid; /* ODBC does not know it */
     const char *fetch = rp_option(options, "fetch", "row");
     odbc_connection *connection = calloc(1, sizeof *connection);
     connection->mode = rp_option_statement(options);

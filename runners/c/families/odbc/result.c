@@ -50,8 +50,7 @@ void odbc_release_result(odbc_result *result) {
     free(result->long_value);
 }
 
-/* Digits of a second's fraction that a column has; asked for times alone, for asking may cost a query of the catalogue.
- */
+/* Digits of a second's fraction that a column has; only of times, because it may cost a query of the catalogue. */
 static SQLSMALLINT fraction_digits(SQLHSTMT handle, SQLUSMALLINT number, const rp_column *column) {
     SQLCHAR name[128];
     SQLSMALLINT ignored, digits = 0;

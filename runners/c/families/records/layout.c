@@ -1,4 +1,4 @@
-/* How a row lies in a record, the way a C program lays one out: a bit per column that says NULL, then what has a fixed
+/* How a row lies in a record, the way a C program lays one out: a bit per column for NULL, then what has a fixed
    length (numbers as the machine has them, CHAR(n) in its n bytes, dates and times counted from the epoch, decimals of
    up to 18 digits scaled), then what has not, each with its length before it. The key's bytes are in the order of its
    values. */

@@ -56,7 +56,7 @@ typedef enum record_word {
     RECORD_SYNC
 } record_word;
 
-/* What an adapter says of its engine; the connections are its own. */
+/* An adapter's engine; the connections are the adapter's own. */
 typedef struct record_engine {
     const char *(*error_text)(int result);
     bool (*open)(void *connection, record_table *table); /* a table that is not open */

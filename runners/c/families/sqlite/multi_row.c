@@ -22,7 +22,7 @@ sqlite_rows *sqlite_rows_of(sqlite3 *database, rp_statement_mode mode, const rp_
         return NULL;
     }
     sqlite_rows *rows = calloc(1, sizeof *rows);
-    rows->most = all < limit / width ? all : limit / width;
+    rows->most = rp_rows_at_once(phase, all, limit);
     rows->sql = rp_rows_of_values(phase->sql, rows->most);
     rows->rest_sql = rp_rows_of_values(phase->sql, all % rows->most);
     bool good = rows->sql != NULL && rows->rest_sql != NULL;

@@ -4,7 +4,7 @@ using System.Linq;
 
 namespace Rowpath.Ado
 {
-    /// <summary>What all ADO.NET drivers share; a driver's own adapter says how to connect and where it
+    /// <summary>What all ADO.NET drivers share; a driver's own adapter connects, and overrides what
     /// differs.</summary>
     public abstract class Adapter : Rowpath.Adapter
     {
@@ -82,7 +82,7 @@ namespace Rowpath.Ado
         {
             switch (phase.Kind)
             {
-                case "connect": return new Connecting(this, phase.Sql, Loop(phase));
+                case "connect": return new Connecting(this, phase, Loop(phase));
                 case "query": return Wrapped(phase, Statement(phase, rows, Loop(phase)));
                 case "execute": return Wrapped(phase, Statement(phase, rows, null));
                 case "load":

@@ -7,14 +7,20 @@ namespace Rowpath.Ado
     /// one.</summary>
     abstract class Statement : Operation
     {
+        protected readonly Adapter Adapter;
+        protected readonly Phase Phase;
+        protected readonly object[][] Rows;
         readonly RowLoop loop;
 
         /// <summary>The transaction under way, or null.</summary>
         internal DbTransaction Transaction;
 
-        /// <summary><c>loop</c> is null where no rows come back.</summary>
-        protected Statement(RowLoop loop)
+        /// <summary><c>rows</c> are the phase's parameters; <c>loop</c> is null where no rows come back.</summary>
+        protected Statement(Adapter adapter, Phase phase, object[][] rows, RowLoop loop)
         {
+            Adapter = adapter;
+            Phase = phase;
+            Rows = rows;
             this.loop = loop;
         }
 
@@ -42,11 +48,9 @@ namespace Rowpath.Ado
     {
         readonly DbCommand command;
         readonly Parameters parameters;
-        readonly object[][] rows;
 
-        internal Prepared(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(loop)
+        internal Prepared(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(adapter, phase, rows, loop)
         {
-            this.rows = rows;
             command = adapter.Command(phase.Sql);
             parameters = adapter.Parameters(command, phase.ParameterColumns);
             command.Prepare();
@@ -54,7 +58,7 @@ namespace Rowpath.Ado
 
         public override void Run(int row, SampleCounters counters)
         {
-            parameters.Set(rows, row);
+            parameters.Set(Rows, row);
             Execute(command, counters);
         }
 
@@ -67,22 +71,15 @@ namespace Rowpath.Ado
     /// <summary><c>bound</c>: a command with parameters made for each execution, never prepared.</summary>
     sealed class Bound : Statement
     {
-        readonly Adapter adapter;
-        readonly Phase phase;
-        readonly object[][] rows;
-
-        internal Bound(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(loop)
+        internal Bound(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(adapter, phase, rows, loop)
         {
-            this.adapter = adapter;
-            this.phase = phase;
-            this.rows = rows;
         }
 
         public override void Run(int row, SampleCounters counters)
         {
-            using (DbCommand command = adapter.Command(phase.Sql))
+            using (DbCommand command = Adapter.Command(Phase.Sql))
             {
-                adapter.Parameters(command, phase.ParameterColumns).Set(rows, row);
+                Adapter.Parameters(command, Phase.ParameterColumns).Set(Rows, row);
                 Execute(command, counters);
             }
         }
@@ -94,7 +91,7 @@ namespace Rowpath.Ado
         readonly DbCommand command;
         readonly string[] texts;
 
-        internal Text(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(loop)
+        internal Text(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(adapter, phase, rows, loop)
         {
             command = adapter.Command("");
             texts = Literals.Texts(phase, rows, adapter.Literal);
@@ -160,24 +157,19 @@ namespace Rowpath.Ado
     /// <summary>Kind <c>connect</c>: a fresh connection, its first query, its end.</summary>
     sealed class Connecting : Statement
     {
-        readonly Adapter adapter;
-        readonly string sql;
-
-        internal Connecting(Adapter adapter, string sql, RowLoop loop) : base(loop)
+        internal Connecting(Adapter adapter, Phase phase, RowLoop loop) : base(adapter, phase, null, loop)
         {
-            this.adapter = adapter;
-            this.sql = sql;
         }
 
         public override void Run(int row, SampleCounters counters)
         {
             long start = Native.NowNs();
-            using (DbConnection fresh = adapter.Connect())
+            using (DbConnection fresh = Adapter.Connect())
             {
                 counters.ConnectNs += Native.NowNs() - start;
                 using (DbCommand command = fresh.CreateCommand())
                 {
-                    command.CommandText = sql;
+                    command.CommandText = Phase.Sql;
                     Execute(command, counters);
                 }
             }

@@ -14,7 +14,7 @@ namespace Rowpath.Odbc
     {
         const string Special = ";{}[](),?*=!@ ";
 
-        /// <summary>What the driver's connection string says beside DRIVER.</summary>
+        /// <summary>What the driver's connection string has beside DRIVER.</summary>
         protected abstract void Login(Dictionary<string, string> words);
 
         /// <summary>The words of a server's address and login, the same for most drivers.</summary>

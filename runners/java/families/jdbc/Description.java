@@ -19,18 +19,18 @@ import rowpath.Getter;
 import rowpath.Type;
 
 /**
- * What a query's columns are, as java.sql.ResultSetMetaData says it, in the codec's types.
+ * What a query's columns are, as java.sql.ResultSetMetaData has it, in the codec's types.
  *
  * <p>A type without a natural one is {@code unsupported}, never guessed at. The query is executed
- * only where the driver does not tell without, and then for no more than one row.
+ * only where the driver describes nothing before, and then for no more than one row.
  */
 final class Description {
-  private static final int UNLIMITED = 1_000_000_000; // drivers say so for "no length"
+  private static final int UNLIMITED = 1_000_000_000; // what drivers report for "no length"
   private static final Set<String> TEXTS = Set.of("inet", "cidr", "macaddr", "enum", "set", "name");
 
   private Description() {}
 
-  /** The columns of the query; {@code getter} says which types the path can take. */
+  /** The columns of the query; {@code getter} refuses the types that the path cannot take. */
   static List<Map<String, Object>> of(
       Connection connection, String sql, Function<Column, Getter> getter) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -45,7 +45,7 @@ final class Description {
     }
   }
 
-  /** Null where the driver says it cannot tell before it has executed. */
+  /** Null where the driver knows no columns before it has executed. */
   private static ResultSetMetaData known(PreparedStatement statement) {
     try {
       ResultSetMetaData meta = statement.getMetaData();
@@ -81,7 +81,7 @@ final class Description {
             scale < 0 ? precision - scale : Math.max(precision, scale),
             Math.max(scale, 0),
             bits(sqlType, engineType, meta, at),
-            true); // drivers say what the table says, behind an outer join too
+            true); // drivers report what the table declares, behind an outer join too
     String reason =
         type == null
             ? "no type of the codec's (JDBC type " + sqlType + "): cast it in the query"

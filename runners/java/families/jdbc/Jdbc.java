@@ -20,7 +20,7 @@ import rowpath.Phase;
 import rowpath.RowLoop;
 import rowpath.RowLoops;
 
-/** What all JDBC drivers share; a driver's own adapter says how to connect and where it differs. */
+/** What all JDBC drivers share; a driver's own adapter connects, and overrides what differs. */
 public abstract class Jdbc implements Adapter {
   /** The path's coordinates and the engine's options. */
   protected Options options;
@@ -31,15 +31,15 @@ public abstract class Jdbc implements Adapter {
   /** A fresh connection with the path's options. */
   protected abstract Connection connect() throws SQLException;
 
-  /** The login, and what an engine that is given by URL says beside it. */
+  /** The login, and the options of an engine that is given by URL. */
   protected Properties login() {
     Properties properties = new Properties();
     properties.setProperty("user", options.need("user"));
     properties.setProperty("password", options.get("password", ""));
-    for (String said : options.get("url_options", "").split("\n")) {
-      int end = said.indexOf('=');
+    for (String option : options.get("url_options", "").split("\n")) {
+      int end = option.indexOf('=');
       if (end > 0) {
-        properties.setProperty(said.substring(0, end), said.substring(end + 1));
+        properties.setProperty(option.substring(0, end), option.substring(end + 1));
       }
     }
     return properties;
@@ -163,10 +163,8 @@ public abstract class Jdbc implements Adapter {
       long start = System.nanoTime();
       try (Connection fresh = connect()) {
         counters.connectNs += System.nanoTime() - start;
-        try (Statement statement = fresh.createStatement();
-            ResultSet result = statement.executeQuery(phase.sql())) {
-          counters.executed();
-          counters.take(result, loop);
+        try (Statement statement = fresh.createStatement()) {
+          Statements.take(statement.executeQuery(phase.sql()), loop, counters);
         }
       }
     };
@@ -201,11 +199,8 @@ public abstract class Jdbc implements Adapter {
       statement.setFetchSize(fetchSize);
       return new Statements.Text(statement, texts(phase, rows), loop);
     }
-    Binder binder = binder(phase);
-    if (preparesEachTime()) {
-      return new Statements.Bound(connection, phase.sql(), fetchSize, binder, rows, loop);
-    }
-    return new Statements.Prepared(connection, phase.sql(), fetchSize, binder, rows, loop);
+    return new Statements.Prepared(
+        connection, phase.sql(), fetchSize, binder(phase), rows, loop, !preparesEachTime());
   }
 
   private Binder binder(Phase phase) {
@@ -263,12 +258,7 @@ public abstract class Jdbc implements Adapter {
   @Override
   public void facts(Facts facts) throws SQLException {
     DatabaseMetaData meta = connection.getMetaData();
-    facts.reply().put("driver_version", meta.getDriverName() + " " + meta.getDriverVersion());
-    facts
-        .reply()
-        .put(
-            "engine_version",
-            meta.getDatabaseProductName() + " " + meta.getDatabaseProductVersion());
+    facts.versions(meta, meta.getDatabaseProductVersion());
     facts.settings().put("autocommit", connection.getAutoCommit() ? "on" : "off");
     facts
         .settings()

@@ -27,7 +27,7 @@ final class LongStatement {
     Statement statement = connection.createStatement();
     boolean cancel = asked.way().equals("cancel");
     if (cancel) {
-      statement.cancel(); // of nothing: a driver that cannot says so now
+      statement.cancel(); // of nothing: a driver that cannot throws now
     } else if (asked.way().equals("timeout")) {
       statement.setQueryTimeout((int) Math.max((asked.afterMs() + 999) / 1000, 1));
     } else {

@@ -18,7 +18,7 @@ final class Statements {
 
   /**
    * {@code prepared}: one PreparedStatement, kept; made again where the driver closes it when an
-   * execution fails (DuckDB).
+   * execution fails (DuckDB). {@code bound}: prepared on each execution.
    */
   static final class Prepared implements Operation {
     private final Connection connection;
@@ -27,7 +27,7 @@ final class Statements {
     private final Binder binder;
     private final Object[][] rows;
     private final RowLoop<ResultSet> loop;
-    private PreparedStatement statement;
+    private PreparedStatement kept; // null: bound
 
     Prepared(
         Connection connection,
@@ -35,7 +35,8 @@ final class Statements {
         int fetchSize,
         Binder binder,
         Object[][] rows,
-        RowLoop<ResultSet> loop)
+        RowLoop<ResultSet> loop,
+        boolean keeps)
         throws SQLException {
       this.connection = connection;
       this.sql = sql;
@@ -43,48 +44,48 @@ final class Statements {
       this.binder = binder;
       this.rows = rows;
       this.loop = loop;
-      prepare();
+      kept = keeps ? prepare() : null;
     }
 
-    private void prepare() throws SQLException {
-      statement = connection.prepareStatement(sql);
+    private PreparedStatement prepare() throws SQLException {
+      PreparedStatement statement = connection.prepareStatement(sql);
       statement.setFetchSize(fetchSize);
+      return statement;
     }
 
     @Override
     public void run(int row, SampleCounters counters) throws Exception {
+      if (kept == null) {
+        try (PreparedStatement statement = prepare()) {
+          execute(statement, row, counters);
+        }
+        return;
+      }
       try {
-        binder.bind(statement, rows, row);
-        execute(statement, loop, counters);
+        execute(kept, row, counters);
       } catch (SQLException failed) {
-        if (statement.isClosed() && !connection.isClosed()) {
-          prepare();
+        if (kept.isClosed() && !connection.isClosed()) {
+          kept = prepare();
         }
         throw failed;
       }
     }
 
+    private void execute(PreparedStatement statement, int row, SampleCounters counters)
+        throws Exception {
+      binder.bind(statement, rows, row);
+      if (loop == null) {
+        statement.executeUpdate();
+        counters.executed();
+      } else {
+        take(statement.executeQuery(), loop, counters);
+      }
+    }
+
     @Override
     public void close() throws SQLException {
-      statement.close();
-    }
-  }
-
-  /** {@code bound}: prepared on each execution. */
-  record Bound(
-      Connection connection,
-      String sql,
-      int fetchSize,
-      Binder binder,
-      Object[][] rows,
-      RowLoop<ResultSet> loop)
-      implements Operation {
-    @Override
-    public void run(int row, SampleCounters counters) throws Exception {
-      try (PreparedStatement statement = connection.prepareStatement(sql)) {
-        statement.setFetchSize(fetchSize);
-        binder.bind(statement, rows, row);
-        execute(statement, loop, counters);
+      if (kept != null) {
+        kept.close();
       }
     }
   }
@@ -96,11 +97,8 @@ final class Statements {
       if (loop == null) {
         statement.executeUpdate(texts[row]);
         counters.executed();
-        return;
-      }
-      try (ResultSet result = statement.executeQuery(texts[row])) {
-        counters.executed();
-        counters.take(result, loop);
+      } else {
+        take(statement.executeQuery(texts[row]), loop, counters);
       }
     }
 
@@ -138,8 +136,8 @@ final class Statements {
         connection.rollback();
         throw failed;
       } finally {
-        // Commits, as JDBC says; commit() before it would make some drivers begin and end another
-        // one.
+        // Commits, as JDBC requires; commit() before it would make some drivers begin and end
+        // another one.
         connection.setAutoCommit(true);
       }
     }
@@ -150,15 +148,10 @@ final class Statements {
     }
   }
 
-  private static void execute(
-      PreparedStatement statement, RowLoop<ResultSet> loop, SampleCounters counters)
+  /** Takes the rows of a statement that has just been executed. */
+  static void take(ResultSet result, RowLoop<ResultSet> loop, SampleCounters counters)
       throws Exception {
-    if (loop == null) {
-      statement.executeUpdate();
-      counters.executed();
-      return;
-    }
-    try (ResultSet result = statement.executeQuery()) {
+    try (result) {
       counters.executed();
       counters.take(result, loop);
     }

@@ -1,4 +1,4 @@
-"""What Arrow says of a file's columns: of Parquet and Arrow files by their schema, of delimited files by inference.
+"""What Arrow reports of a file's columns: of Parquet and Arrow files by their schema, of delimited files by inference.
 
 Source: pyarrow's documentation, "Data Types" and "Reading CSV files" (column type inference).
 """

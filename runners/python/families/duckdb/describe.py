@@ -1,4 +1,4 @@
-"""What DuckDB says of a query's columns: DESCRIBE, which executes nothing.
+"""What DuckDB reports of a query's columns: DESCRIBE, which executes nothing.
 
 Source: DuckDB's documentation, "Data Types" and "DESCRIBE".
 """

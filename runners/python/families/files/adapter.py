@@ -21,8 +21,8 @@ class FileAdapter(Adapter):
         self.threads = int(self.options.get("threads", 1))
 
         # Clients that are threads share what the library has in this process.
-        alone = self.options.get("concurrency") == "processes"
-        self.sharing = 1 if alone else int(self.options.get("clients", 1))
+        processes = self.options.get("concurrency") == "processes"
+        self.sharing = 1 if processes else int(self.options.get("clients", 1))
 
     def file(self, phase):
         """The file of the phase's table."""

@@ -1,7 +1,9 @@
 """What psycopg and psycopg2 have in common, which both stand on libpq."""
 
+from core.operation import Operation
 from families.postgresql.facts import server_facts
 from families.sql.adapter import SqlAdapter
+from families.sql.placeholders import formatted
 
 
 def copy_command(phase, form="text"):
@@ -30,6 +32,17 @@ class LibpqAdapter(SqlAdapter):
         if self.shipped:  # the driver begins one by itself, and it is ours to end it
             return int, self.connection.commit, self.connection.rollback
         return super().transaction(phase)
+
+    def executemany(self, phase, transaction):
+        """An `Operation` that stores a list of rows by the driver's executemany, inside `transaction()`."""
+        cursor = self.connection.cursor()
+        query = formatted(phase.sql)
+
+        def executemany(rows):
+            with transaction():
+                cursor.executemany(query, rows)
+
+        return Operation(executemany)
 
     def facts_of_server(self, tls, settings):
         """The server's part of the reply to `facts`."""

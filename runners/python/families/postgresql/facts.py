@@ -1,4 +1,4 @@
-"""What a PostgreSQL server says of itself."""
+"""What a PostgreSQL server reports of itself."""
 
 SHOWN = ("server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation")
 

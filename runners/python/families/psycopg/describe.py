@@ -1,4 +1,4 @@
-"""What PostgreSQL says of a query's columns: the statement is prepared and described, never executed.
+"""What PostgreSQL reports of a query's columns: the statement is prepared and described, never executed.
 
 Sources: PostgreSQL's manual, "Frontend/Backend Protocol" (RowDescription), and the catalogue pg_type.
 """

@@ -1,4 +1,4 @@
-"""What MariaDB and MySQL say of a query's columns: the statement is prepared in the server, never executed.
+"""What MariaDB and MySQL report of a query's columns: the statement is prepared in the server, never executed.
 
 Sources: MariaDB's documentation, "COM_STMT_PREPARE" and "Result Set Packets" (column definition).
 """

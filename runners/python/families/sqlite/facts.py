@@ -1,4 +1,4 @@
-"""What SQLite says of itself."""
+"""What SQLite reports of itself."""
 
 SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 

@@ -83,7 +83,7 @@ def _stop_after(
             Interrupt,
             max_ms / 1000 + 20,
             kind=behaviour,
-            sql=ENGINES[planned.path.get("engine")].slow_query(),
+            sql=ENGINES[planned.path.get("engine")].slow_query,
             after_ms=after_ms,
             most_ms=max_ms,
             expect=InterruptReply,

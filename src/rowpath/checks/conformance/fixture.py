@@ -100,7 +100,7 @@ class EngineFixture:
         instance = self.instance(planned)
         self._build(planned)
         key = self._process_key(planned, instance)
-        if any(other[0] != key[0] or (other != key and planned.embedded) for other in self._processes):
+        if any(other[0] != key[0] or (other != key and not planned.path.served) for other in self._processes):
             self.end_processes()
         idle = self._processes.get(key)
         if idle is not None and not idle.alive():

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from rowpath.errors import EnvironmentMissing, UsageError
+from rowpath.errors import UsageError
 from rowpath.machine import private_directories, processes
-from rowpath.machine.directories import cache_dir
+from rowpath.machine.directories import cache_dir, unwritable_cache
 
 STOP_WITHIN_S = 60.0
 KILLED_WITHIN_S = 10.0
@@ -62,7 +62,7 @@ def claimed(engine: str) -> Iterator[None]:
         folder(engine).parent.mkdir(mode=0o711, parents=True, exist_ok=True)
         handle = _lock(engine).open("w")
     except OSError as error:
-        raise EnvironmentMissing(f"the cache cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
+        raise unwritable_cache(cache_dir(), error) from error
     with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -2,7 +2,7 @@
 
 `python -m rowpath.engines.by_hand.supervisor REQUEST` is how `engine up` starts it.
 
-The server's life is bound to this process as every server's is to its controller. It says one line of JSON once the
+The server ends with this process, as every server ends with its controller. It prints one line of JSON once the
 server is up, or why it is not; it stops the server, removes its files and ends on SIGTERM, or when the server ends.
 """
 
@@ -52,7 +52,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def main() -> int:
-    """Start, say so, keep, stop."""
+    """Start the server, report it, keep it up, stop it."""
     request = msgspec.json.decode(sys.argv[1], type=Request)
     for number in SIGNALS:
         signal.signal(number, _end)
@@ -68,7 +68,7 @@ def main() -> int:
     except RowpathError as error:
         _say(Answer(None, error.message, error.hint, error.exit_code))
     except KeyboardInterrupt:
-        pass  # asked to end, and all has been stopped on the way here
+        pass  # a signal requested the end; everything was stopped on the way here
     return 0
 
 
@@ -108,7 +108,7 @@ def _tables(request: Request) -> dict[str, Table]:
 
 
 def _say(answer: Answer) -> None:
-    """Say it, and let go of whoever started us."""
+    """Print the answer, and release the process that started us."""
     sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
     sys.stdout.flush()
     nothing = os.open(os.devnull, os.O_WRONLY)

@@ -1,1 +1,1 @@
-"""Servers and drivers that are not ours: named by URL, started by somebody else."""
+"""Servers and drivers that are not ours: named by URL, started by others."""

@@ -1,4 +1,4 @@
-"""What engines have in common of which Rowpath can start no server: their servers are named by URL."""
+"""What the engines share for which Rowpath can start no server: a URL names their servers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rowpath.model.workload import Column
 
 
 class ExternalEngine(SqlDialect):
-    """A kind of engine whose servers others run; a subclass says what its types and limits are.
+    """A kind of engine with servers that others run; a subclass has its types and limits.
 
     `longest`: the greatest length of a type and the type that takes what is longer (empty: `unlimited_binary`).
     """
@@ -28,7 +28,7 @@ class ExternalEngine(SqlDialect):
 
     @override
     def availability(self) -> Availability:
-        """Whether a URL says where a server is; connects to none."""
+        """Whether a URL names a server; connects to none."""
         return self.kind.availability()
 
     @override

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing_extensions import override
-
 from rowpath.engines.external.base import ExternalEngine
 from rowpath.engines.external.server import ServerKind
 
@@ -42,6 +40,7 @@ class Ibmi(ExternalEngine):
         "time": "TIME",
         "timestamp": "TIMESTAMP",
     }
+    slow_query = "SELECT COUNT(*) FROM QSYS2.SYSCOLUMNS a, QSYS2.SYSCOLUMNS b, QSYS2.SYSCOLUMNS c"
     longest = {"binary": (32_000, "")}
     unlimited_binary = "BLOB(16M)"
     lacks = {
@@ -51,11 +50,6 @@ class Ibmi(ExternalEngine):
         "uuid": "Db2 for i has no type for UUIDs",
         "array": "arrays are only for procedures",
     }
-
-    @override
-    def slow_query(self) -> str:
-        """Minutes of counting combinations of the catalogue."""
-        return "SELECT COUNT(*) FROM QSYS2.SYSCOLUMNS a, QSYS2.SYSCOLUMNS b, QSYS2.SYSCOLUMNS c"
 
 
 ENGINE = Ibmi()

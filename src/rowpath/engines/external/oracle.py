@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing_extensions import override
-
 from rowpath.engines.external.base import ExternalEngine
 from rowpath.engines.external.server import MARKER, ServerKind
 
@@ -42,6 +40,7 @@ class Oracle(ExternalEngine):
         "date": "DATE",
         "timestamp": "TIMESTAMP(6)",
     }
+    slow_query = "SELECT COUNT(*) FROM all_objects a, all_objects b, all_objects c, all_objects d"
     longest = {"char": (2000, "varchar"), "varchar": (4000, "text"), "binary": (2000, "")}
     unlimited_binary = "BLOB"
     lacks = {
@@ -52,11 +51,6 @@ class Oracle(ExternalEngine):
         "uuid": "Oracle has no type for UUIDs",
         "array": "an array is a type of its own, made by a statement of its own",
     }
-
-    @override
-    def slow_query(self) -> str:
-        """Minutes of counting combinations of what every user may see."""
-        return "SELECT COUNT(*) FROM all_objects a, all_objects b, all_objects c, all_objects d"
 
 
 ENGINE = Oracle()

@@ -61,7 +61,7 @@ class ServerKind:
 
     @property
     def remedy(self) -> str:
-        """The next command for somebody who has a server."""
+        """The next command for a user who has a server."""
         return f"export {self.url_variable}='{self.example}?{CONSENT}=yes'"
 
     def given(self) -> bool:
@@ -69,14 +69,14 @@ class ServerKind:
         return bool(os.environ.get(self.url_variable))
 
     def url(self) -> Url:
-        """The URL, read and checked. Errors: EnvironmentMissing without one, UsageError when it says nonsense."""
+        """The URL, read and checked. Errors: EnvironmentMissing without one, UsageError when it is invalid."""
         text = os.environ.get(self.url_variable, "")
         if not text:
             raise EnvironmentMissing(f"no server is given; {self.why_none}", self.remedy)
         return read_url(self, text)
 
     def availability(self) -> Availability:
-        """Whether a URL says where a server is and that Rowpath may use its database; connects to none."""
+        """Whether a URL names a server and lets Rowpath use its database; connects to none."""
         try:
             url = self.url()
         except RowpathError as error:
@@ -95,7 +95,7 @@ class Url:
     port: int
     database: str
     socket: str
-    options: dict[str, str]  # what else it says: the drivers' business
+    options: dict[str, str]  # all others: for the drivers
 
     @property
     def shown(self) -> str:
@@ -140,7 +140,7 @@ def read_url(kind: ServerKind, text: str) -> Url:
 
 
 def _password(kind: ServerKind, inside: str | None, file: str) -> str:
-    """Of the URL, of the variable for it, or of a file that nobody else may read."""
+    """Of the URL, of the variable for it, or of a file that only its owner may read."""
     if inside is not None:
         return urllib.parse.unquote(inside)
     variable = f"{kind.variable}_PASSWORD"
@@ -160,7 +160,7 @@ class ExternalServer(Instance):
     """A server that is never started, stopped or changed.
 
     It takes an empty database, marks it as in use, and leaves it empty. `check_settings` refuses, with the effective
-    settings, what would not be what the path says.
+    settings, a server that is not as the path's coordinates promise.
     """
 
     deployment = "server"
@@ -215,7 +215,7 @@ class ExternalServer(Instance):
 
     @override
     def stop(self) -> None:
-        """Leave the database empty, or say that it could not be; harmless when it was left already."""
+        """Leave the database empty, or warn that tables remain; harmless when it was left already."""
         if not self._ours:
             return
         self._ours = False
@@ -236,7 +236,7 @@ class ExternalServer(Instance):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """Where it is and who logs in, as the URL says."""
+        """Where it is and who logs in, from the URL."""
         url = self._url
         options: dict[str, Any] = {"host": url.host, "port": url.port, "user": url.user, "password": url.password}
         options["database"] = url.database
@@ -245,7 +245,7 @@ class ExternalServer(Instance):
 
     @override
     def settle(self, path: AccessPath) -> Settled:
-        """Nothing: the server is not ours to tell when to write."""
+        """Nothing: when another's server writes is not ours to decide."""
         return Settled(0, None, "nothing was done: the server is another's")
 
     @override

@@ -11,15 +11,11 @@ from rowpath.model.workload import Table
 class Cobol(RecordEngine):
     """The kind of engine: GnuCOBOL's files. It has no durability: a WRITE stays with the runtime until CLOSE."""
 
-    name = "cobol"
-    order = 42
-    title = "files of GnuCOBOL"
-    library = ("libcob.so.4", "set_libcob_version")
     durabilities: tuple[str, ...] = ("none",)
 
     @override
     def settle_statements(self) -> list[str]:
-        """What the runner does itself: its files are closed."""
+        """The runner itself closes its files."""
         return ["CLOSE"]
 
     @override
@@ -29,4 +25,4 @@ class Cobol(RecordEngine):
         return [({"organization": "indexed"}, tables), ({"organization": "sequential"}, scanned)]
 
 
-ENGINE = Cobol()
+ENGINE = Cobol("cobol", 42, "files of GnuCOBOL", "libcob.so.4", "set_libcob_version")

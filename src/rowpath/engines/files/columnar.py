@@ -5,7 +5,6 @@ environment, for the controller has no columnar library.
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,11 @@ import msgspec
 from typing_extensions import override
 
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Place
+from rowpath.engines.base import LoadingCost, Place
 from rowpath.engines.files.delimited import FileEngine, TextFolder
+from rowpath.engines.probe_facts import ProbeFacts
 from rowpath.errors import RowpathError
-from rowpath.machine import processes
+from rowpath.machine import private_directories, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
@@ -31,11 +31,17 @@ WRITING_TIMEOUT_S = 600.0
 
 
 class ColumnarFiles(FileEngine):
-    """The kind of engine: a folder of TABLE.SUFFIX, exactly typed; `format`, `compression`: the writer's words."""
+    """The kind of engine: a folder of TABLE.NAME, exactly typed; `name` and `compression` are the writer's words."""
 
-    format: str
-    compression: str
-    title: str
+    def __init__(
+        self, name: str, order: int, title: str, compression: str, loading: LoadingCost, *suffixes: str
+    ) -> None:
+        self.name = name
+        self.order = order
+        self.title = title
+        self.compression = compression
+        self.loading = loading
+        self.probe = ProbeFacts(files=dict.fromkeys(suffixes, ""), table_suffix=name, syntax=None)
 
     @override
     def availability(self) -> Availability:
@@ -43,7 +49,7 @@ class ColumnarFiles(FileEngine):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> ColumnarFolder:
-        return ColumnarFolder(self, deployment, place)
+        return ColumnarFolder(self, place)
 
     @override
     def supports(self, logical_type: str) -> str:
@@ -55,23 +61,21 @@ class ColumnarFiles(FileEngine):
 class ColumnarFolder(TextFolder):
     """One folder of columnar files."""
 
-    def __init__(self, engine: ColumnarFiles, deployment: str, place: Place) -> None:
-        super().__init__(deployment, place)
+    def __init__(self, engine: ColumnarFiles, place: Place) -> None:
+        super().__init__(place)
         self._engine = engine
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Write TABLE.SUFFIX of each table, synced. Errors: EnvironmentMissing, RowpathError."""
+        """Write TABLE.NAME of each table, synced. Errors: EnvironmentMissing, RowpathError."""
         for name, table in tables.items():
-            file = self._folder / f"{name}.{self._engine.format}"
+            file = self._folder / f"{name}.{self._engine.name}"
             with load_progress.reported(f"{self._engine.name} {name}", table.rows):
                 self._write(file, table)
-            with file.open("rb") as handle:
-                os.fsync(handle.fileno())
+        private_directories.sync(self._folder)
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The folder."""
         return {"path": str(self._folder)}
 
     @override
@@ -93,7 +97,7 @@ class ColumnarFolder(TextFolder):
             kept = kept_file(table)
             source = kept or Path(folder) / "rows"
             request = {
-                "format": self._engine.format,
+                "format": self._engine.name,
                 "delimited": kept is not None,
                 "rows": str(source),
                 "count": table.rows if kept else write_rows(source, rows(table), table.columns),

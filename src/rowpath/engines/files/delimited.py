@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -44,14 +43,15 @@ class DelimitedText(FileEngine):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> TextFolder:
-        return TextFolder(deployment, place)
+        return TextFolder(place)
 
 
 class TextFolder(Instance):
     """One folder of delimited text files."""
 
-    def __init__(self, deployment: str, place: Place) -> None:
-        self.deployment = deployment
+    deployment = "file"
+
+    def __init__(self, place: Place) -> None:
         self._folder = place.directory / "file"
 
     @override
@@ -75,12 +75,10 @@ class TextFolder(Instance):
                     _link(kept, file)
                 else:
                     write_delimited(file, table)
-            with file.open("rb") as handle:
-                os.fsync(handle.fileno())
+        private_directories.sync(self._folder)
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The folder and the delimiter."""
         return {"path": str(self._folder), "delimiter": DELIMITER}
 
     @override
@@ -89,12 +87,10 @@ class TextFolder(Instance):
 
     @override
     def size_bytes(self) -> int:
-        """Bytes of all files."""
         return private_directories.size_bytes(self._folder)
 
     @override
     def facts(self) -> dict[str, str]:
-        """The format."""
         return {"format": "delimited text", "delimiter": DELIMITER, "encoding": "UTF-8"}
 
 

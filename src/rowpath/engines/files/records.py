@@ -13,16 +13,22 @@ from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
 
-# What C has no type of its own for, so that every program would lay it out in another way.
+# C has no type of its own for these: every program would lay them out in another way.
 NO_C_TYPE = ("interval", "array")
 
 
 class RecordEngine(Engine):
     """The kind of engine: always embedded; its words (`create`, `drop`) are those of its adapter."""
 
-    title: str
-    library: tuple[str, str]  # its file name, and the function that tells its version: `(int *, int *, int *)`
     deployments: tuple[str, ...] = ("embedded",)
+
+    def __init__(self, name: str, order: int, title: str, library: str, version_function: str) -> None:
+        """`library`: its file's name; `version_function` in it writes the version to `(int *, int *, int *)`."""
+        self.name = name
+        self.order = order
+        self.title = title
+        self._library = library
+        self._version_function = version_function
 
     @override
     def availability(self) -> Availability:
@@ -30,11 +36,10 @@ class RecordEngine(Engine):
 
     @override
     def version(self) -> str:
-        """What the library says of itself; `none` when it is not here."""
-        name, function = self.library
+        """The library's own version; `none` when it is not here."""
         parts = [ctypes.c_int() for _ in range(3)]
         try:
-            getattr(ctypes.CDLL(name), function)(*map(ctypes.byref, parts))
+            getattr(ctypes.CDLL(self._library), self._version_function)(*map(ctypes.byref, parts))
         except (OSError, AttributeError):
             return "none"
         return ".".join(str(part.value) for part in parts)
@@ -59,7 +64,7 @@ class RecordEngine(Engine):
 
     @override
     def settle_statements(self) -> list[str]:
-        """What the runner does itself: everything goes into the files."""
+        """The runner itself writes everything into the files."""
         return ["SYNC"]
 
     def fillings(self, tables: dict[str, Table]) -> list[tuple[dict[str, str], dict[str, Table]]]:
@@ -67,12 +72,10 @@ class RecordEngine(Engine):
         return [({}, tables)]
 
 
-class RecordFiles(EmbeddedDatabase):
+class RecordFiles(EmbeddedDatabase[RecordEngine]):
     """One loaded directory of files and the copies of it that paths work on."""
 
-    def __init__(self, engine: RecordEngine, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded", "records")
-        self._engine = engine
+    copy_name = "records"
 
     @override
     def start(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
@@ -10,8 +10,8 @@ from typing_extensions import override
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import FileEngine, TextFolder
+from rowpath.machine import private_directories
 from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION
-from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 
@@ -42,16 +42,12 @@ class Spl(FileEngine):
     order = 60
     deployments = ("embedded",)
     storages = ("text", "composite")
+    availability = staticmethod(ESPROC.availability)
     downloads = {ESPROC.name: ESPROC}
 
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
         """None: it only reads."""
         return self.durabilities
-
-    @override
-    def availability(self) -> Availability:
-        """Whether it was fetched."""
-        return ESPROC.availability()
 
     @override
     def version(self) -> str:
@@ -61,22 +57,22 @@ class Spl(FileEngine):
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> SplFolder:
         """A folder of files, not yet made. Errors: EnvironmentMissing."""
-        ESPROC.require()
-        return SplFolder(deployment, place)
+        ESPROC.availability().require()
+        return SplFolder(place)
 
     @override
     def supports(self, logical_type: str) -> str:
-        """Empty when SPL reads the logical type exactly from text, else the reason."""
         return "" if logical_type in TYPES else f"SPL has no exact {logical_type} in a text file"
 
 
 class SplFolder(TextFolder):
     """One folder of TABLE.tbl, or of TABLE.ctx made from it."""
 
+    deployment = "embedded"
     version = ESPROC_VERSION
 
-    def __init__(self, deployment: str, place: Place) -> None:
-        super().__init__(deployment, place)
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
         self._storage = place.storage or Spl.storages[0]
 
     @override
@@ -94,12 +90,10 @@ class SplFolder(TextFolder):
         options = {"engine": "spl", "durability": "none", **self.options(AccessPath.of({}))}
         with load_through_runner.connected(options) as runner:
             for name, table in tables.items():
-                file = self._folder / f"{name}.ctx"
                 source = self._folder / f"{name}.tbl"
-                load_through_runner.run(runner, [composite(str(file), str(source), table)])
+                load_through_runner.run(runner, [composite(str(source.with_suffix(".ctx")), str(source), table)])
                 source.unlink()
-                with file.open("rb") as handle:
-                    os.fsync(handle.fileno())
+        private_directories.sync(self._folder)
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
@@ -109,12 +103,11 @@ class SplFolder(TextFolder):
 
     @override
     def facts(self) -> dict[str, str]:
-        """Version and format."""
         format_name = "delimited text" if self._storage == "text" else "composite table (columns, LZ4)"
         return {"version": ESPROC_VERSION, "format": format_name}
 
     @property
-    def _configuration(self) -> Any:
+    def _configuration(self) -> Path:
         return self._folder / "raqsoftConfig.xml"
 
 

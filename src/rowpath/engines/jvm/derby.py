@@ -9,15 +9,25 @@ from typing_extensions import override
 
 from rowpath.engines import backup
 from rowpath.engines.base import Instance, LoadingCost, Place
-from rowpath.engines.jvm import derby_backup, derby_legacy
-from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand
+from rowpath.engines.jvm import derby_legacy
+from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand, jvm_command
 from rowpath.engines.jvm.engine import JvmEngine
 from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts
+from rowpath.errors import RowpathError
+from rowpath.machine import processes
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
 LONGEST_CHAR = 254
 JARS = ("derbynet", "derby", "derbytools", "derbyshared")
+RESTORING = ("-Dderby.stream.error.file=/dev/null", "-Dderby.storage.pageCacheSize=20000")
+WRONG = "ERROR "
+SHUT_DOWN = "ERROR 08006"  # what ij prints for a database that was shut down as requested
+# The function itself fails for a table that does not match its indexes; it is called before rows are left out.
+CHECK = """
+SELECT TABLENAME FROM SYS.SYSTABLES JOIN SYS.SYSSCHEMAS USING (SCHEMAID)
+WHERE TABLETYPE = 'T' AND SYSCS_UTIL.SYSCS_CHECK_TABLE(SCHEMANAME, TABLENAME) <> 1;
+"""
 CONTROL = "org.apache.derby.drda.NetworkServerControl"
 
 
@@ -41,7 +51,7 @@ class Derby(JvmEngine):
     }
     made_file = "service.properties"
     lock_file = "db.lck"
-    backup_way = "procedure"
+    ways = ("procedure",)
     drop_words = "DROP TABLE {name}"
     server_url = "jdbc:derby://{host}:{port}/{database}"
     downloads = derby_legacy.DOWNLOADS
@@ -59,6 +69,11 @@ class Derby(JvmEngine):
         row_limit="FETCH FIRST {rows} ROWS ONLY",
         session_note="Derby's sessions have no read-only mode and no timeouts in SQL: only your role protects the data",
     )
+    # The condition covers every table: one on fewer would be tested before the others are joined.
+    slow_query = (
+        "SELECT COUNT(*) FROM SYS.SYSCOLUMNS a, SYS.SYSCOLUMNS b, SYS.SYSCOLUMNS c, SYS.SYSCOLUMNS d, SYS.SYSCOLUMNS e"
+        " WHERE a.COLUMNNUMBER + b.COLUMNNUMBER + c.COLUMNNUMBER + d.COLUMNNUMBER + e.COLUMNNUMBER < 0"
+    )
     user = "APP"  # whose default schema is that of the embedded database, which has no users
 
     def __init__(self, version: str = "") -> None:
@@ -74,7 +89,7 @@ class Derby(JvmEngine):
         return super().version(), derby_legacy.VERSION
 
     def movable_versions(self) -> tuple[str, ...]:
-        """Those that can have a database that is moved (execution/mixed_load/directory_copies.py), the oldest too."""
+        """The oldest too (execution/mixed_load/directory_copies.py)."""
         return *self.versions(), derby_legacy.OLDEST
 
     def tls_version(self) -> str:
@@ -92,12 +107,11 @@ class Derby(JvmEngine):
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A database directory, or a server over one, not yet made. Errors: EnvironmentMissing."""
         if place.version in derby_legacy.BY_VERSION:
-            derby_legacy.BY_VERSION[place.version].require()
+            derby_legacy.BY_VERSION[place.version].availability().require()
         return JvmEngine.instance(Derby(place.version), deployment, durability, place)
 
     @override
     def supports(self, logical_type: str) -> str:
-        """Empty when it has the logical type, else the reason."""
         if self.version() == derby_legacy.VERSION and logical_type in ("float32", "float64"):
             return f"the greatest values of REAL and DOUBLE are out of range in Derby {derby_legacy.VERSION}"
         return super().supports(logical_type)
@@ -113,16 +127,7 @@ class Derby(JvmEngine):
 
     @override
     def settle_statements(self) -> list[str]:
-        """A checkpoint, by whoever is connected: the embedded runner, or any client of the server."""
         return ["CALL SYSCS_UTIL.SYSCS_CHECKPOINT_DATABASE()"]
-
-    @override
-    def slow_query(self) -> str:
-        """A query that runs for minutes and needs no table of ours."""
-        names = "abcde"
-        tables = ", ".join(f"SYS.SYSCOLUMNS {name}" for name in names)
-        # Of every one, for a condition on some is tried before the others are joined.
-        return f"SELECT COUNT(*) FROM {tables} WHERE {' + '.join(f'{name}.COLUMNNUMBER' for name in names)} < 0"
 
     @override
     def once(self, durability: str) -> list[str]:
@@ -143,8 +148,14 @@ class Derby(JvmEngine):
 
     @override
     def restore(self, kept: Path, database: Path) -> None:
-        """Restored and each table held against its indexes, by its own program. Errors: RowpathError."""
-        derby_backup.restore(self._jars(), kept, database)
+        """Its own program ij restores it, applies its log and checks every table against its indexes."""
+        connect = f"connect 'jdbc:derby:{database};"
+        script = f"{connect}restoreFrom={kept}';{CHECK}{connect}shutdown=true';"
+        command = jvm_command(self._jars(), "-XX:TieredStopAtLevel=1", *RESTORING)
+        done = processes.run([*command, "org.apache.derby.tools.ij"], text=script, timeout_s=backup.TIMEOUT_S)
+        errors = [line[line.index(WRONG) :] for line in done.stdout.splitlines() if WRONG in line]
+        if not errors or not errors[0].startswith(SHUT_DOWN):
+            raise RowpathError(errors[0] if errors else f"ij ended early: {done.stdout.strip()[-500:]}")
 
     @override
     def set_password(self, password: str) -> list[str]:
@@ -171,7 +182,7 @@ class Derby(JvmEngine):
             jars=self._jars(),
             properties=tuple(properties),
             arguments=(CONTROL, "start", "-h", "127.0.0.1", "-p", str(port), "-noSecurityManager"),
-            ready=b"ready to accept connections",
+            ready="ready to accept connections",
         )
 
     @override

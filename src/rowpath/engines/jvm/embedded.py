@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines import indexes
-from rowpath.engines.base import Backup, Instance, Place
+from rowpath.engines import load_through_runner
+from rowpath.engines.base import Backup
 from rowpath.engines.embedded import EmbeddedDatabase
-from rowpath.engines.jvm.base import DATABASE, JvmDialect
-from rowpath.engines.load_through_runner import connected as connected_to
-from rowpath.engines.load_through_runner import fill, run
+from rowpath.engines.jvm.base import DATABASE
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
 
+if TYPE_CHECKING:
+    from rowpath.engines.jvm.engine import JvmEngine
+
 _loaded: dict[str, Path] = {}  # what a database holds → where it is, untouched
 
 
-class JvmDirectory(EmbeddedDatabase):
+class JvmDirectory(EmbeddedDatabase["JvmEngine"]):
     """One loaded database directory and the copies of it that embedded paths work on."""
 
-    def __init__(self, engine: JvmDialect, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded", DATABASE)
-        self._engine = engine
+    copy_name = DATABASE
 
     @override
     def check(self) -> bool:
@@ -50,31 +47,26 @@ class JvmDirectory(EmbeddedDatabase):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The path's own copy."""
         return {"path": self._engine.path(self._copy(path))}
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """The engine's statement. Errors: EnvironmentMissing."""
         return self._engine.backup(way, backups.place_in(folder))
 
-    def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A directory made from it, which every path works on. Errors: RowpathError."""
-        instance = JvmDirectory(self._engine, self.durability, Place(folder, folder, ()))
-        with backups.restoring(backup, instance):
-            database = instance.restored_copy()
-            self._engine.restore(backup.kept, database)
-            with embedded(self._engine, database):
-                pass
-        return backups.passing(instance)
+    @override
+    def _restore(self, kept: Path, database: Path) -> None:
+        self._engine.restore(kept, database)
+        with embedded(self._engine, database):
+            pass
 
     @override
     def facts(self) -> dict[str, str]:
-        """The version and what the database was set to; what a driver uses it with, its runner tells."""
+        """The version and the database's own settings; a driver's settings are in its runner's facts."""
         return super().facts() | {"set once": "; ".join(self._engine.once(self.durability)) or "nothing"}
 
 
 def load_database(
-    engine: JvmDialect,
+    engine: JvmEngine,
     database: Path,
     tables: dict[str, Table],
     durability: str,
@@ -85,7 +77,7 @@ def load_database(
 
     The directory must not be open elsewhere. It is closed, checkpointed and synced afterwards. A database that this
     process has loaded with the same tables before is copied: that is how one moves between instances. `login`: what
-    an existing database asks for. `pristine`: no path works on this one itself, so it may be the source of such
+    an existing database requires. `pristine`: no path works on this one itself, so it may be the source of such
     copies. Errors: RowpathError.
     """
     content = repr((engine.name, engine.version(), engine.once(durability), sorted(tables.items())))
@@ -98,33 +90,25 @@ def load_database(
     for known in [key for key, place in _loaded.items() if place == database]:
         del _loaded[known]
     with embedded(engine, database, login) as runner:
-        run(runner, engine.once(durability))
-        with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=database.parent) as folder:
-            for name, table in tables.items():
-                run(runner, [engine.drop(name)], ignore_errors=True)
-                run(runner, [engine.create(name, table)])
-                if table.rows:
-                    fill(runner, engine, name, table, Path(folder) / f"{name}.rows")
-                run(runner, indexes.statements(name, table) + engine.filled(name, table))
-        run(runner, engine.settle_statements())
+        load_through_runner.run(runner, engine.once(durability))
+        load_through_runner.make_tables(runner, engine, tables, database.parent)
+        load_through_runner.run(runner, engine.settle_statements())
     private_directories.sync(database)
     if fresh and pristine:
         _loaded[content] = database
 
 
 def embedded(
-    engine: JvmDialect, database: Path, login: dict[str, Any] | None = None
+    engine: JvmEngine, database: Path, login: dict[str, Any] | None = None
 ) -> contextlib.AbstractContextManager[Runner]:
     """A runner of our own with that database directory open in its process."""
     return connected(engine, {"deployment": "embedded", "path": engine.path(database), **(login or {})})
 
 
-@contextlib.contextmanager
-def connected(engine: JvmDialect, options: dict[str, Any]) -> Iterator[Runner]:
+def connected(engine: JvmEngine, options: dict[str, Any]) -> contextlib.AbstractContextManager[Runner]:
     """A runner of our own, connected to a database of the engine, for work outside every measurement.
 
     Errors: RowpathError, in the body too.
     """
     usual = {"engine": engine.name, "durability": "none", "statement": "prepared"}
-    with connected_to(usual | options, engine.version()) as runner:
-        yield runner
+    return load_through_runner.connected(usual | options, engine.version())

@@ -31,9 +31,10 @@ class H2(JvmEngine):
     inside = DATABASE
     made_file = f"{DATABASE}.mv.db"
     user = "SA"
-    backup_way = "backup-to"
+    ways = ("backup-to",)
     greeting = bytes(8)  # an impossible version of its protocol
     server_url = "jdbc:h2:tcp://{host}:{port}/./{database}"
+    slow_query = "SELECT COUNT(*) FROM SYSTEM_RANGE(1, 1000000) a, SYSTEM_RANGE(1, 1000000) b WHERE a.X + b.X < 0"
     loading = LoadingCost(0, 2.4, 6e6)
     probe = ProbeFacts(
         schemes=("h2",),
@@ -66,13 +67,8 @@ class H2(JvmEngine):
         return ["CHECKPOINT SYNC"]
 
     @override
-    def slow_query(self) -> str:
-        """A query that runs for minutes and needs no table of ours."""
-        return "SELECT COUNT(*) FROM SYSTEM_RANGE(1, 1000000) a, SYSTEM_RANGE(1, 1000000) b WHERE a.X + b.X < 0"
-
-    @override
     def filled(self, name: str, table: Table) -> list[str]:
-        """Where its numbering goes on, and statistics."""
+        """Statistics too."""
         return [*super().filled(name, table), f"ANALYZE TABLE {name}"]
 
     @override
@@ -97,7 +93,7 @@ class H2(JvmEngine):
             jars=("h2",),
             properties=("-Dh2.bindAddress=127.0.0.1",),
             arguments=("org.h2.tools.Server", "-tcp", "-tcpPort", str(port), "-baseDir", str(home / DATABASE)),
-            ready=b"TCP server running at",
+            ready="TCP server running at",
         )
 
 

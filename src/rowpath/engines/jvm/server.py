@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
 import secrets
 import signal
 import socket
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, Place, Settled
-from rowpath.engines.jvm.base import DATABASE, JvmDialect, jvm_command
+from rowpath.engines.jvm.base import DATABASE, ServerCommand, jvm_command
 from rowpath.engines.jvm.embedded import connected, embedded, load_database
 from rowpath.engines.load_through_runner import run
 from rowpath.engines.server import PrivateServer
-from rowpath.errors import EnvironmentMissing, TimedOut
-from rowpath.machine import ports, private_directories, processes
+from rowpath.errors import TimedOut
+from rowpath.machine import private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 
-START_TIMEOUT_S = 60.0
+if TYPE_CHECKING:
+    from rowpath.engines.jvm.engine import JvmEngine
+
 PING_TIMEOUT_S = 20.0
 HANG_UP_S = 0.2
 
@@ -32,24 +33,18 @@ class JvmServer(PrivateServer):
     """The server of an engine written in Java."""
 
     stop_steps: processes.Steps = ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
+    start_timeout_s = 60.0
+    has_socket = False
+    port_taken_words = ("Address already in use",)
 
-    def __init__(self, engine: JvmDialect, durability: str, place: Place) -> None:
+    def __init__(self, engine: JvmEngine, durability: str, place: Place) -> None:
         super().__init__(f"{engine.title}'s server", durability, place)
         self.version = engine.version()
         self._engine = engine
         self._login = {"user": engine.user, "password": secrets.token_urlsafe(24)}
 
     @override
-    def start(self) -> None:
-        """Start it and wait until it answers. Errors: EnvironmentMissing, UsageError (the port asked for)."""
-        self.stop()
-        if self._home is None:
-            self._make()
-        self._port = ports.start_on_one(self._title, self._place.port, self._port, self._started)
-
-    @override
     def check(self) -> bool:
-        """Whether it answers."""
         if not self.pids():
             return False
         ping = self._engine.ping(self._port)
@@ -107,7 +102,7 @@ class JvmServer(PrivateServer):
         """The version and what the JVM was started with."""
         return {
             "version": self.version,
-            "jvm": " ".join([*_java().JVM_OPTIONS, *self._command().properties]),
+            "jvm": " ".join([*_jvm_options(), *self._command().properties]),
             "set once": "; ".join(self._engine.once(self.durability)) or "nothing",
             **self._engine.server_settings(self.durability),
             "user": self._user or "ourselves",
@@ -137,9 +132,10 @@ class JvmServer(PrivateServer):
                 pass
         return backups.passing(server)
 
+    @override
     def _make(self) -> None:
         home = self._make_home()
-        # Before anybody can ask for it: an engine whose database knows its users makes it with no password at all.
+        # Before anyone can connect: an engine whose database keeps its users makes it without a password.
         statements = self._engine.set_password(self._login["password"])
         if statements:
             with embedded(self._engine, home / DATABASE) as runner:
@@ -153,40 +149,18 @@ class JvmServer(PrivateServer):
             private_directories.write_private(home / name, text, self._user)
         return home
 
-    def _command(self) -> Any:
+    def _command(self) -> ServerCommand:
         return self._engine.server_command(self._files(), self._port, self.durability)
 
-    def _started(self, port: int) -> bool:
-        """Start the JVM; False when its port is taken."""
-        self._port = port
-        command, java = self._command(), _java()
-        home = self._files()
-        log = home / "server.log"
-        with log.open("ab") as output:
-            begin = output.tell()
-            self._process = processes.start(
-                [
-                    *jvm_command(command.jars, *java.JVM_OPTIONS, f"-Djava.io.tmpdir={home}", *command.properties),
-                    *command.arguments,
-                ],
-                environment={"LC_ALL": "C.UTF-8", **self._place.environment},
-                cpus=self._place.server_cpus,
-                user=self._user,
-                directory=home,
-                stdout=output,
-                stderr=output,
-            )
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline:
-            if command.ready in log.read_bytes()[begin:] and self.check():
-                return True
-            if processes.wait(self._process, 0.05):
-                text = log.read_bytes()[begin:].decode(errors="replace").strip()
-                if private_directories.port_taken(self._port):
-                    return False
-                raise EnvironmentMissing(f"{self._title} did not start: {text[-500:]}", f"read {log}")
-        self.stop()
-        raise EnvironmentMissing(f"{self._title} did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
+    @override
+    def _started(self) -> bool:
+        command = self._command()
+        options = (*_jvm_options(), f"-Djava.io.tmpdir={self._files()}", *command.properties)
+        return self._launched([*jvm_command(command.jars, *options), *command.arguments], {"LC_ALL": "C.UTF-8"})
+
+    @override
+    def _ready(self) -> bool:
+        return self._command().ready in self._logged() and self.check()
 
     def _pinged(self, ping: list[str]) -> bool:
         command = jvm_command(self._command().jars, "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
@@ -208,5 +182,7 @@ class JvmServer(PrivateServer):
         return bool(greeting) or (self._process is not None and not processes.wait(self._process, HANG_UP_S))
 
 
-def _java() -> Any:
-    return importlib.import_module("rowpath.runners.toolchains.java")
+def _jvm_options() -> tuple[str, ...]:
+    from rowpath.runners.toolchains import java
+
+    return java.JVM_OPTIONS

@@ -10,6 +10,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import Instance, LoadingCost, Place
 from rowpath.engines.mariadb import backup, client_login
 from rowpath.engines.mariadb import programs as mariadb_binaries
@@ -17,14 +18,13 @@ from rowpath.engines.mariadb.embedded import MariadbDirectory
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.engines.mariadb.settings import Flavour
 from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, SOCKET_KEYS, TLS_KEYS, ProbeFacts, Syntax
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
 TYPES = {
     "decimal": "DECIMAL({precision},{scale})",
-    # FLOAT's text has six digits; every number of 32 bits is exact in a DOUBLE, whose text has all of its digits.
+    # FLOAT's text has six digits; every number of 32 bits is exact in a DOUBLE, and its text has all digits.
     "float32": "DOUBLE",
     "float64": "DOUBLE",
     "boolean": "BOOLEAN",
@@ -41,7 +41,7 @@ TYPES = {
 LONGEST_CHAR = 255
 LONGEST_BINARY_BYTES = 8_000  # a row of InnoDB, MyISAM and Aria alike must hold it beside others
 _GRANTEE = "CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')"
-# How a value of TABLE.tbl becomes the column's, where its text alone would not.
+# How a text of TABLE.tbl becomes the column's value, where the server would not convert it.
 READ = {"boolean": "{0} = 't'", "binary": "UNHEX(SUBSTRING({0}, 3))"}
 
 
@@ -73,7 +73,7 @@ def probe_facts(scheme: str, *option_groups: str) -> ProbeFacts:
     )
 
 
-class Mariadb(SqlDialect):
+class Mariadb(BackupWays):
     """The kind of engine: MariaDB. What durability promises depends on the storage: `durabilities_of`."""
 
     name = "mariadb"
@@ -82,6 +82,10 @@ class Mariadb(SqlDialect):
     title = "MariaDB"
     deployments: tuple[str, ...] = ("server", "embedded")
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
+    ways: tuple[str, ...] = (backup.DUMP, backup.PHYSICAL)
+    availability = staticmethod(mariadb_binaries.availability)
+    version = staticmethod(mariadb_binaries.version_here)
+    programs = staticmethod(mariadb_binaries.programs)
     types = TYPES
     integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT"}
     lacks = {
@@ -92,30 +96,13 @@ class Mariadb(SqlDialect):
     identity_words = "AUTO_INCREMENT"
     identity_is_key = True
     nullable_word = "NULL"  # some types would otherwise be NOT NULL
+    slow_query = "SELECT count(*) FROM " + ", ".join(f"information_schema.collations AS c{n}" for n in range(1, 7))
     loading = LoadingCost(350e6, 4.5, 20e6)
     probe = probe_facts("mariadb", "client", "client-mariadb")
-
-    @override
-    def availability(self) -> Availability:
-        """Whether it can run here; starts nothing."""
-        return mariadb_binaries.availability()
-
-    @override
-    def version(self) -> str:
-        """The server's."""
-        return mariadb_binaries.version_here()
 
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
         """MyISAM never syncs; the others sync each commit or never wait for it."""
         return ("none",) if storage == "myisam" else self.durabilities
-
-    def programs(self) -> mariadb_binaries.Programs:
-        """What a server is run with. Errors: EnvironmentMissing."""
-        return mariadb_binaries.programs()
-
-    def make_data(self, data: Path, arguments: list[str], user: str | None) -> None:
-        """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
-        mariadb_binaries.make_data(data, arguments, user)
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
@@ -144,6 +131,10 @@ class Mariadb(SqlDialect):
             for protocol in ("tcp", "socket")
         )
 
+    @override
+    def filled(self, name: str, table: Table) -> list[str]:
+        return [*super().filled(name, table), f"ANALYZE TABLE {name}"]
+
     def fill(self, name: str, table: Table, file: Path) -> str:
         """The statement that loads a file of `generators.write_delimited` from the client's side."""
         targets, settings = [], []
@@ -168,19 +159,18 @@ class Mariadb(SqlDialect):
         checkpoint = ["SET GLOBAL innodb_log_checkpoint_now = ON"] if mariadb_binaries.has_checkpoint() else []
         return ["FLUSH TABLES", *checkpoint]
 
+    @override
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """Its programs, which connect to a server: its library can be reached by none."""
-        return backup.WAYS if deployment == "server" else ()
-
-    def backup_availability(self, way: str) -> Availability:
-        """Whether the program for it is here."""
-        return backup.availability(way)
+        """Its programs, which connect to a server; none can connect to its library."""
+        return self.ways if deployment == "server" else ()
 
     @override
-    def slow_query(self) -> str:
-        """Minutes of counting combinations of something that every server and the library have."""
-        names = ", ".join(f"information_schema.collations AS c{number}" for number in range(1, 7))
-        return f"SELECT count(*) FROM {names}"
+    def backup_availability(self, way: str) -> Availability:
+        """Whether the program of that name is here."""
+        here = super().backup_availability(way)
+        if here.ok and mariadb_binaries.find(way) is None:
+            return Availability(False, here.what, f"MariaDB's program {way} is missing", backup.INSTALL[way])
+        return here
 
     @override
     def _type(self, column: Column) -> str:

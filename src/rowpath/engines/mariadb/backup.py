@@ -10,24 +10,13 @@ from rowpath.engines.mariadb import programs
 from rowpath.engines.mariadb.logins import DATABASE
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
-from rowpath.model.availability import Availability
 
-DUMP, PHYSICAL = WAYS = ("mariadb-dump", "mariadb-backup")
+DUMP, PHYSICAL = ("mariadb-dump", "mariadb-backup")
 INSTALL = {
     DUMP: programs.INSTALL_CLIENT,
     PHYSICAL: "apt-get install --no-install-recommends mariadb-backup",
 }
 END_OF_DUMP = b"-- Dump completed"
-
-
-def availability(way: str) -> Availability:
-    """Whether the program of that name is here."""
-    if way not in WAYS:
-        return backups.unknown("MariaDB", way)
-    here = programs.availability()
-    if here.ok and programs.find(way) is None:
-        return Availability(False, here.what, f"MariaDB's program {way} is missing", INSTALL[way])
-    return here
 
 
 def backup(way: str, storage: str, login: Path, data: Path, folder: Path) -> Backup:

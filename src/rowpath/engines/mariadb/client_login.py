@@ -43,7 +43,7 @@ def complete(groups: tuple[str, ...], given: Login, environment: Mapping[str, st
 
 
 def _option_file(file: Path, groups: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What the groups of an option file say; a file that everybody may write to is passed over, as by MySQL."""
+    """The settings in these groups of an option file; one that every user may write to is ignored, as by MySQL."""
     text, notes = private_text(file, 0o002)
     settings: dict[str, str] = {}
     group = ""

@@ -1,4 +1,4 @@
-"""What a superuser asks a server of the MySQL family: the family's own client program, kept alive over a pipe."""
+"""A superuser's connection to a server of the MySQL family: its own client program, kept alive over a pipe."""
 
 from __future__ import annotations
 

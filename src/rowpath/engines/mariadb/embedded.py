@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from rowpath.engines.mariadb import Mariadb
 
 
-class MariadbDirectory(EmbeddedDatabase):
+class MariadbDirectory(EmbeddedDatabase["Mariadb"]):
     """One loaded data directory, the template of the run's servers too, and the copies of it that paths work on."""
 
+    copy_name = "data"
+
     def __init__(self, engine: Mariadb, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded", "data")
+        super().__init__(engine, durability, place)
         self.storage = place.storage or engine.storages[0]
-        self._engine = engine
         self._place = place
         self._tables: dict[str, Table] = {}
         self._first = self._folder / "first.sql"
@@ -83,7 +84,7 @@ class MariadbDirectory(EmbeddedDatabase):
 
     @override
     def facts(self) -> dict[str, str]:
-        """The version of the server that loaded it and what the library is set to; its runner tells its own version."""
+        """The loading server's version and the library's settings; the library's version is in its runner's facts."""
         options = settings.settings(self._engine.flavour, self.storage, self.durability)
         return {
             "version": self.version,

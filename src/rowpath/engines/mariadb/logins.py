@@ -6,12 +6,12 @@ import hashlib
 from pathlib import Path
 
 SUPERUSER, ROLE, DATABASE = "root", "rowpath", "rowpath"
-HOSTS = ("localhost", "127.0.0.1")  # over the socket and over TCP: to a server that asks for no names they are two
+HOSTS = ("localhost", "127.0.0.1")  # over the socket and over TCP: two hosts to a server that resolves no names
 COUNTED = "SELECT count(*) FROM mysql.innodb_table_stats"  # one transaction, of a table that is always there
 
 
 def statements(passwords: dict[str, str]) -> list[str]:
-    """What the server executes before it lets anybody in; it learns the passwords' hashes, never the passwords."""
+    """What the server executes before it lets anyone in; it gets the passwords' hashes, never the passwords."""
     script = [f"CREATE DATABASE IF NOT EXISTS {DATABASE}"]
     for user, host in ((SUPERUSER, "localhost"), *((ROLE, host) for host in HOSTS)):
         twice = hashlib.sha1(hashlib.sha1(passwords[user].encode()).digest()).hexdigest().upper()

@@ -9,8 +9,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from rowpath.errors import EnvironmentMissing
-from rowpath.machine import processes
 from rowpath.model.availability import Availability
 
 INSTALL_SERVER = "apt-get install --no-install-recommends mariadb-server"
@@ -21,12 +19,12 @@ SEARCHED = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin")  #
 
 @dataclass(frozen=True)
 class Programs:
-    """What a server of the MySQL family is run with; `arguments` say where its own files are."""
+    """What a server of the MySQL family is run with; `arguments` name the folders of its own files."""
 
-    title: str
     server: Path
     client: Path
     arguments: tuple[str, ...]
+    maker: tuple[str | Path, ...]  # the command that makes an empty data directory
 
 
 def named() -> Path | None:
@@ -68,7 +66,7 @@ def version_here() -> str:
 
 @functools.cache
 def version(server: Path) -> str:
-    """The version of a server of the family, as its own program tells it; `unknown` when it does not run."""
+    """The version that a server program of the family prints; `unknown` when it does not run."""
     try:
         output = subprocess.run([server, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
@@ -90,15 +88,19 @@ def has_checkpoint() -> bool:
 
 def programs() -> Programs:
     """The programs of the MariaDB that is here. Errors: EnvironmentMissing."""
-    here = availability()
-    server, client = find("mariadbd"), find("mariadb")
-    if not here.ok or server is None or client is None:
-        raise EnvironmentMissing(here.reason, here.remedy)
-    return Programs("MariaDB", server, client, tuple(f"--{name}={folder}" for name, folder in folders().items()))
+    availability().require()
+    server, client, install = find("mariadbd"), find("mariadb"), find("mariadb-install-db")
+    assert server is not None and client is not None and install is not None
+    arguments = tuple(f"--{name}={folder}" for name, folder in folders().items())
+    # One login, of the system's root over the socket; its server gives it a password before it lets anyone in.
+    login = ("--auth-root-authentication-method=socket", "--auth-root-socket-user=root", "--skip-test-db")
+    prefix = named()
+    where = (f"--basedir={prefix}",) if prefix else ()
+    return Programs(server, client, arguments, (install, "--no-defaults", *where, *login, "--skip-name-resolve"))
 
 
 def folders() -> dict[str, Path]:
-    """Where the server's own files are, by the option that says so; the library takes the same."""
+    """Where the server's own files are, by the option for each; the library takes the same."""
     prefix = named() or Path("/usr")
     share = next((each for each in (prefix / "share/mysql", prefix / "share/mariadb") if each.is_dir()), prefix)
     libraries = ("lib/mysql/plugin", "lib64/mysql/plugin", "lib/mariadb/plugin", "lib/plugin")
@@ -109,23 +111,3 @@ def folders() -> dict[str, Path]:
         "character-sets-dir": share / "charsets",
         "plugin-dir": plugins,
     }
-
-
-def make_data(data: Path, arguments: list[str], user: str | None) -> None:
-    """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
-    install = find("mariadb-install-db")
-    if install is None:
-        raise EnvironmentMissing("MariaDB's program mariadb-install-db is missing", INSTALL_SERVER)
-    # One login, of the system's root over the socket; its server gives it a password before anybody is let in.
-    login = ["--auth-root-authentication-method=socket", "--auth-root-socket-user=root", "--skip-test-db"]
-    prefix = named()
-    where = [f"--basedir={prefix}"] if prefix else []
-    done = processes.run(
-        [install, "--no-defaults", *where, f"--datadir={data}", *login, "--skip-name-resolve", *arguments],
-        environment={"TMPDIR": str(data.parent)},
-        user=user,
-        directory=data.parent,
-    )
-    if done.returncode != 0:
-        output = (done.stderr.strip() or done.stdout.strip())[-500:]
-        raise EnvironmentMissing(f"mariadb-install-db failed: {output}", "rowpath doctor")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines import indexes
 from rowpath.engines.base import Backup, Instance, Place, Settled
 from rowpath.engines.mariadb import backup as mariadb_backup
 from rowpath.engines.mariadb import logins as mariadb_logins
@@ -22,8 +21,8 @@ from rowpath.engines.mariadb import settings, template_directory
 from rowpath.engines.mariadb.console import Console, script
 from rowpath.engines.mariadb.logins import DATABASE, ROLE, SUPERUSER
 from rowpath.engines.server import PrivateServer
-from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
-from rowpath.machine import ports, private_directories, processes
+from rowpath.errors import RowpathError, TimedOut
+from rowpath.machine import private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
@@ -32,7 +31,6 @@ from rowpath.workloads.generators import delimited_file
 if TYPE_CHECKING:
     from rowpath.engines.mariadb import Mariadb
 
-START_TIMEOUT_S = 90.0
 LOAD_TIMEOUT_S = 3600.0
 SETTLE_TIMEOUT_S = 600.0
 DIRTY = "Innodb_buffer_pool_pages_dirty"
@@ -45,13 +43,14 @@ USUAL_PAGES = (
     "SET GLOBAL innodb_max_dirty_pages_pct = DEFAULT; SET GLOBAL innodb_io_capacity = DEFAULT;"
     " SET GLOBAL innodb_io_capacity_max = DEFAULT;"
 )
-TAKEN = ("Bind on TCP/IP port", "Do you already have another mysqld server running on port")
 
 
 class MariadbServer(PrivateServer):
-    """A server of the MySQL family; `engine` says whose programs it runs."""
+    """A server of the MySQL family, run with the programs of `engine`."""
 
     stop_steps: processes.Steps = ((signal.SIGTERM, 30.0), (signal.SIGKILL, 5.0))
+    start_timeout_s = 90.0
+    port_taken_words = ("Bind on TCP/IP port", "Do you already have another mysqld server running on port")
 
     def __init__(self, engine: Mariadb, durability: str, place: Place) -> None:
         super().__init__(f"{engine.title}'s server", durability, place)
@@ -59,7 +58,7 @@ class MariadbServer(PrivateServer):
         self.storage = place.storage or engine.storages[0]
         # MySQL's InnoDB counts transactions of the server's own dictionary among the others.
         self._counts = self.storage == "innodb" and engine.flavour == "mariadb"
-        # Its counters are always up to date: this only is what tells that it counts (itself too).
+        # Its counters are always up to date: this statement only shows that it counts (itself too).
         self.flush_statements = (mariadb_logins.COUNTED,) if self._counts else ()
         self._engine = engine
         self._programs = engine.programs()
@@ -68,21 +67,7 @@ class MariadbServer(PrivateServer):
         self._console: Console | None = None
 
     @override
-    def start(self) -> None:
-        """Start it (making its files first) and wait until it answers. Errors: EnvironmentMissing, UsageError."""
-        self.stop()
-        if self._home is None:
-            self._home = private_directories.home(self._place.directory / self._engine.name, self._user)
-            template_directory.refuse_two(self._data())
-            template_directory.make_empty(self._engine, self.version, self._data(), self._user)
-        template_directory.refuse_two(self._data())
-        if self._sockets is None:
-            self._sockets = private_directories.socket_home(self._place.socket_directory, self._user)
-        self._port = ports.start_on_one(self._title, self._place.port, self._port, self._started)
-
-    @override
     def check(self) -> bool:
-        """Whether it answers."""
         if not self.pids():
             return False
         try:
@@ -92,7 +77,6 @@ class MariadbServer(PrivateServer):
 
     @override
     def stop(self) -> None:
-        """Stop it by pid; harmless when stopped already. Its data stays for another start."""
         if self._console is not None:
             self._console.close()
             self._console = None
@@ -168,7 +152,7 @@ class MariadbServer(PrivateServer):
         )
         ourselves, everybody = dict(rows[: len(names)]), dict(rows[len(names) :])
         executed, fetched, prepared, questions = (int(everybody[name]) - int(ourselves[name]) for name in names)
-        # The one that asks for everybody is the console's as well.
+        # The second query is the console's as well.
         return {"prepare": prepared, "execute": executed, "query": questions - executed - fetched - 1}
 
     @override
@@ -178,7 +162,6 @@ class MariadbServer(PrivateServer):
 
     @override
     def facts(self) -> dict[str, str]:
-        """Effective settings, build and version, read from the live server."""
         options = settings.settings(self._engine.flavour, self.storage, self.durability)
         names = [name.replace("-", "_") for name in options]
         wanted = ", ".join(f"'{name}'" for name in (*names, *settings.SHOWN))
@@ -192,12 +175,11 @@ class MariadbServer(PrivateServer):
 
     @override
     def secrets(self) -> list[str]:
-        """Both passwords."""
         return list(self._passwords.values())
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """One of the family's programs, as the superuser over the socket. Errors: EnvironmentMissing."""
-        backups.require(self._engine.backup_availability(way))
+        self._engine.backup_availability(way).require()
         return mariadb_backup.backup(way, self.storage, self._login(), self._data(), folder)
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
@@ -216,64 +198,51 @@ class MariadbServer(PrivateServer):
                 mariadb_backup.read_dump(self._programs.client, server._login(), backup.kept)
         return backups.passing(server)
 
-    def _started(self, port: int) -> bool:
-        """Start the server; False when its port is taken."""
+    @override
+    def _make(self) -> None:
+        self._home = private_directories.home(self._place.directory / self._engine.name, self._user)
+        template_directory.refuse_two(self._data())
+        template_directory.make_empty(self._engine, self.version, self._data(), self._user)
+
+    @override
+    def _started(self) -> bool:
+        template_directory.refuse_two(self._data())
         home = self._files()
-        logins, login, log = home / "logins.sql", self._login(), home / "server.log"
+        logins, login = home / "logins.sql", self._login()
         first = settings.first_statements(self.storage, self.durability)
         private_directories.write_private(
             logins, script(first + mariadb_logins.statements(self._passwords)), self._user
         )
         private_directories.write_private(login, mariadb_logins.option_file(self._passwords[SUPERUSER], self._socket()))
-        begin = log.stat().st_size if log.exists() else 0
         try:
-            with log.open("ab") as output:
-                self._process = processes.start(
-                    self._command(port, logins),
-                    environment={"LC_ALL": "C", "TZ": "UTC", "TMPDIR": str(home), **self._place.environment},
-                    cpus=self._place.server_cpus,
-                    user=self._user,
-                    directory=self._data(),
-                    stdout=output,
-                    stderr=output,
-                )
-            if not self._answered(self._process):
-                text = log.read_bytes()[begin:].decode(errors="replace")
-                if any(word in text for word in TAKEN):
-                    return False
-                reason = settings.reason_in(text)
-                self.stop()
-                raise EnvironmentMissing(f"{self._engine.title} did not start: {reason}", f"read {log}")
+            environment = {"LC_ALL": "C", "TZ": "UTC", "TMPDIR": str(home)}
+            if not self._launched(self._command(logins), environment, self._data()):
+                return False
         finally:
             logins.unlink(missing_ok=True)
         self._console = Console(self._programs.client, login)
         self._ask("SELECT 1;")
         return True
 
-    def _command(self, port: int, logins: Path) -> list[str | Path]:
+    def _command(self, logins: Path) -> list[str | Path]:
         return [
             self._programs.server,
             "--no-defaults",
             *self._programs.arguments,
             f"--datadir={self._data()}",
             f"--socket={self._socket()}",
-            f"--port={port}",
+            f"--port={self._port}",
             f"--init-file={logins}",
             *settings.arguments(self._engine.flavour, self.storage, self.durability),
             *settings.SERVER_ONLY[self._engine.flavour],
         ]
 
-    def _answered(self, process: processes.Process) -> bool:
-        """Wait until the server greets; False when it ended instead, or took too long."""
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline:
-            if self._greets():
-                return True
-            if processes.wait(process, 0.02):
-                return False
-        return False
+    @override
+    def _reason(self) -> str:
+        return settings.reason_in(self._logged())
 
-    def _greets(self) -> bool:
+    @override
+    def _ready(self) -> bool:
         """Whether a connection gets the server's first words; those come once it has read the logins."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(1.0)
@@ -293,8 +262,7 @@ class MariadbServer(PrivateServer):
                 ):
                     if table.rows:
                         statements.append(self._engine.fill(name, table, file))
-                    statements += [*indexes.statements(name, table), f"ANALYZE TABLE {name}"]
-                    self._ask(script(statements), LOAD_TIMEOUT_S)
+                    self._ask(script(statements + self._engine.filled(name, table)), LOAD_TIMEOUT_S)
         self._settle()
 
     def _settle(self) -> None:
@@ -308,7 +276,7 @@ class MariadbServer(PrivateServer):
         private_directories.sync(self._files())
 
     def _ask(self, statements: str, timeout_s: float = 60.0) -> list[list[str]]:
-        """What only a superuser may ask."""
+        """The answer to a superuser's statements."""
         if self._console is None:
             raise RowpathError(f"{self._title} does not run", "call start first")
         return self._console.ask(statements, timeout_s)

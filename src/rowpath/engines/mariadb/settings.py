@@ -24,7 +24,7 @@ SETTINGS = {
     "innodb-stats-auto-recalc": "OFF",
     "key-buffer-size": "64M",
 }
-COMMITS = ("trx_rw_commits", "trx_ro_commits", "trx_nl_ro_commits")  # InnoDB's counters, off unless asked for
+COMMITS = ("trx_rw_commits", "trx_ro_commits", "trx_nl_ro_commits")  # InnoDB's counters, off by default
 OWN: dict[Flavour, dict[str, str]] = {
     "mariadb": {"query-cache-type": "OFF", "query-cache-size": "0", "aria-pagecache-buffer-size": "128M"},
     # Each log file of two. Earlier protocols know only this way to log in.
@@ -66,7 +66,7 @@ def arguments(flavour: Flavour, storage: str, durability: str) -> list[str]:
 
 def first_statements(storage: str, durability: str) -> list[str]:
     """What has no effect as an argument and must be executed before anybody connects."""
-    # Aria's tables stay transactional: their log is written, nobody waits for it, and without an interval nobody syncs.
+    # Aria's tables stay transactional: their log is written, no commit waits for it, and nothing syncs it.
     return ["SET GLOBAL aria_group_commit = 'soft'"] if storage == "aria" and durability == "none" else []
 
 
@@ -99,7 +99,7 @@ def meaning(storage: str, durability: str) -> str:
 
 
 def reason_in(log: str) -> str:
-    """What a server that did not start said last, without its time stamps; `nothing` when it said nothing."""
+    """The error that a server logged before it ended, without time stamps; `nothing` for an empty log."""
     lines = [line for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if "[ERROR]" in line]
     chosen = errors[0] if errors else lines[-1] if lines else "nothing"

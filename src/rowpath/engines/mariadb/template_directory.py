@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from rowpath.engines.mariadb import settings
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.machine import private_directories
-from rowpath.machine.directories import cache_dir
+from rowpath.machine import private_directories, processes
+from rowpath.machine.directories import cache_dir, unwritable_cache
 from rowpath.model.workload import Table
 
 if TYPE_CHECKING:
@@ -55,7 +55,16 @@ def make_empty(engine: Mariadb, version: str, data: Path, user: str | None) -> N
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir(mode=0o700)
     private_directories.give(data, user)
-    engine.make_data(data, arguments, user)
+    maker = engine.programs().maker
+    done = processes.run(
+        [*maker, f"--datadir={data}", *arguments],
+        environment={"TMPDIR": str(data.parent)},
+        user=user,
+        directory=data.parent,
+    )
+    if done.returncode != 0:
+        output = (done.stderr.strip() or done.stdout.strip())[-500:]
+        raise EnvironmentMissing(f"{Path(maker[0]).name} could not make {data}: {output}", "rowpath doctor")
     try:
         cache_dir().mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{kept.name}.", dir=cache_dir()) as scratch:
@@ -63,7 +72,7 @@ def make_empty(engine: Mariadb, version: str, data: Path, user: str | None) -> N
             with contextlib.suppress(OSError):  # another process was first
                 (Path(scratch) / "data").rename(kept)
     except OSError as error:
-        raise EnvironmentMissing(f"the cache {cache_dir()} cannot be written: {error}", "ROWPATH_CACHE=DIR") from error
+        raise unwritable_cache(cache_dir(), error) from error
 
 
 def holder(data: Path) -> int | None:

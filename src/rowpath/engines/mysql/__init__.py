@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from typing_extensions import override
 
 from rowpath.engines import mariadb
 from rowpath.engines.base import BY_URL, Instance, LoadingCost, Place
-from rowpath.engines.mariadb.programs import Programs
 from rowpath.engines.mariadb.settings import Flavour
 from rowpath.engines.mysql import external
 from rowpath.engines.mysql import programs as mysql_binaries
 from rowpath.model.availability import Availability
-from rowpath.model.path import AccessPath
 
 
 class Mysql(mariadb.Mariadb):
@@ -25,9 +21,14 @@ class Mysql(mariadb.Mariadb):
     title = "MySQL"
     deployments: tuple[str, ...] = ("server",)
     storages: tuple[str, ...] = ("innodb", "myisam")
+    ways = ()  # the artefact has only the server
     types = mariadb.TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
     loading = LoadingCost(350e6, 4.5, 15e6)
     probe = mariadb.probe_facts("mysql", "client")
+    fetch = staticmethod(mysql_binaries.fetch)
+    fetched = staticmethod(mysql_binaries.fetched)
+    unreachable = staticmethod(external.unreachable)
+    programs = staticmethod(mysql_binaries.found)
     licence = mysql_binaries.LICENCE
     size_text = mysql_binaries.SIZE
 
@@ -50,12 +51,8 @@ class Mysql(mariadb.Mariadb):
         return ""
 
     def availability_of(self, version: str, tls: str) -> Availability:
-        """Whether that version can run here, or is where the URL says."""
+        """Whether that version can run here, or a URL names it."""
         return external.KIND.availability() if version == BY_URL else mysql_binaries.availability()
-
-    def unreachable(self, path: AccessPath) -> tuple[str, str]:
-        """A unix socket that the URL does not name."""
-        return external.unreachable(path)
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
@@ -66,22 +63,8 @@ class Mysql(mariadb.Mariadb):
         own.version = mysql_binaries.VERSION
         return own
 
-    def fetch(self) -> str:
-        """Fetch the server, pinned by checksum, whole or not at all. Errors: EnvironmentMissing."""
-        return mysql_binaries.fetch()
-
-    def fetched(self) -> bool:
-        """Whether it is there."""
-        return mysql_binaries.fetched()
-
-    @override
-    def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """None: the artefact has only the server."""
-        return ()
-
     @override
     def backup_availability(self, way: str) -> Availability:
-        """Never."""
         reason = "the artefact has no program that makes backups, and the server's clone plugin came later (8.0.17)"
         return Availability(False, mysql_binaries.WHAT, reason, "engine=mariadb")
 
@@ -89,16 +72,6 @@ class Mysql(mariadb.Mariadb):
     def settle_statements(self) -> list[str]:
         """None: MyISAM holds nothing back, the server waits for InnoDB's pages; FLUSH TABLES waits for any HANDLER."""
         return []
-
-    @override
-    def programs(self) -> Programs:
-        """What a server is run with. Errors: EnvironmentMissing."""
-        return mysql_binaries.found()
-
-    @override
-    def make_data(self, data: Path, arguments: list[str], user: str | None) -> None:
-        """Make an empty data directory in the existing folder `data`. Errors: EnvironmentMissing."""
-        mysql_binaries.make_data(data, arguments, user)
 
 
 ENGINE = Mysql()

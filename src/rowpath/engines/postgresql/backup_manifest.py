@@ -26,7 +26,7 @@ Crcs = NDArray[np.uint32]
 
 
 def verify(folder: Path) -> None:
-    """Errors: RowpathError for the first file that is missing or not as the manifest says, the manifest included."""
+    """Errors: RowpathError for the first file that is missing or differs from the manifest, the manifest included."""
     text = (folder / MANIFEST).read_bytes()
     body, mark, checksum = text.rpartition(b'"Manifest-Checksum": "')
     if not mark or hashlib.sha256(body).hexdigest() != checksum[:64].decode(errors="replace"):

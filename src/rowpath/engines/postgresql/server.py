@@ -11,26 +11,27 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines import indexes
 from rowpath.engines.base import Backup, Instance, Place, Settled
-from rowpath.engines.postgresql import backup as postgresql_backup
 from rowpath.engines.postgresql import backup_manifest
 from rowpath.engines.server import PrivateServer
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.machine import certificates, ports, postgresql_programs, private_directories, processes
+from rowpath.machine import certificates, postgresql_programs, private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
 
+if TYPE_CHECKING:
+    from rowpath.engines.postgresql import Postgresql
+
+# Way → the program that makes the backup, and the one that restores it where more than a server is needed.
+BACKUP_PROGRAMS = {"basebackup": ("pg_basebackup",), "dump": ("pg_dump", "pg_restore")}
 SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
-START_TIMEOUT_S = 60.0
 LOAD_TIMEOUT_S = 3600.0
 SETTINGS = {
     "shared_buffers": "256MB",
@@ -64,12 +65,15 @@ class PostgresqlServer(PrivateServer):
     """
 
     stop_steps: processes.Steps = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
+    start_timeout_s = 60.0
+    death_signal = signal.SIGQUIT  # the postmaster takes its children with it
+    port_taken_words = ("could not bind", "could not create any TCP/IP sockets")
     flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush()",)
 
-    def __init__(self, dialect: SqlDialect, durability: str, place: Place, prefix: Path) -> None:
+    def __init__(self, engine: Postgresql, durability: str, place: Place, prefix: Path) -> None:
         super().__init__("PostgreSQL", durability, place)
         self.version = place.version or postgresql_programs.version(prefix)
-        self._dialect = dialect
+        self._engine = engine
         self._prefix = prefix
         self._tls = postgresql_programs.has_tls(prefix) and not certificates.problem()
         self._passwords = {SUPERUSER: secrets.token_urlsafe(24), ROLE: secrets.token_urlsafe(24)}
@@ -77,13 +81,7 @@ class PostgresqlServer(PrivateServer):
 
     @override
     def start(self) -> None:
-        """Start it (making its files first) and wait until it answers. Errors: EnvironmentMissing, UsageError."""
-        self.stop()
-        if self._home is None:
-            self._make()
-        if self._sockets is None:
-            self._sockets = private_directories.socket_home(self._place.socket_directory, self._user)
-        self._port = ports.start_on_one(self._title, self._place.port, self._port, self._started)
+        super().start()
         self._make_role()
 
     @override
@@ -125,18 +123,13 @@ class PostgresqlServer(PrivateServer):
         self._checkpoint()
 
     def _filling(self, name: str, table: Table, file: Path) -> list[str]:
-        script = [f"{self._dialect.drop(name)};", f"{self._dialect.create(name, table)};"]
+        script = [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
         if table.rows:
             script.append(rf"\copy {name} FROM {backups.literal(file)} WITH (FORMAT text, DELIMITER '|', NULL '\N')")
-            if table.identity:
-                place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
-                script.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}));")
-        script += [f"{statement};" for statement in indexes.statements(name, table)]
-        return [*script, f"VACUUM ANALYZE {name};"]
+        return script + [f"{statement};" for statement in self._engine.filled(name, table)]
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """Where it listens and the runners' own login."""
         return {
             "host": "127.0.0.1",
             "port": self._port,
@@ -163,7 +156,7 @@ class PostgresqlServer(PrivateServer):
                    (SELECT xact_commit FROM pg_stat_database WHERE datname = '{DATABASE}');"""
         previous: list[str] = []
         for _ in range(40):
-            # Asked in another database, so that asking is not counted.
+            # From another database, so that this query is not counted.
             now = self._ask(query).split("|")
             if now == previous and now[0] == "0":
                 break
@@ -178,7 +171,6 @@ class PostgresqlServer(PrivateServer):
 
     @override
     def facts(self) -> dict[str, str]:
-        """Effective settings, build and version, read from the live server."""
         wanted = ", ".join(f"'{name}'" for name in (*SETTINGS, *DURABILITY["full"], *TLS, *SHOWN))
         rows = self._ask(
             f"SELECT lower(name), current_setting(name) FROM pg_settings WHERE lower(name) IN ({wanted}) ORDER BY 1;"
@@ -195,11 +187,17 @@ class PostgresqlServer(PrivateServer):
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """Its own program, over the socket. Errors: EnvironmentMissing."""
-        backups.require(postgresql_backup.availability(way))
-        kept = backups.place_in(folder) / ("data" if way == "basebackup" else f"{DATABASE}.dump")
+        self._engine.backup_availability(way).require()
+        place = backups.place_in(folder)
         where, environment = self._way_in()
-        options = postgresql_backup.arguments(way, str(kept), SUPERUSER, ROLE, DATABASE)
-        program = str(self._client(postgresql_backup.PROGRAMS[way][0]))
+        program = str(self._client(BACKUP_PROGRAMS[way][0]))
+        if way == "basebackup":
+            kept = place / "data"
+            # At once: the usual checkpoint may take its time, and an hour lies between two of this server's.
+            options = ["-U", SUPERUSER, "-D", str(kept), "--wal-method=stream", "--checkpoint=fast"]
+        else:
+            kept = place / f"{DATABASE}.dump"
+            options = ["-U", ROLE, "-d", DATABASE, "--format=custom", "--file", str(kept)]
         return Backup(way, kept, command=(program, *where, *options), environment=environment)
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
@@ -208,7 +206,7 @@ class PostgresqlServer(PrivateServer):
         It has the same logins. Errors: RowpathError.
         """
         place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
-        server = PostgresqlServer(self._dialect, self.durability, place, self._prefix)
+        server = PostgresqlServer(self._engine, self.durability, place, self._prefix)
         server._passwords = self._passwords
         with backups.restoring(backup, server):
             if backup.way == "basebackup":
@@ -229,6 +227,7 @@ class PostgresqlServer(PrivateServer):
         private_directories.write_private(home / "pgpass", "".join(lines))
         return home
 
+    @override
     def _make(self) -> None:
         home = self._make_home()
         data = home / "data"
@@ -259,34 +258,11 @@ class PostgresqlServer(PrivateServer):
             file, "".join(f"{name} = '{value}'\n" for name, value in settings.items()), self._user
         )
 
-    def _started(self, port: int) -> bool:
-        """Start the postmaster; False when its port is taken."""
-        self._port = port
+    @override
+    def _started(self) -> bool:
         self._configure()
-        home = self._files()
-        log = home / "server.log"
-        with log.open("ab") as stderr:
-            begin = stderr.tell()
-            self._process = processes.start(
-                [self._program("postgres"), "-D", home / "data"],
-                environment={"LC_ALL": "C", "TZ": "UTC", **self._place.environment},
-                cpus=self._place.server_cpus,
-                user=self._user,
-                directory=home,
-                stderr=stderr,
-                death_signal=signal.SIGQUIT,  # the postmaster takes its children with it
-            )
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline:
-            if self.check():
-                return True
-            if processes.wait(self._process, 0.02):
-                text = log.read_bytes()[begin:].decode(errors="replace").strip()
-                if "could not bind" in text or "could not create any TCP/IP sockets" in text:
-                    return False
-                raise EnvironmentMissing(f"PostgreSQL did not start: {text[-500:]}", f"read {log}")
-        self.stop()
-        raise EnvironmentMissing(f"PostgreSQL did not answer within {START_TIMEOUT_S:g} s", f"read {log}")
+        command = [str(self._program("postgres")), "-D", str(self._files() / "data")]
+        return self._launched(command, {"LC_ALL": "C", "TZ": "UTC"})
 
     def _make_role(self) -> None:
         if not self._ask(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}';"):
@@ -294,7 +270,7 @@ class PostgresqlServer(PrivateServer):
             self._psql(f"{role}\nCREATE DATABASE {DATABASE} OWNER {ROLE};", SUPERUSER, "postgres")
 
     def _ask(self, query: str) -> str:
-        """What only a superuser may know."""
+        """The answer to a superuser's query."""
         return self._psql(query, SUPERUSER, "postgres").strip()
 
     def _checkpoint(self) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import shutil
 import sqlite3
+import sys
 from datetime import date, datetime
 from datetime import time as time_of_day
 from decimal import Decimal
@@ -15,12 +16,9 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines import indexes
-from rowpath.engines.base import Backup, Instance, LoadingCost, Place
+from rowpath.engines.base import Backup, LoadingCost, Place
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts, Syntax
-from rowpath.engines.sql_dialect import SqlDialect
-from rowpath.engines.sqlite import backup as sqlite_backup
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
@@ -30,6 +28,7 @@ from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_value, rows
 
 PENDING_BYTE = 0x4000_0000  # from here on SQLite's own locks: pending, reserved, then those of readers
+BACKUP_PROGRAM = Path(__file__).with_name("backup_script.py")
 WAL_LOCKS = 120  # in the -shm file: writer, checkpointer, recovery, readers
 
 
@@ -47,11 +46,12 @@ def _written_when_read(main: Path) -> str:
     return "SQLite's write-ahead log has its readers write to the -shm file" if wal else ""
 
 
-class Sqlite(SqlDialect):
+class Sqlite(backups.BackupWays):
     """The kind of engine: SQLite, always embedded. Durability full: WAL, synchronous=FULL; none: synchronous=OFF."""
 
     name = "sqlite"
     title = "SQLite"
+    ways = ("vacuum-into", "api")
     order = 10
     deployments = ("embedded",)
     integers = dict.fromkeys((16, 32, 64), "INTEGER")
@@ -72,6 +72,7 @@ class Sqlite(SqlDialect):
     }
     identity_words = ""  # it is the row id
     identity_is_key = True
+    slow_query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
     loading = LoadingCost(0, 1.05, 13e6)
     probe = ProbeFacts(
         schemes=("sqlite",),
@@ -100,32 +101,17 @@ class Sqlite(SqlDialect):
         """The log goes back into the main file."""
         return ["PRAGMA wal_checkpoint(TRUNCATE)"]
 
-    def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """A statement, and the backup API."""
-        return sqlite_backup.WAYS
 
-    def backup_availability(self, way: str) -> Availability:
-        """Always: the controller's own Python calls the API."""
-        return self.availability() if way in sqlite_backup.WAYS else backups.unknown("SQLite", way)
-
-    @override
-    def slow_query(self) -> str:
-        """Minutes of counting up in a recursion."""
-        return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
-
-
-class SqliteFile(EmbeddedDatabase):
+class SqliteFile(EmbeddedDatabase[Sqlite]):
     """One loaded database file and the copies of it that paths work on."""
 
-    def __init__(self, engine: Sqlite, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded.sqlite", "rowpath.sqlite")
-        self._engine = engine
+    loaded_name = "loaded.sqlite"
+    copy_name = "rowpath.sqlite"
 
     @override
     def check(self) -> bool:
         """Whether the loaded file is sound."""
-        with _opened(self._database) as connection:
-            return bool(connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)])
+        return not _faults(self._database)
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
@@ -139,7 +125,7 @@ class SqliteFile(EmbeddedDatabase):
                 marks = ", ".join("?" * len(table.columns))
                 made = load_progress.counted(f"sqlite {name}", rows(table), table.rows)
                 connection.executemany(f"INSERT INTO {name} VALUES ({marks})", map(_natural, made))
-                for statement in indexes.statements(name, table):
+                for statement in self._engine.filled(name, table):
                     connection.execute(statement)
             connection.execute("COMMIT")
             connection.execute("ANALYZE")
@@ -151,19 +137,25 @@ class SqliteFile(EmbeddedDatabase):
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """A statement of the path's own client, or a process beside it. Errors: EnvironmentMissing."""
-        backups.require(self._engine.backup_availability(way))
-        return sqlite_backup.backup(way, self._copy(path), folder)
+        self._engine.backup_availability(way).require()
+        database = self._copy(path)
+        kept = backups.place_in(folder) / database.name
+        if way == "vacuum-into":
+            return Backup(way, kept, f"VACUUM INTO {backups.literal(kept)}")
+        return Backup(way, kept, command=(sys.executable, "-I", str(BACKUP_PROGRAM), str(database), str(kept)))
 
-    def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A copy of the file that it kept, checked by SQLite. Errors: RowpathError."""
-        instance = SqliteFile(self._engine, self.durability, Place(folder, folder, ()))
-        with backups.restoring(backup, instance):
-            sqlite_backup.check(shutil.copyfile(backup.kept, instance.restored_copy()))
-        return backups.passing(instance)
+    @override
+    def _restore(self, kept: Path, database: Path) -> None:
+        try:
+            faults = _faults(shutil.copyfile(kept, database))
+        except sqlite3.Error as error:
+            raise RowpathError(str(error)) from error
+        if faults:
+            raise RowpathError("; ".join(faults[:3]))
 
     @override
     def facts(self) -> dict[str, str]:
-        """How the file was made; what a driver uses it with, its runner tells."""
+        """How the file was made; a driver's settings are in its runner's facts."""
         with _opened(self._database) as connection:
             pragmas = ("page_size", "journal_mode", "encoding", "auto_vacuum")
             found = {name: str(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in pragmas}
@@ -173,6 +165,12 @@ class SqliteFile(EmbeddedDatabase):
 def _opened(file: Path) -> contextlib.closing[sqlite3.Connection]:
     """A connection in autocommit, closed at the end (sqlite3's own context manager only commits)."""
     return contextlib.closing(sqlite3.connect(file, isolation_level=None))
+
+
+def _faults(file: Path) -> list[str]:
+    """What SQLite's own check finds wrong in a database file."""
+    with _opened(file) as connection:
+        return [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
 
 
 def _natural(row: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Whether every write whose success a client was told is in the database: the ledger read back, row by row."""
+"""Whether every acknowledged write is in the database: the ledger read back, row by row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
-from rowpath.model.workload import Column
+from rowpath.journal.mixed_load_records import AcknowledgedRecord
+from rowpath.model.workload import Column, Table
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec, generators
 
@@ -27,7 +28,7 @@ class Ledger:
 
     @classmethod
     def of(cls, work: PreparedPhase) -> Ledger:
-        """Nothing yet, for that counting phase."""
+        """An empty ledger for that counting phase."""
         return cls(*(np.zeros(work.parameter_count, dtype=np.uint32) for _ in range(2)))
 
     def add(self, known: NDArray[np.uint32], doubtful: NDArray[np.uint32]) -> None:
@@ -36,27 +37,13 @@ class Ledger:
         self.doubtful = self.doubtful + doubtful
 
     def copy(self) -> Ledger:
-        """As it is now."""
+        """A copy of what it has now."""
         return Ledger(self.known.copy(), self.doubtful.copy())
-
-
-@dataclass(frozen=True)
-class Found:
-    """What became of the acknowledged writes."""
-
-    rows: int  # read
-    writes: int  # acknowledged, and looked for
-    lost: int
-    doubled: int  # in the table more often than anybody asked for
-    in_doubt: int
-    digest: str  # of the whole table
-    ok: bool
-    reason: str = ""
 
 
 def check(
     worker: Worker, prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, folder: Path
-) -> Found:
+) -> AcknowledgedRecord:
     """The counting phase's table read through the runner: each row counts what was acknowledged, or in doubt too.
 
     `folder` takes the rows for the while. A runner that cannot read the table makes it not ok; one that is gone raises
@@ -72,30 +59,31 @@ def check_between(
     before: Ledger,
     after: Ledger,
     folder: Path,
-) -> Found:
+) -> AcknowledgedRecord:
     """The same at some instant between two: at least what was known `before`, at most known or in doubt `after`.
 
     Errors: RunnerFailure (the runner is gone).
     """
     assert work.after is not None
-    writes, in_doubt = int(before.known.sum()), int(after.doubtful.sum())
+    found = AcknowledgedRecord(writes=int(before.known.sum()), in_doubt=int(after.doubtful.sum()))
     kept = folder / KEPT_NAME
     try:
         worker.prepare(work.after)
-        reply = worker.verify(work.after, 0, 1, max_rows=_table_rows(prepared_workload, work) + 1, keep=str(kept))
+        table = prepared_workload.workload.tables[work.phase.after]
+        reply = worker.verify(work.after, 0, 1, max_rows=table.rows + 1, keep=str(kept))
         rows = list(kept_rows(kept, work.after.columns))
+        found.rows, found.digest = len(rows), reply.digest
+        reasons = ["the runner's row file does not match its digest"]
+        if codec.digest(rows, work.after.columns) == reply.digest:
+            found.lost, found.doubled, reasons = _compared(table, work, rows, before, after)
     except RunnerFailure as failure:
         if failure.fatal:
             raise
-        return Found(0, writes, 0, 0, in_doubt, "", False, f"cannot read the ledger: {failure.text}")
+        reasons = [f"cannot read the ledger: {failure.text}"]
     finally:
         kept.unlink(missing_ok=True)
-    if codec.digest(rows, work.after.columns) != reply.digest:
-        return Found(
-            len(rows), writes, 0, 0, in_doubt, reply.digest, False, "the runner's row file does not match its digest"
-        )
-    lost, doubled, reasons = _compared(prepared_workload, work, rows, before, after)
-    return Found(len(rows), writes, lost, doubled, in_doubt, reply.digest, not reasons, "; ".join(reasons))
+    found.ok, found.reason = not reasons, "; ".join(reasons)
+    return found
 
 
 def kept_rows(file: Path, columns: tuple[Column, ...]) -> Iterator[generators.Row]:
@@ -116,10 +104,6 @@ def kept_rows(file: Path, columns: tuple[Column, ...]) -> Iterator[generators.Ro
         at = end
 
 
-def _table_rows(prepared_workload: PreparedWorkload, work: PreparedPhase) -> int:
-    return prepared_workload.workload.tables[work.phase.after].rows
-
-
 def _by_row(work: PreparedPhase, rows: int, counts: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Counts by row of the table from counts by parameter row: several of those may be the same row."""
     assert work.phase.parameters is not None
@@ -130,10 +114,9 @@ def _by_row(work: PreparedPhase, rows: int, counts: NDArray[np.uint32]) -> NDArr
 
 
 def _compared(
-    prepared_workload: PreparedWorkload, work: PreparedPhase, rows: list[generators.Row], before: Ledger, after: Ledger
+    table: Table, work: PreparedPhase, rows: list[generators.Row], before: Ledger, after: Ledger
 ) -> tuple[int, int, list[str]]:
     """Writes lost, writes doubled, and what is wrong in words."""
-    table = prepared_workload.workload.tables[work.phase.after]
     names = [column.name for column in table.columns]
     counted, keys = names.index(work.phase.counted), [names.index(name) for name in table.primary_key]
     least = _by_row(work, table.rows, before.known)

@@ -50,13 +50,13 @@ class Repetition:
 
     @property
     def name(self) -> str:
-        """On the shared counters, and of its phase."""
+        """Its name on the shared counters and of its phase."""
         return f"{self.group}-{self.number}"
 
     def work(self) -> PreparedPhase:
         """Its statement as a phase."""
         phase = Phase(self.name, "execute", self.backup.statement)
-        return PreparedPhase(self.name, phase, self.backup.statement, (), (), None, 0)
+        return PreparedPhase(self.name, phase, self.backup.statement)
 
     def prepare(self, worker: Worker) -> None:
         """Make its statement ready on every connection of that process. Errors: RunnerFailure."""
@@ -201,7 +201,7 @@ class Repetitions:
             self.made[self._next].begin(shared_counters, look)
             self._next += 1
 
-    def alone(self, look: Look) -> None:
+    def end_spans(self, look: Look) -> None:
         """The groups end while a backup goes on: what they did within it counts until here."""
         for each in self.made:
             if each.begun_ns and not each.ended_ns:

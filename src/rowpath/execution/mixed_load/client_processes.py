@@ -12,6 +12,7 @@ from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import WorkerRecord
+from rowpath.model.grouping import grouped
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal
@@ -81,21 +82,14 @@ class Processes:
         """Every client process."""
         return [pid for worker in self.workers for pid in worker.pids]
 
-    def alive(self) -> bool:
-        """Whether none is lost."""
-        return all(worker.runner.alive() for worker in self.workers)
-
     def ready(self, shared_counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
-        """Let every process make its groups ready: (process, what it is asked). Errors: RunnerFailure."""
-        shares: dict[int, list[GroupSpec]] = {}
-        for process, spec in asked:
-            shares.setdefault(process, []).append(spec)
-        for process, share in shares.items():
-            self.workers[process].groups(shared_counters.file, share)
+        """Let every process make its groups ready: (process, request). Errors: RunnerFailure."""
+        for process, share in grouped(asked, lambda each: each[0]).items():
+            self.workers[process].groups(shared_counters.file, [spec for _process, spec in share])
             self._at_work.append(self.workers[process])
 
     def ended(self, timeout_s: float) -> dict[str, GroupTotal]:
-        """By its name what each group did since `ready`, of those processes that can still tell."""
+        """What each group did since `ready`, by its name, from those processes that still reply."""
         totals: dict[str, GroupTotal] = {}
         for worker in self._at_work:
             with contextlib.suppress(RunnerFailure):
@@ -111,6 +105,5 @@ class Processes:
     def spin_ns(self) -> int:
         """How long before an operation is due an open-loop client may be awake."""
         path = self.planned.path
-        shares_a_core = path.placement == "same" and not self.planned.embedded
-        crowded = self.planned.embedded and len(self.seats) > 1
-        return 0 if shares_a_core or crowded else SPIN_NS
+        crowded = path.placement == "same" if path.served else len(self.seats) > 1
+        return 0 if crowded else SPIN_NS

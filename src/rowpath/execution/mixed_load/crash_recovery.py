@@ -7,31 +7,23 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from rowpath.engines.base import External, Instance
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import KillRecord
 from rowpath.machine import processes
 from rowpath.runners.process import RunnerFailure
 
 GONE_S = 10.0  # for which dead processes are waited for
 
 
-@dataclass(frozen=True)
-class Recovery:
-    """How an engine came back; `ns` None: it did not, and `reason` says why."""
-
-    ns: int | None
-    reason: str = ""
-
-
 def kill(instance: Instance, workers: list[Worker]) -> list[int]:
     """SIGKILL to every process that has the database open, all at once; their pids, once they are gone.
 
     A server: its processes, the first one first. Embedded: the runners and what they started. A server that was
-    given to us is left alone (no one is killed then).
+    given to us is not touched (nothing is killed then).
     """
     if isinstance(instance, External):
         return []
@@ -50,13 +42,13 @@ def kill(instance: Instance, workers: list[Worker]) -> list[int]:
 
 def recover(
     start: Callable[[], None], opened: Callable[[], Worker], work: PreparedPhase | None
-) -> tuple[Worker | None, Recovery]:
+) -> tuple[Worker | None, KillRecord]:
     """Bring a killed engine back: `start` it (a server; nothing otherwise), connect, and read its table once.
 
-    `opened` starts a runner and connects it; only its connecting counts, for the process itself is ours. A database
-    that waits until it no longer takes its dead process for a living one (HSQLDB's lock, ten seconds) does so then.
-    `work`: a counting phase, whose table is read for the first answer; None: connecting is the answer. The caller
-    closes the worker.
+    The record has what it took, or why it did not come back. `opened` starts a runner and connects it; only its
+    connecting counts, for the process itself is ours. A database may wait until it no longer takes its dead process for
+    a living one (HSQLDB's lock, ten seconds); it does so then. `work`: a counting phase, whose table is read for the
+    first answer; None: connecting is the answer. The caller closes the worker.
     """
     begun_ns = time.monotonic_ns()
     try:
@@ -64,9 +56,9 @@ def recover(
         ns = time.monotonic_ns() - begun_ns
         worker = opened()
     except RowpathError as error:
-        return None, Recovery(None, f"it did not restart: {error.message}")
+        return None, KillRecord(reason=f"it did not restart: {error.message}")
     except RunnerFailure as failure:
-        return None, Recovery(None, f"no connection after the restart: {failure.text}")
+        return None, KillRecord(reason=f"no connection after the restart: {failure.text}")
     begun_ns = time.monotonic_ns()
     try:
         if work is not None and work.after is not None:
@@ -74,8 +66,8 @@ def recover(
             worker.verify(work.after, 0, 1, max_rows=1)
     except RunnerFailure as failure:
         worker.close()
-        return None, Recovery(None, f"no reply after the restart: {failure.text}")
-    return worker, Recovery(ns + worker.connect_ns + time.monotonic_ns() - begun_ns)
+        return None, KillRecord(reason=f"no reply after the restart: {failure.text}")
+    return worker, KillRecord(recovery_ns=ns + worker.connect_ns + time.monotonic_ns() - begun_ns)
 
 
 def _runs(pid: int) -> bool:

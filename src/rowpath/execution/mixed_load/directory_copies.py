@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,10 @@ def carry_out_all(
 ) -> None:
     """Every move of the experiment whose engine the plan has, journalled; one that cannot be made is named with why."""
     tables = {name: table for each in plan.workloads.values() for name, table in each.tables.items() if table.rows}
-    for number, move in enumerate(plan.experiment.directory_copies):
-        if all(planned.path.engine != move.engine for planned in plan.paths):
-            continue
-        here = availability(move)
+    for number, (move, here) in enumerate(_moves(plan)):
         if not here.ok:
-            text = f"skipped directory copy {here.what}: {here.reason} ({here.remedy})"
-            write(NoteRecord(text))
-            note(text)
+            write(NoteRecord(_skipped(here)))
+            note(_skipped(here))
             continue
         note(f"moving {here.what}")
         place = folder / f"move-{number}"
@@ -61,33 +58,33 @@ def carry_out_all(
 
 def announced(plan: Plan) -> Iterator[str]:
     """A line for every move that this plan would make, or would leave out and why."""
-    for move in plan.experiment.directory_copies:
-        if any(planned.path.engine == move.engine for planned in plan.paths):
-            here = availability(move)
-            remedy = f"; enable it with: {here.remedy}" if here.remedy else ""
-            yield (
-                f"directory copy: {here.what}"
-                if here.ok
-                else f"skipped directory copy {here.what}: {here.reason}{remedy}"
-            )
+    for _move, here in _moves(plan):
+        yield f"directory copy: {here.what}" if here.ok else _skipped(here)
+
+
+def _moves(plan: Plan) -> list[tuple[DirectoryCopyTable, Availability]]:
+    """Those of the experiment whose engine the plan has."""
+    engines = {planned.path.engine for planned in plan.paths}
+    return [(move, availability(move)) for move in plan.experiment.directory_copies if move.engine in engines]
+
+
+def _skipped(here: Availability) -> str:
+    remedy = f"; enable it with: {here.remedy}" if here.remedy else ""
+    return f"skipped directory copy {here.what}: {here.reason}{remedy}"
 
 
 def availability(move: DirectoryCopyTable) -> Availability:
     """Whether both versions are here; starts and fetches nothing."""
     engine = _engine(move)
+    what = f"{_name(move, move.source)} → {_name(move, move.target)}"  # Derby 10.3.1.4 embedded → Derby 10.8.2.2 …
     for version in (move.source.version, move.target.version):
         if version and version not in engine.movable_versions():
             known = ", ".join(engine.movable_versions())
-            return Availability(False, title(move), f"unknown version {version} of {engine.title}", f"one of: {known}")
-        here = engine.availability_of(version, "off") if version else engine.availability()
+            return Availability(False, what, f"unknown version {version} of {engine.title}", f"one of: {known}")
+        here: Availability = engine.availability_of(version, "off") if version else engine.availability()
         if not here.ok:
-            return Availability(False, title(move), here.reason, here.remedy)
-    return Availability(True, title(move))
-
-
-def title(move: DirectoryCopyTable) -> str:
-    """`Derby 10.3.1.4 embedded → Derby 10.8.2.2 embedded`."""
-    return f"{_name(move, move.source)} → {_name(move, move.target)}"
+            break
+    return replace(here, what=what)
 
 
 def carry_out(
@@ -193,7 +190,7 @@ def _planned(move: DirectoryCopyTable, end: CopyEnd, durability: str) -> Planned
         "engine": engine.name,
         "engine_version": version,
         "deployment": end.deployment,
-        "language": "java",
+        "language": adapter.language,
         "driver": adapter.driver,
         "version": version,
         "statement": "prepared",

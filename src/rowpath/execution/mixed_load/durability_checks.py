@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Literal
 
 import numpy as np
@@ -14,7 +13,7 @@ from rowpath.execution.mixed_load.backup_action import Repetition
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.path_context import PathContext
 from rowpath.execution.worker import Worker
-from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
+from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.runners.process import RunnerFailure
 
 
@@ -43,7 +42,7 @@ class DurabilityChecks:
         Errors: RunnerFailure (it did not come back).
         """
         context = self._context
-        if context.served:
+        if context.planned.path.served:
             context.instance.stop()  # it takes notice of what was killed
         opened: list[Processes] = []
 
@@ -51,15 +50,15 @@ class DurabilityChecks:
             opened.append(context.open_one())
             return opened[-1].workers[0]
 
-        start = context.instance.start if context.served else lambda: None
-        worker, recovery = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
-        kill = KillRecord(stage=stage, at_ns=at_ns, pids=pids, recovery_ns=recovery.ns, reason=recovery.reason)
+        start = context.instance.start if context.planned.path.served else lambda: None
+        worker, kill = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
+        kill.stage, kill.at_ns, kill.pids = stage, at_ns, pids
         context.write(kill)
         for secret in context.instance.secrets():
             context.run.scrubber.add(secret)
         if worker is None:
-            raise RunnerFailure("connect", recovery.reason)
-        took = text.duration(recovery.ns)
+            raise RunnerFailure("connect", kill.reason)
+        took = text.duration(kill.recovery_ns)
         context.run.progress.note(f"{context.planned.name}: killed in '{stage}', replied again after {took}")
         try:
             self._look(worker, "kill", stage)
@@ -89,17 +88,17 @@ class DurabilityChecks:
                 context.run.log_of(context.planned),
                 context.run.timeout_s,
             )
-            record.restored, record.reason, record.checked = found.ok, found.reason, found.checked()
+            record.restored, record.reason, record.checked = found.ok, found.reason, found.checked
             if not found.ok:
                 context.note(f"backup ({made.backup.way}): {found.reason}")
             if made.ledger_after is not None:
                 acknowledged = AcknowledgedRecord(
                     stage=stage,
                     when="backup",
-                    rows=found.rows,
-                    writes=found.writes,
-                    lost=found.lost,
-                    doubled=found.doubled,
+                    rows=found.checked.rows,
+                    writes=found.checked.writes,
+                    lost=found.checked.lost,
+                    doubled=found.checked.doubled,
                     in_doubt=int(after.doubtful.sum()),
                     ok=found.ok,
                     reason=found.reason,
@@ -112,6 +111,7 @@ class DurabilityChecks:
         if self._counting is None or self.ledger is None:
             return
         found = acknowledged_writes.check(worker, *self._counting, self.ledger, self._context.folder)
-        self._context.write(AcknowledgedRecord(when=when, stage=stage, **asdict(found)))
+        found.when, found.stage = when, stage
+        self._context.write(found)
         if not found.ok:
             self._context.note(f"acknowledged writes: {found.reason}")

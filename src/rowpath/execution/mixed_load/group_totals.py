@@ -31,7 +31,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        """Of the group."""
+        """The group's name."""
         return self.table.name
 
     @property
@@ -52,21 +52,15 @@ def seed_of(seed: int, where: str) -> int:
 
 def figures(now: Snapshot, before: Snapshot | None, open_loop: bool) -> GroupSecond:
     """What a group did between two snapshots (None: since its begin), as a `second` record has it."""
-    counts = now.latency if open_loop else now.service
-    spent_ns = now.latency_ns if open_loop else now.service_ns
-    operations, failed, rows, arrivals = now.operations, now.failed, now.rows, now.arrivals
-    if before is not None:
-        counts = counts - (before.latency if open_loop else before.service)
-        spent_ns -= before.latency_ns if open_loop else before.service_ns
-        operations, failed = operations - before.operations, failed - before.failed
-        rows, arrivals = rows - before.rows, arrivals - before.arrivals
+    done = now.since(before)
+    counts, spent_ns = (done.latency, done.latency_ns) if open_loop else (done.service, done.service_ns)
     used = np.flatnonzero(counts)
     return GroupSecond(
-        operations=operations,
-        failed=failed,
-        rows=rows,
-        arrivals=arrivals,
-        mean_ns=spent_ns / operations if operations else None,
+        operations=done.operations,
+        failed=done.failed,
+        rows=done.rows,
+        arrivals=done.arrivals,
+        mean_ns=spent_ns / done.operations if done.operations else None,
         p50_ns=histogram.percentile(counts, 50),
         p99_ns=histogram.percentile(counts, 99),
         most_ns=histogram.highest_of(int(used[-1])) if len(used) else None,
@@ -98,7 +92,7 @@ def group_record(
     last_ns = total.ended_ns if total and total.ended_ns else ended_ns
     if member.open_loop and not member.table.times:
         last_ns = max(last_ns, end_ns)  # on duty until then: what it did not begin must not raise its rate
-    # One client's longest operation is the group's longest stall, told exactly; of several the looks know of theirs.
+    # One client's longest operation is exactly the group's longest stall; of several clients the looks find it.
     stall = (figures(last, None, open_loop=False).most_ns or 0) if member.clients == 1 else 0
     record = ClientGroupRecord(
         client_group=member.name,

@@ -1,4 +1,4 @@
-"""When the operations of an open loop are due, computed again from what the runners were asked for."""
+"""When the operations of an open loop are due, computed again from the requests to the runners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 def due_before(pacing: str, rate_per_s: float, clients: int, seed: int, elapsed_ns: int, most: int = 0) -> int:
     """How many operations of a group are due before that time since its begin, by all of its clients together.
 
-    `most`: of each client; 0: no limit. runners/PROTOCOL.md says how they are drawn.
+    `most`: of each client; 0: no limit. runners/PROTOCOL.md defines how they are drawn.
     """
     if elapsed_ns <= 0:
         return 0

@@ -33,11 +33,6 @@ class PathContext:
         self.folder = run.directory.work / "groups" / f"{run.plan.paths.index(planned)}-{set_number}"
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    @property
-    def served(self) -> bool:
-        """Whether the engine is a server."""
-        return not self.planned.embedded
-
     def work(self, name: str) -> PreparedPhase:
         """The phase `workload.phase`, ready."""
         return self.works[PhaseName.of(name).workload].phases[name]

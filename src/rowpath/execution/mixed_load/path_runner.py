@@ -31,7 +31,7 @@ from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.progress import GroupsSecond
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
-from rowpath.planning.mixed_load.lead_in import lead_in_s, least_s
+from rowpath.planning.mixed_load.estimate import lead_in_s, least_s
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 
@@ -61,7 +61,7 @@ class PathRunner:
                 self.durability.check(self.processes, tables[-1].name)
 
     def rate_search(self) -> None:
-        """The search for the highest rate of one group, which works alone."""
+        """The search for the highest rate of one group, with no other at work."""
         search = self.context.experiment.rate_search
         assert search is not None
         group = self.context.client_groups[search.client_group]
@@ -105,7 +105,7 @@ class PathRunner:
                 connections[group.name] = max(connections.get(group.name, 0), self._connections(table, group))
         processes = self.processes = self.context.open({name: count for name, count in connections.items() if count})
         groups = [self.context.client_groups[name] for name in connections if self.context.client_groups[name].phase]
-        if first and self.context.served:  # an embedded path has a fresh copy
+        if first and self.context.planned.path.served:  # an embedded path has a fresh copy
             for work in (self.context.work(name) for name in dict.fromkeys(group.phase for group in groups)):
                 if work.phase.writes:
                     processes.workers[0].reset(work)
@@ -210,7 +210,7 @@ class PathRunner:
             self.durability.restore(each, table.name)
         if outcome.lost:
             context.run.fail(context.set_number, context.planned, "", RunnerFailure("crashed", outcome.lost))
-        gone = context.served and self.renewal.revive(key_of(context.planned.path))
+        gone = context.planned.path.served and self.renewal.revive(key_of(context.planned.path))
         if outcome.lost or gone:
             self._close()
         return not (outcome.lost or gone)
@@ -236,7 +236,7 @@ class PathRunner:
     def _port(self) -> int:
         path = self.context.planned.path
         options = self.context.instance.options(path) | self.context.run.engine_instances.way_to(path)
-        return int(options.get("port") or 0) if self.context.served else 0
+        return int(options.get("port") or 0) if self.context.planned.path.served else 0
 
     def _second(self, record: SecondRecord, shown: GroupsSecond) -> None:
         self.context.write(record)

@@ -11,23 +11,18 @@ from rowpath.model.mixed_load import RateSearchTable
 CLOSE_ENOUGH = 1.05  # a rate that fails over one that holds
 
 
-def search(
-    table: RateSearchTable, attempt: Callable[[float], RateTryRecord]
-) -> tuple[float | None, tuple[RateTryRecord, ...]]:
-    """The highest rate that held, and every try in order; None when not even the lowest did.
+def search(table: RateSearchTable, attempt: Callable[[float], RateTryRecord]) -> float | None:
+    """The highest rate that held; None when not even the lowest did.
 
-    Doubling (or halving, when the first fails) until one holds and one fails, then the geometric middle between them
-    until they are within 5 % or the tries are used up. A rate is tried once: a machine that is not quiet makes the
-    answer lower, never higher than what held.
+    The rate doubles (or halves, when the first fails) until one holds and one fails. Then it is the geometric middle
+    between them, until they are within 5 % or the tries are used up. A rate is tried once: a machine that is not quiet
+    makes the answer lower, never higher than what held.
     """
-    tries: list[RateTryRecord] = []
     holds: float | None = None
     fails: float | None = None
     rate = table.begin_per_s
-    while len(tries) < table.tries:
-        tried = attempt(rate)
-        tries.append(tried)
-        if tried.held:
+    for _ in range(table.tries):
+        if attempt(rate).held:
             holds = rate
         else:
             fails = rate
@@ -39,4 +34,4 @@ def search(
             break
         else:
             rate = math.sqrt(holds * fails)
-    return holds, tuple(tries)
+    return holds

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from typing_extensions import override
-
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.machine.counters import cpu, disk, memory
 from rowpath.machine.counters.connections import Growth
@@ -15,10 +13,12 @@ Pids = Callable[[], list[int]]
 
 
 class ProcessUse:
-    """What some processes used since it was last asked; they may be others by then."""
+    """What some processes used since the last look; they may be others by then."""
 
-    def __init__(self, pids: Pids) -> None:
+    def __init__(self, pids: Pids, own: bool = False) -> None:
+        """`own`: this process, without those that it started and has seen end."""
         self._pids = pids
+        self._own = own
         self._cpu_ns = 0
         self._disk: disk.Bytes | None = None
         self.since()
@@ -46,18 +46,9 @@ class ProcessUse:
         )
 
     def _used(self, pids: list[int]) -> tuple[int, disk.Bytes | None]:
+        if self._own:
+            return cpu.process_ns(pids[0]) or 0, disk.of(pids[0], alone=True)
         return cpu.total_ns(pids), disk.total(pids)
-
-
-class OwnUse(ProcessUse):
-    """What this process used, without those that it started and has seen end."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda: [os.getpid()])
-
-    @override
-    def _used(self, pids: list[int]) -> tuple[int, disk.Bytes | None]:
-        return cpu.process_ns(pids[0]) or 0, disk.of(pids[0], alone=True)
 
 
 class Usage:
@@ -66,11 +57,12 @@ class Usage:
     def __init__(self, client_pids: Pids, server_pids: Pids, backup_pids: Pids, port: int) -> None:
         """`backup_pids`: of programs that make backups; `port`: of the server on 127.0.0.1, 0: no TCP."""
         sides = {"client": client_pids, "server": server_pids, "backup": backup_pids}
-        self._sides = {name: ProcessUse(pids) for name, pids in sides.items()} | {"controller": OwnUse()}
+        self._sides = {name: ProcessUse(pids) for name, pids in sides.items()}
+        self._sides["controller"] = ProcessUse(lambda: [os.getpid()], own=True)
         self._growth = Growth(port) if port else None
 
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
-        """By side what its processes used, and what the connections carried (None: no TCP)."""
+        """What the processes of each side used, and what the connections carried (None: no TCP)."""
         used = {name: found for name, side in self._sides.items() if (found := side.since())}
         bytes_ = self._growth.since() if self._growth else None
         return used, ConnectionsSecond(*bytes_) if bytes_ else None

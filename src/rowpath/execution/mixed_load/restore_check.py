@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rowpath.engines.base import BackedUp, Backup, Instance
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger, check_between
-from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload, select_whole
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import BackupCheck
-from rowpath.model.workload import Phase, PhaseName, Table
+from rowpath.model.workload import PhaseName, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.expected_scan import whole_table
@@ -26,15 +26,7 @@ class Restored:
 
     ok: bool
     reason: str = ""
-    tables: int = 0  # loaded ones, the ledger included
-    rows: int = 0
-    writes: int = 0  # acknowledged when the backup began
-    lost: int = 0
-    doubled: int = 0
-
-    def checked(self) -> BackupCheck:
-        """As the journal has it."""
-        return BackupCheck(self.tables, self.rows, self.writes, self.lost, self.doubled)
+    checked: BackupCheck = field(default_factory=BackupCheck)
 
 
 def counting(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> tuple[PreparedWorkload, PreparedPhase] | None:
@@ -90,18 +82,18 @@ def _read(
     folder: Path,
 ) -> Restored:
     found = counting(planned, works)
-    ledger = found[1].phase.after if found else ""
-    tables = rows = 0
+    checked = BackupCheck()
     for name, table in _unwritten(planned, works):
-        tables, rows = tables + 1, rows + table.rows
+        checked.tables, checked.rows = checked.tables + 1, checked.rows + table.rows
         digest, expected = digest_of(worker, name, table), whole_table(table, table.columns).digest(1, table.rows)
         if digest != expected:
-            return Restored(False, f"{name} has digest {digest}, expected {expected}", tables, rows)
+            return Restored(False, f"{name} has digest {digest}, expected {expected}", checked)
     if found is None:
-        return Restored(True, "", tables, rows)
+        return Restored(True, "", checked)
     seen = check_between(worker, *found, before, after, folder)
-    reason = f"{ledger}: {seen.reason}" if seen.reason else ""
-    return Restored(seen.ok, reason, tables + 1, rows + seen.rows, seen.writes, seen.lost, seen.doubled)
+    checked.tables, checked.rows = checked.tables + 1, checked.rows + seen.rows
+    checked.writes, checked.lost, checked.doubled = seen.writes, seen.lost, seen.doubled
+    return Restored(seen.ok, f"{found[1].phase.after}: {seen.reason}" if seen.reason else "", checked)
 
 
 def _unwritten(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> Iterator[tuple[str, Table]]:
@@ -111,15 +103,8 @@ def _unwritten(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> Iter
         yield from ((name, table) for name, table in prepared_workload.loaded_tables().items() if name not in written)
 
 
-def whole(name: str, table: Table) -> PreparedPhase:
-    """A select of every row and column of a loaded table, for a check outside every measurement."""
-    query = f"SELECT {', '.join(column.name for column in table.columns)} FROM {name}"
-    phase = Phase(f"whole.{name}", "query", query, table=name, scan=True)
-    return PreparedPhase(phase.name, phase, query, table.columns, (), None, 0, (), table.columns, table.primary_key)
-
-
 def digest_of(worker: Worker, name: str, table: Table) -> str:
     """The digest of a whole table, read through the runner. Errors: RunnerFailure."""
-    work = whole(name, table)
+    work = select_whole(f"whole.{name}", name, table)
     worker.prepare(work)
     return worker.verify(work, 0, 1, max_rows=table.rows + 1).digest

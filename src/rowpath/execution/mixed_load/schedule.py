@@ -8,7 +8,6 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.path_runner import PathRunner
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
-from rowpath.journal.records import SetEndRecord, SetRecord
 from rowpath.planning.plan import block_order
 from rowpath.runners.process import RunnerFailure
 
@@ -22,7 +21,6 @@ class MixedLoadSchedule:
     def __init__(self, context: RunContext, renewal: Renewal, done: Set[tuple[int, int]]) -> None:
         """`done`: (path number, set) pairs that are not repeated."""
         self.context = context
-        self.journal = context.journal
         self.renewal = renewal
         self.done = done
 
@@ -45,13 +43,10 @@ class MixedLoadSchedule:
         self.renewal.renew([planned], first=set_number == 0)
         if not context.runnable(planned):
             return
-        self.journal.write(SetRecord(set_number, position, [planned.path.id]))
-        context.note_noise(set_number, position, "before")
-        try:
-            measure(PathRunner(context, self.renewal, set_number, planned))
-        except RunnerFailure as failure:
-            context.fail(set_number, planned, "", failure)
-        except RowpathError as error:  # of the engine; a full disk ends the run
-            context.fail(set_number, planned, "", RunnerFailure("connect", error.message))
-        context.note_noise(set_number, position, "after")
-        self.journal.write(SetEndRecord(set_number, position))
+        with context.one_set(set_number, position, [planned]):
+            try:
+                measure(PathRunner(context, self.renewal, set_number, planned))
+            except RunnerFailure as failure:
+                context.fail(set_number, planned, "", failure)
+            except RowpathError as error:  # of the engine; a full disk ends the run
+                context.fail(set_number, planned, "", RunnerFailure("connect", error.message))

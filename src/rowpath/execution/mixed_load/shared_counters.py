@@ -1,6 +1,6 @@
-"""The shared counters: shared memory in which every client of every group writes down each operation before the next.
+"""The shared counters: shared memory in which every client of every group records each operation before the next.
 
-The layout is part of the runner protocol (runners/PROTOCOL.md, `groups`).
+The layout is part of the runner protocol (runners/PROTOCOL.md, `client-groups`).
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ import contextlib
 import mmap
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rowpath.model.histogram import COUNTS, Counts
+from rowpath.runners.protocol import GroupSpec
 
 WORD = 8
 CONTROL_BYTES = 64  # two words used: a cache line of its own
@@ -57,6 +58,15 @@ class Snapshot:
     latency: Counts
     lateness: Counts
 
+    def since(self, before: Snapshot | None) -> Snapshot:
+        """The same with what was added since an earlier one (None: since the begin) in every sum."""
+        if before is None:
+            return self
+        sums = ("operations", "failed", "rows", "arrivals", "service_ns", "latency_ns")
+        histograms = ("service", "latency", "lateness")
+        added = {name: getattr(self, name) - getattr(before, name) for name in (*sums, *histograms)}
+        return replace(self, **added)
+
 
 class SharedCounters:
     """Memory shared with the runners of one stage; gone when closed. It has no name in any file system."""
@@ -77,8 +87,23 @@ class SharedCounters:
 
     @property
     def file(self) -> str:
-        """What a runner maps; there while this process lives and the shared counters is open."""
+        """The file that a runner maps; it is there while this process lives and the shared counters are open."""
         return f"/proc/{os.getpid()}/fd/{self._file}"
+
+    def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
+        """The group as a runner gets it, closed loop; `first_client`: the first of the runner's clients that is its."""
+        place = self.places[name]
+        return GroupSpec(
+            name=name,
+            phase=phase,
+            first_client=first_client,
+            clients=place.clients,
+            pacing="closed",
+            control=place.control,
+            slots=place.slots,
+            slot_bytes=place.slot_bytes,
+            acknowledged=place.acknowledged,
+        )
 
     def begin(self, name: str, at_ns: int) -> None:
         """Let a group's clients begin at that instant of CLOCK_MONOTONIC."""
@@ -89,11 +114,11 @@ class SharedCounters:
         self._words[self.places[name].control // WORD + 1] = at_ns
 
     def states(self, name: str) -> list[int]:
-        """The clients' states: cheap enough to be asked often."""
+        """The clients' states: cheap enough to be read often."""
         return [int(self._slot(self.places[name], client)[0]) for client in range(self.places[name].clients)]
 
     def spans(self, name: str) -> list[tuple[int, int]]:
-        """Of each client when the operation under way began (0: none is) and when its last ended (0: none has)."""
+        """When each client's operation under way began (0: none is) and when its last ended (0: none has)."""
         slots = (self._slot(self.places[name], client) for client in range(self.places[name].clients))
         return [(int(slot[4]), int(slot[11])) for slot in slots]
 
@@ -127,7 +152,7 @@ class SharedCounters:
         )
 
     def acknowledged(self, name: str) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """By parameter row: operations acknowledged, and operations whose outcome no one knows (failed, under way).
+        """Operations acknowledged, and operations without a known outcome (failed, under way), by parameter row.
 
         Of clients at work an operation that ends meanwhile may be in both, none that began before is in neither.
         """

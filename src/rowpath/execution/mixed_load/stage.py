@@ -44,7 +44,7 @@ class Outcome:
 
 @dataclass
 class Stage:
-    """Runs once. `second` and `done` tell of it (a warm-up tells no one); `zero_ns`: when the run began."""
+    """Runs once. `second` gets each interval (None: a warm-up); `zero_ns`: when the run began."""
 
     table: StageTable
     members: Sequence[Member]
@@ -55,12 +55,12 @@ class Stage:
     timeout_s: float
     usage: Usage | None = None
     second: Callable[[SecondRecord, GroupsSecond], None] | None = None
-    enough: Enough | None = None  # asked at every look: the stage ends when it says so
+    enough: Enough | None = None  # called at every look: the stage ends when it is true
     look_ns: int = S
     outcome: Outcome = field(default_factory=Outcome)
 
     def run(self) -> Outcome:
-        """From the clients' readiness to the totals. Errors: RunnerFailure before anything began.
+        """Run from the clients' readiness to the totals. Errors: RunnerFailure before anything began.
 
         An interruption ends the groups, keeps what they did in `outcome` and goes on as what it is.
         """
@@ -84,7 +84,8 @@ class Stage:
         specs = []
         for member in self.members:
             table = member.table
-            spec = self._spec(member.name, member.work.name, self.processes.seats[member.name].first_client)
+            seat = self.processes.seats[member.name]
+            spec = self.shared_counters.spec(member.name, member.work.name, seat.first_client)
             spec.clients, spec.pacing, spec.rate_per_s, spec.seed = (
                 member.clients,
                 table.pacing,
@@ -93,34 +94,20 @@ class Stage:
             )
             spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
-            specs.append((self.processes.seats[member.name].process, spec))
+            specs.append((seat.process, spec))
         for each in repetitions:
             if each.backup.statement:
                 seat = self.processes.seats[each.group]
-                spec = self._spec(each.name, each.name, seat.first_client + each.number - 1)
+                spec = self.shared_counters.spec(each.name, each.name, seat.first_client + each.number - 1)
                 spec.operations = 1
                 specs.append((seat.process, spec))
         return specs
-
-    def _spec(self, name: str, phase: str, first_client: int) -> GroupSpec:
-        place = self.shared_counters.places[name]
-        return GroupSpec(
-            name=name,
-            phase=phase,
-            first_client=first_client,
-            clients=1,
-            pacing="closed",
-            control=place.control,
-            slots=place.slots,
-            slot_bytes=place.slot_bytes,
-            acknowledged=place.acknowledged,
-        )
 
     def _begin(self) -> None:
         now_ns = time.monotonic_ns()
         self.begin_ns = now_ns + LEAD_NS
         self.end_ns = self.begin_ns + round(self.table.seconds * S)
-        self._begun: dict[str, int] = {}  # by group: when its clients were told to begin
+        self._begun: dict[str, int] = {}  # by group: when its clients are to begin
         self._done: dict[str, int] = {}
         self._ended = False
         self._last: dict[str, Snapshot] = {}
@@ -222,7 +209,7 @@ class Stage:
                 action.give_up("its client process exited")
         if self._unfinished():
             return False
-        # Before the end a backup may still be to come, as long as there is anybody left to be slowed down by it.
+        # Before the end a backup may still be to come, as long as a process is left that it could slow down.
         alive = any(worker.runner.alive() for worker in self.processes.workers)
         return not alive or time.monotonic_ns() >= self.end_ns or all(action.ended_ns for action in self.actions)
 
@@ -232,11 +219,11 @@ class Stage:
             return
         self.end_ns = min(self.end_ns, time.monotonic_ns())
         for action in self.actions:
-            action.alone(self._path_status)
+            action.end_spans(self._path_status)
         for name in self.shared_counters.places:
             self.shared_counters.end(name, self.end_ns)
         self._ended = True
-        # What was never told to begin begins where nothing begins any more, and so is done.
+        # A group that was never let begin begins now, when nothing begins any more, and so is done.
         begun = {each.name for action in self.actions for each in action.made if each.begun_ns} | set(self._begun)
         for name in self.shared_counters.places:
             if name not in begun:
@@ -265,7 +252,7 @@ class Stage:
         for name in snapshots if self.outcome.killed is None else ():
             self._stalls[name] = max(self._stalls.get(name, 0), stall_ns(self.shared_counters, name, now_ns))
         if self.second is not None and now_ns > self._second_begin_ns:
-            self._tell(now_ns, snapshots)
+            self._report(now_ns, snapshots)
         if self.enough is not None and not self._ended and self.enough(snapshots):
             self._end_now()
         self._last, self._second_begin_ns = snapshots, now_ns
@@ -283,7 +270,7 @@ class Stage:
         if abs(self._next_look_ns - self.end_ns) < self.look_ns // 2:  # the last operations end a little after it
             self._next_look_ns = self.end_ns + self.look_ns
 
-    def _tell(self, now_ns: int, snapshots: dict[str, Snapshot]) -> None:
+    def _report(self, now_ns: int, snapshots: dict[str, Snapshot]) -> None:
         assert self.second is not None
         ns = now_ns - self._second_begin_ns
         at_work = [
@@ -313,7 +300,7 @@ class Stage:
         self.second(record, second)
 
     def _finish(self, repetitions: list[Repetition], timeout_s: float) -> None:
-        """Totals of every group, from the processes that can still tell and from the shared counters."""
+        """Take the totals of every group, from the processes that still reply and from the shared counters."""
         totals = self.processes.ended(timeout_s)
         now_ns = time.monotonic_ns()
         if self.outcome.cut:

@@ -11,7 +11,7 @@ LOOK_NS = 100_000_000
 
 
 class Warming:
-    """Asked at every look of a warm-up whether it is enough."""
+    """Called at every look of a warm-up: whether it is enough."""
 
     def __init__(self, at_least_s: float) -> None:
         self._least_ns = time.monotonic_ns() + round(at_least_s * 1e9)
@@ -21,10 +21,9 @@ class Warming:
     def __call__(self, now: dict[str, Snapshot]) -> bool:
         """Whether every group has kept one level for some looks; one that did nothing since the last has not."""
         for name, snapshot in now.items():
-            last = self._last.get(name)
-            operations = snapshot.operations - (last.operations if last else 0)
-            spent_ns = snapshot.service_ns - (last.service_ns if last else 0)
-            self._ns.setdefault(name, []).append(spent_ns / operations if operations else float("inf"))
+            done = snapshot.since(self._last.get(name))
+            ns = done.service_ns / done.operations if done.operations else float("inf")
+            self._ns.setdefault(name, []).append(ns)
         self._last = now
         if time.monotonic_ns() < self._least_ns:
             return False

@@ -1,4 +1,4 @@
-"""The collectors, one file per resource; each says by which means a figure was obtained, or why there is none."""
+"""The collectors, one file per resource; each reports by which means a figure was obtained, or why there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of our own TCP connections, asked of the kernel (sock_diag): of no others, and no packet is looked at."""
+"""Bytes of our own TCP connections, from the kernel (sock_diag): of no others, and without looking at packets."""
 
 from __future__ import annotations
 
@@ -33,17 +33,11 @@ _BYTES_AT = 120  # of tcpi_bytes_acked in tcp_info; tcpi_bytes_received follows
 Each = dict[bytes, tuple[int, int]]  # by the kernel's cookie of a connection: bytes to and from the server
 
 
-def bytes_of(port: int) -> tuple[int, int] | None:
-    """Bytes to and from the server on the connections to 127.0.0.1:port that are established now; None: unavailable.
+def of_each(port: int) -> Each | None:
+    """Bytes of each connection to 127.0.0.1:port that is established now; None: unavailable.
 
     Each counts one byte more to the server than was sent: the greeting of TCP.
     """
-    each = of_each(port)
-    return None if each is None else (_sum(each.values(), 0), _sum(each.values(), 1))
-
-
-def of_each(port: int) -> Each | None:
-    """The same of each connection; None: unavailable."""
     found: Each = {}
     try:
         for family in (socket.AF_INET, socket.AF_INET6):
@@ -54,7 +48,7 @@ def of_each(port: int) -> Each | None:
 
 
 class Growth:
-    """Bytes that went over the connections to a port since it was last asked; what ended in between is not seen."""
+    """Bytes that went over the connections to a port since the last call; what ended in between is not seen."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -103,7 +97,7 @@ def _dump(family: int, port: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
 
 
 def _connection(told: bytes, family: int, port: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
-    """The connection that one message tells of, when it is a client's."""
+    """The connection in one message, when it is a client's."""
     identity = told[4 : 4 + _ID_BYTES]
     if identity[2:4] != port.to_bytes(2, "big") or identity[20:36] not in _LOOPBACK[socket.AddressFamily(family)]:
         return

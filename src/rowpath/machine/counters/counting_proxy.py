@@ -61,7 +61,7 @@ class Proxy:
         )
         ready, _, port = self._line(READY_TIMEOUT_S).partition(" ")
         if ready != "ready":
-            self._process.kill()  # one that lives would never end what it says
+            self._process.kill()  # the output of a living one never ends
             said = self._process.stderr.read().decode(errors="replace") if self._process.stderr else ""
             self.stop()
             why = said[-300:].strip() or f"it was not ready after {READY_TIMEOUT_S:g} s"
@@ -129,7 +129,7 @@ class Link:
         self._waiting = {client: b"", server: b""}
         self._counters = counters
         self._asked = False
-        self._silent = True  # so far no one has said anything
+        self._silent = True  # so far neither side has sent anything
         self.watch = Watch("")
 
     def events(self, end: socket.socket) -> int:

@@ -7,11 +7,11 @@ import os
 import time
 from collections.abc import Iterable
 
+from rowpath.machine.counters.noise import NS_PER_TICK
 from rowpath.machine.processes import stat_fields
 
 MEANS = "the process's CPU clock (clock_getcpuclockid, clock_gettime)"
 _CPUCLOCK_SCHED = 2
-_NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def clock_id(pid: int) -> int:
@@ -42,7 +42,7 @@ def total_ns(pids: Iterable[int]) -> int:
 def ended_children_ns(pid: int) -> int:
     """CPU time of the children that a process has seen end, in steps of a clock tick (10 ms)."""
     fields = stat_fields(pid)
-    return (int(fields[13]) + int(fields[14])) * _NS_PER_TICK if fields else 0
+    return (int(fields[13]) + int(fields[14])) * NS_PER_TICK if fields else 0
 
 
 def probe() -> str:

@@ -18,7 +18,7 @@ class Bytes:
 
 
 def of(pid: int, alone: bool = False) -> Bytes | None:
-    """What one process read and wrote; None when it has ended or may not be asked.
+    """What one process read and wrote; None when it has ended or may not be read.
 
     `alone`: its first thread only, without the children that it has seen end.
     """
@@ -31,7 +31,7 @@ def of(pid: int, alone: bool = False) -> Bytes | None:
 
 
 def total(pids: Iterable[int]) -> Bytes | None:
-    """The sum over processes; those that have ended do not count; None when none can be asked."""
+    """The sum over processes; those that have ended do not count; None when none can be read."""
     found = [bytes_ for pid in pids if (bytes_ := of(pid)) is not None]
     if not found:
         return None
@@ -39,7 +39,7 @@ def total(pids: Iterable[int]) -> Bytes | None:
 
 
 def written_bytes(pids: Iterable[int]) -> int | None:
-    """Bytes written by these processes since they began; None when none can be asked."""
+    """Bytes written by these processes since they began; None when none can be read."""
     found = total(pids)
     return found.write_bytes if found else None
 

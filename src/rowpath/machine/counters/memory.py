@@ -24,6 +24,15 @@ class Resident:
     shared: int  # memory shared with other processes: the board
 
 
+def resolution_bytes() -> int:
+    """By how much a figure may be off: each CPU keeps so many pages to itself before the kernel's sum has them.
+
+    percpu_counter_batch of lib/percpu_counter.c, by which Linux counts resident pages since 6.2.
+    """
+    cpus = os.cpu_count() or 1
+    return max(32, 2 * cpus) * cpus * os.sysconf("SC_PAGESIZE")
+
+
 def reset_peak(pid: int) -> bool:
     """Make the peak of a process its present memory; False when that is not allowed."""
     try:

@@ -31,7 +31,7 @@ def read(cpu: int | None = None) -> Noise:
 
 
 def pressure_some_us() -> int | None:
-    """Microseconds in which some task waited for a CPU; None where the kernel does not tell."""
+    """Microseconds in which some task waited for a CPU; None where the kernel does not report it."""
     try:
         line = PRESSURE.read_text().splitlines()[0]
     except OSError:
@@ -40,7 +40,7 @@ def pressure_some_us() -> int | None:
 
 
 def steal_ticks() -> int | None:
-    """Clock ticks that the hypervisor gave to others, all CPUs together; None where the kernel does not tell."""
+    """Clock ticks that the hypervisor gave to others, all CPUs together; None where the kernel does not report it."""
     with open("/proc/stat", "rb") as file:  # noqa: PTH123
         fields = file.readline().split()
     return int(fields[8]) if len(fields) > 8 else None

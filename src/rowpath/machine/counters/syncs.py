@@ -1,4 +1,4 @@
-"""How often a process asked for its writes to be on disk: the counters that a preloaded library keeps in a file."""
+"""How often a process requested its writes to be on disk: counters that a preloaded library keeps in a file."""
 
 from __future__ import annotations
 

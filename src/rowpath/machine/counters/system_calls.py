@@ -22,7 +22,7 @@ from rowpath.machine import processes
 
 MEANS = "perf_event_open on the tracepoint raw_syscalls:sys_enter, all threads of the runner except Java's compilers"
 MEANS_STRACE = "strace -c -f, all threads of the runner's process"
-STRACE_SLACK = 2  # calls between two countings: the call in which strace meets a process is told, or not
+STRACE_SLACK = 2  # calls between two countings: strace counts the call in which it meets a process, or not
 ATTACH_TIMEOUT_S = 10.0
 REST_TIMEOUT_S = 0.03  # for each count: a thread that never rests must not slow the verification pass
 
@@ -161,7 +161,7 @@ def _strace(pid: int, counted: Counted) -> Iterator[None]:
 
 
 def _attached(tracer: processes.Process) -> bool:
-    """Whether strace has said that it attached, after at most ATTACH_TIMEOUT_S."""
+    """Whether strace has reported that it attached, after at most ATTACH_TIMEOUT_S."""
     assert tracer.stderr is not None
     deadline = time.monotonic() + ATTACH_TIMEOUT_S
     said = b""

@@ -1,22 +1,36 @@
-"""How long an experiment of groups would take, and what it consists of, in words."""
+"""How long groups work before they are measured, and how long an experiment of groups would take; its words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowpath.engines import ENGINES
 from rowpath.planning.mixed_load.eligibility import why_left_out
-from rowpath.planning.mixed_load.lead_in import lead_in_s
+from rowpath.runners.manifest import language
 
 if TYPE_CHECKING:
     from rowpath.model.mixed_load import StageTable
     from rowpath.planning.plan import Plan, PlannedPath
 
+LEAD_IN_CAP_S = 1.5  # before each stage, where only its own groups are at work
 BESIDE_S = 1.0  # per stage and path: clients made ready, totals fetched, a little for what is checked afterwards
 BACKUP_S = 4.0  # one of a small database; how large it is no one knows before
 RESTORE_S = 5.0
 RESTORE_ROW_S = 1e-5  # a restored backup is checked, then read row by row
-RECOVER_S = 5.0  # a killed engine started again, and its ledger read; HSQLDB's lock alone takes ten
+RECOVER_S = 5.0  # a killed engine started again, and its ledger read; only HSQLDB's lock takes ten
 MOVE_S = 20.0  # a database made or copied, and every table read at both ends
+
+
+def least_s(planned: PlannedPath, cap_s: float) -> float:
+    """So long at least a path's groups are warmed up."""
+    least = min(cap_s, language(planned.adapter.language).warm_least_s[0])
+    return max(least, ENGINES[planned.path.engine].server_warm_s) if planned.path.served else least
+
+
+def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
+    """So long at least, and at most, the groups of a stage are at work before it: compilers look at them again."""
+    cap_s = min(cap_s, LEAD_IN_CAP_S)
+    return min(cap_s, language(planned.adapter.language).warm_least_s[1]), cap_s
 
 
 def stages_of(plan: Plan, planned: PlannedPath) -> tuple[StageTable, ...]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import shlex
 import shutil
 import subprocess
@@ -13,14 +11,14 @@ from pathlib import Path
 
 from msgspec import structs
 
-from rowpath.errors import EnvironmentMissing, InternalError
-from rowpath.machine import postgresql_programs, processes
-from rowpath.machine.directories import build_dir, data_dir, made_whole
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import postgresql_programs
+from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, family_folders, source_file
-from rowpath.runners.toolchains import c_compiler, cobol, ecpg, odbc
+from rowpath.runners.toolchains import c_compiler, cobol, compiling, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file
 
 # A newer compiler's new warnings must not stop a user: `make check` is where they are errors.
@@ -28,7 +26,6 @@ FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
 # A driver's library must not take a function of ours for its own of the same name (libmariadbd has a my_open, too).
 HIDDEN = "-fvisibility=hidden"
 REMEDY = "apt-get install gcc libc6-dev"
-COMPILE_TIMEOUT_S = 300
 _compiler = c_compiler.words
 
 
@@ -65,13 +62,13 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
         fetched = postgresql_programs.availability_tls()
         if not fetched.ok:
             return Availability(False, what, fetched.reason, fetched.remedy)
-    for library, package in adapter.build.get("libraries", {}).items():
-        if library_file(library) is None:
-            return Availability(False, what, f"the library {library} is missing", f"apt-get install {package}")
-    for header, package in adapter.build.get("headers", {}).items():
-        if not has_header(header):
-            return Availability(False, what, f"the header {header} is missing", f"apt-get install {package}")
-    missing = odbc.problem(adapter, version) or ecpg.problem(adapter) or cobol.problem(adapter)
+    missing = (
+        compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
+        or compiling.lacking("header", adapter.build.get("headers", {}), has_header)
+        or odbc.problem(adapter, version)
+        or ecpg.problem(adapter)
+        or cobol.problem(adapter)
+    )
     return Availability(False, what, *missing) if missing else Availability(True, what)
 
 
@@ -100,8 +97,8 @@ def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     included: list[str] = []
     if adapter.build.get("libpq"):
         included, linked = _libpq(version)
-    included += [f"-I{_source('core')}", *adapter.build.get("compile", ()), *odbc.compiling(adapter, version)]
-    included += ecpg.compiling(adapter)
+    included += [f"-I{_source('core')}", *adapter.build.get("compile", ()), *odbc.definition(adapter, version)]
+    included += ecpg.definition(adapter)
     source = source_file(adapter)
     if adapter.build.get("ecpg"):
         source = _precompiled(source, statement)
@@ -116,10 +113,7 @@ def _precompiled(source: Path, statement: str) -> Path:
     """Embedded SQL as C, made when no such is in the cache."""
     inputs = sorted([source, *source.parent.glob("*.h")])
     target = build_dir("c") / f"{source.stem}-{statement}-{_key(inputs, [])}.c"
-    if not target.is_file():
-        with made_whole(target) as made:
-            ecpg.precompile(source, made, statement)
-    return target
+    return compiling.made_once(target, lambda made: ecpg.precompile(source, made, statement))
 
 
 def _cobol(adapter: Adapter) -> list[Path]:
@@ -127,10 +121,8 @@ def _cobol(adapter: Adapter) -> list[Path]:
     objects = []
     for source in (source_file(adapter, name) for name in adapter.build.get("cobol", ())):
         key = _key([source, *sorted(source.parent.glob("*.cpy"))], [*cobol.COMMAND, cobol.version()])
-        objects.append(build_dir("c") / f"{source.stem}-{key}.o")
-        if not objects[-1].is_file():
-            with made_whole(objects[-1]) as made:
-                cobol.compile_to(made, source)
+        target = build_dir("c") / f"{source.stem}-{key}.o"
+        objects.append(compiling.made_once(target, functools.partial(cobol.compile_to, source)))
     return objects
 
 
@@ -149,22 +141,15 @@ def echo_command(
     sleeps `stall_ns` before each `stall_every`-th one.
     """
     program = _built("echo", [_source("tools/echo.c")], [], [], core=False)
-    arguments = [
-        str(program),
-        "--burn-ns",
-        str(burn_ns),
-        "--stall-ns",
-        str(stall_ns),
-        "--stall-every",
-        str(stall_every),
-    ]
-    if unix is not None:
-        arguments += ["--unix", str(unix)]
-    if tcp is not None:
-        arguments += ["--tcp", str(tcp)]
-    if cpu is not None:
-        arguments += ["--cpu", str(cpu)]
-    return tuple(arguments)
+    options = {
+        "--burn-ns": burn_ns,
+        "--stall-ns": stall_ns,
+        "--stall-every": stall_every,
+        "--unix": unix,
+        "--tcp": tcp,
+        "--cpu": cpu,
+    }
+    return str(program), *(word for name, value in options.items() if value is not None for word in (name, str(value)))
 
 
 def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
@@ -188,7 +173,7 @@ def codec_trial() -> Path:
 
 @functools.cache
 def _compiler_version(compiler: tuple[str, ...]) -> str:
-    """What the compiler says about itself, for the build's key. EnvironmentMissing when it cannot be started."""
+    """What the compiler prints about itself, for the build's key. EnvironmentMissing when it cannot be started."""
     try:
         return subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError) as error:
@@ -227,65 +212,48 @@ def driver_libraries(adapter: Adapter, version: str) -> list[Path]:
 
 
 def _pg_config(prefix: Path, question: str) -> Path:
-    try:
-        said = subprocess.run(
-            [prefix / "bin" / "pg_config", question], capture_output=True, text=True, check=True, timeout=30
-        ).stdout
-    except (OSError, subprocess.SubprocessError) as error:
-        raise EnvironmentMissing(f"{prefix}/bin/pg_config: {error}", "apt-get install libpq-dev") from error
-    return Path(said.strip())
+    program = str(prefix / "bin" / "pg_config")
+    return Path(compiling.run([program, question], f"{program} failed", "apt-get install libpq-dev").strip())
 
 
 def _key(inputs: Sequence[Path], arguments: Sequence[str]) -> str:
-    """What a build depends on: its files' contents, its arguments, the compiler's version."""
-    digest = hashlib.sha256()
-    for file in inputs:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    digest.update(json.dumps([*arguments, *_compiler(), _compiler_version(tuple(_compiler()))]).encode())
-    return digest.hexdigest()[:16]
+    return compiling.key(inputs, [*arguments, *_compiler(), _compiler_version(tuple(_compiler()))])
 
 
-def _built(name: str, sources: list[Path], compiling: list[str], linking: list[str], *, core: bool = True) -> Path:
+def _built(name: str, sources: list[Path], included: list[str], linked: list[str], *, core: bool = True) -> Path:
     """A program or library of that name, compiled when no build of these very inputs is in the cache."""
     inputs = sorted({*sources, *(file for source in sources for file in source.parent.glob("*.h"))})
     cores = sorted(_source("core").glob("*.[ch]")) if core else []
-    target = build_dir("c") / f"{name}-{_key([*inputs, *cores], [*FLAGS, *compiling, *linking])}"
-    if not target.is_file():
+    target = build_dir("c") / f"{name}-{_key([*inputs, *cores], [*FLAGS, *included, *linked])}"
+
+    def link(made: Path) -> None:
         archive = [str(_core())] if core else []
-        with made_whole(target) as made:
-            _compile([*compiling, *map(str, sources), *archive, *linking, "-pthread", "-o", str(made)], name)
-    return target
+        _compile([*included, *map(str, sources), *archive, *linked, "-pthread", "-o", str(made)], name)
+
+    return compiling.made_once(target, link)
 
 
 def _core() -> Path:
     """The core as a static library: everything but families and adapters."""
     sources = sorted(_source("core").glob("*.c"))
     target = build_dir("c") / f"libcore-{_key(sorted(_source('core').glob('*.[ch]')), FLAGS)}.a"
-    if target.is_file():
-        return target
-    with made_whole(target) as made:
+
+    def archive(made: Path) -> None:
         objects = [made.with_name(f"{source.stem}.o") for source in sources]
         for source, compiled in zip(sources, objects, strict=True):
             _compile(["-c", str(source), "-o", str(compiled)], source.name)
-        _run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library")
-    return target
+        compiling.run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library is not made", REMEDY)
+
+    return compiling.made_once(target, archive)
 
 
 def _compile(arguments: list[str], what: str) -> None:
     flags = shlex.quote(" ".join(FLAGS))
-    _run([*_compiler(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], what)
-
-
-def _run(command: list[str], what: str) -> None:
-    try:
-        done = processes.run(command, timeout_s=COMPILE_TIMEOUT_S)
-    except OSError as error:
-        raise EnvironmentMissing(f"{command[0]} does not start: {error}", REMEDY) from error
-    if done.returncode != 0:
-        said = "\n".join(done.stderr.strip().splitlines()[:20])
-        raise InternalError(f"{what} does not compile:\n{said}", f"try: {shlex.join(command)}")
+    compiling.run(
+        [*_compiler(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], f"{what} does not compile", REMEDY
+    )
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:
-    """What the Debian package of the driver's library says, else the library itself."""
+    """What the Debian package of the driver's library has, else the library itself."""
     return facts_of_files(driver_libraries(adapter, version), version)

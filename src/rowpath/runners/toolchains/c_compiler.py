@@ -6,7 +6,6 @@ import functools
 import os
 import shlex
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -24,13 +23,9 @@ def library_file(name: str) -> Path | None:
     return Path(found).resolve() if Path(found).is_absolute() else None
 
 
-def has_header(name: str, arguments: Sequence[str] = ()) -> bool:
-    """Whether it finds this header, with these arguments of its own."""
-    return _has_header(name, tuple(arguments))
-
-
 @functools.cache
-def _has_header(name: str, arguments: tuple[str, ...]) -> bool:
-    command = [*words(), *arguments, "-E", "-x", "c", "-", "-o", os.devnull]
+def has_header(name: str) -> bool:
+    """Whether it finds this header."""
+    command = [*words(), "-E", "-x", "c", "-", "-o", os.devnull]
     program = f"#include <{name}>\n".encode()
     return subprocess.run(command, input=program, capture_output=True, check=False, timeout=30).returncode == 0

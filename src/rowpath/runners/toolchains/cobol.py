@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import functools
-import shlex
 import shutil
 from pathlib import Path
 
-from rowpath.errors import EnvironmentMissing, InternalError
-from rowpath.machine import processes
 from rowpath.runners.manifest import Adapter
+from rowpath.runners.toolchains import compiling
 
 COMMAND = ("cobc", "-c", "-free", "-O2")
 REMEDY = "apt-get install gnucobol3"
-TIMEOUT_S = 120
 
 
 def problem(adapter: Adapter) -> tuple[str, str] | None:
@@ -25,21 +22,12 @@ def problem(adapter: Adapter) -> tuple[str, str] | None:
 
 @functools.cache
 def version() -> str:
-    """What the compiler says about itself. EnvironmentMissing when it cannot be started."""
-    return _said([COMMAND[0], "--version"], "its version")
+    """What the compiler prints about itself. EnvironmentMissing when it cannot be started."""
+    return compiling.run([COMMAND[0], "--version"], f"{COMMAND[0]} prints no version", REMEDY)
 
 
-def compile_to(made: Path, source: Path) -> None:
+def compile_to(source: Path, made: Path) -> None:
     """Compile one subprogram; what it copies stands beside it. InternalError when it does not compile."""
-    _said([*COMMAND, f"-I{source.parent}", "-o", str(made), str(source)], source.name)
-
-
-def _said(command: list[str], what: str) -> str:
-    try:
-        done = processes.run(command, timeout_s=TIMEOUT_S)
-    except OSError as error:
-        raise EnvironmentMissing(f"{command[0]} does not start: {error}", REMEDY) from error
-    if done.returncode:
-        said = "\n".join(done.stderr.strip().splitlines()[:20])
-        raise InternalError(f"{what} does not compile:\n{said}", f"try: {shlex.join(command)}")
-    return done.stdout
+    compiling.run(
+        [*COMMAND, f"-I{source.parent}", "-o", str(made), str(source)], f"{source.name} does not compile", REMEDY
+    )

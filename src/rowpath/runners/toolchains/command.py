@@ -1,4 +1,4 @@
-"""A language of which the manifest's header says all: the command that builds its runner and the one that starts it."""
+"""A language that its manifest's header describes whole: a command that builds its runner, one that starts it."""
 
 from __future__ import annotations
 

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 import shutil
 import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-from rowpath.errors import EnvironmentMissing, InternalError, UsageError
+from rowpath.errors import EnvironmentMissing
 from rowpath.machine import processes
-from rowpath.machine.directories import build_dir, data_dir, made_whole
+from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, source_file
+from rowpath.runners.toolchains import compiling, odbc
 
 COMPILER, RUNTIME = "mcs", "mono"
+sources_of = functools.partial(compiling.sources_of, "csharp")
 PACKAGES = {COMPILER: "mono-mcs", RUNTIME: "mono-runtime"}
 # Of the class library, what the core is compiled with, and the package that has each.
 ASSEMBLIES = {"System.Core": "libmono-system-core4.0-cil", "System.Data": "libmono-system-data4.0-cil"}
 FLAGS = ("-optimize+", "-warn:4")
-COMPILE_TIMEOUT_S = 300
 LIBRARY_FOLDERS = (f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}", "/usr/local/lib", "/usr/lib64", "/usr/lib")
 # Without the setting Mono leaves a file in /dev/shm behind when it is killed.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "MONO_DISABLE_SHARED_AREA": "1"}
@@ -32,20 +32,13 @@ ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "MONO_DISABLE_SHARED_AREA": "1"
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter can be built and run here; quick, builds nothing."""
     what = f"C# adapter {adapter.driver} on Mono {mono_version() or '?'}"
-    problem = _tools_problem()
-    if problem is not None:
-        return Availability(False, what, *problem)
-    for assembly, package in (ASSEMBLIES | adapter.build.get("assemblies", {})).items():
-        if assembly_file(assembly) is None:
-            return Availability(False, what, f"the assembly {assembly} is missing", f"apt-get install {package}")
-    for library, package in adapter.build.get("libraries", {}).items():
-        if library_file(library) is None:
-            return Availability(False, what, f"the library {library} is missing", f"apt-get install {package}")
-    if "odbc" in adapter.build and _odbc_driver(adapter, version) is None:
-        named = version if version.startswith("/") else adapter.build["odbc"]["file"]
-        remedy = f"apt-get install {adapter.build['odbc']['package']}"
-        return Availability(False, what, f"the ODBC driver {named} is missing", remedy)
-    return Availability(True, what)
+    missing = (
+        _tools_problem()
+        or compiling.lacking("assembly", ASSEMBLIES | adapter.build.get("assemblies", {}), assembly_file)
+        or compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
+        or odbc.problem(adapter, version, library_file)
+    )
+    return Availability(False, what, *missing) if missing else Availability(True, what)
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
@@ -61,7 +54,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
     environment = dict(ENVIRONMENT)
     if "odbc" in adapter.build:
-        environment["ROWPATH_ODBC_DRIVER"] = str(_odbc_driver(adapter, version))
+        environment["ROWPATH_ODBC_DRIVER"] = str(odbc.driver_file(adapter, version, library_file))
     arguments = (RUNTIME, str(program(adapter)), "--adapter", adapter.driver, "--class", adapter.build["class_name"])
     return Command(arguments, environment)
 
@@ -73,39 +66,23 @@ def program(adapter: Adapter) -> Path:
     return compiled(adapter.driver, [*sources_of("core"), *families, *own], adapter.build.get("assemblies", ()))
 
 
-def sources_of(folder: str) -> list[Path]:
-    """The sources of a folder of the runner; UsageError for a folder without any."""
-    found = sorted((data_dir() / "runners" / "csharp" / folder).glob("*.cs"))
-    if not found:
-        raise UsageError(f"no sources in runners/csharp/{folder}", "correct `families` in adapters.toml")
-    return found
-
-
 def compiled(name: str, sources: list[Path], assemblies: Iterable[str] = (), main: str = "Rowpath.Program") -> Path:
     """A program of these sources, in the cache under a hash over everything that it depends on."""
     arguments = [*FLAGS, f"-main:{main}", f"-r:{','.join([*ASSEMBLIES, *assemblies])}"]
-    content = hashlib.sha256(" ".join([mono_version(), *arguments]).encode())
-    for source in sources:
-        content.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    target = build_dir("csharp") / f"{name}-{content.hexdigest()[:16]}.exe"
-    if target.is_file():
-        return target
-    problem = _tools_problem()
-    if problem is not None:
-        raise EnvironmentMissing(*problem)
-    with made_whole(target) as made:
-        done = processes.run(
-            [COMPILER, *arguments, f"-out:{made}", *sources], timeout_s=COMPILE_TIMEOUT_S, environment=ENVIRONMENT
-        )
-        if done.returncode != 0:
-            said = "\n".join((done.stdout + done.stderr).strip().splitlines()[:20])
-            raise InternalError(f"{name} does not compile:\n{said}", "sh runners/csharp/check.sh")
-    return target
+
+    def compile_to(made: Path) -> None:
+        if problem := _tools_problem():
+            raise EnvironmentMissing(*problem)
+        command = [COMPILER, *arguments, f"-out:{made}", *map(str, sources)]
+        compiling.run(command, f"{name} does not compile", f"apt-get install {PACKAGES[COMPILER]}", ENVIRONMENT)
+
+    target = build_dir("csharp") / f"{name}-{compiling.key(sources, [mono_version(), *arguments])}.exe"
+    return compiling.made_once(target, compile_to)
 
 
 def driver_files(adapter: Adapter, version: str) -> list[Path]:
     """The files that are the driver, those that are there; fetches nothing."""
-    found = [_odbc_driver(adapter, version) if "odbc" in adapter.build else None]
+    found = [odbc.driver_file(adapter, version, library_file) if "odbc" in adapter.build else None]
     found += [assembly_file(name) for name in adapter.build.get("assemblies", {})]
     return [file for file in found if file is not None]
 
@@ -133,13 +110,6 @@ def mono_version() -> str:
     return found.group(1) if found else ""
 
 
-def _odbc_driver(adapter: Adapter, version: str) -> Path | None:
-    """The ODBC driver: the file that the version names, else the one of `build.odbc`; None when it is not there."""
-    if version.startswith("/"):
-        return Path(version) if Path(version).is_file() else None
-    return library_file(adapter.build["odbc"]["file"])
-
-
 def _tools_problem() -> tuple[str, str] | None:
     missing = [tool for tool in (RUNTIME, COMPILER) if shutil.which(tool) is None]
     if not missing:
@@ -149,5 +119,5 @@ def _tools_problem() -> tuple[str, str] | None:
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:
-    """What the Debian package of the driver's assembly or library says, else the file itself."""
+    """What the Debian package of the driver's assembly or library has, else the file itself."""
     return facts_of_files(driver_files(adapter, version), version)

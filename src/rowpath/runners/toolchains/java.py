@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
 import re
 import shutil
@@ -13,14 +12,14 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from rowpath.errors import EnvironmentMissing, InternalError, UsageError
-from rowpath.machine import maven, maven_artefacts, processes
-from rowpath.machine.directories import build_dir, data_dir
+from rowpath.errors import EnvironmentMissing, UsageError
+from rowpath.machine import maven, maven_artefacts
+from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts
 from rowpath.runners.manifest import Adapter, Command, source_file
-from rowpath.runners.toolchains import jvm, maven_facts
+from rowpath.runners.toolchains import compiling, jvm, maven_facts
 
 OLDEST = 17
 LEFTOVER_AGE_S = 24 * 3600
@@ -30,7 +29,6 @@ TOOLS = (
     "com.fasterxml.jackson.core:jackson-core:2.18.2",
     "com.fasterxml.jackson.jr:jackson-jr-objects:2.18.2",
 )
-COMPILE_TIMEOUT_S = 300
 COMPILER_OPTIONS = ("--release", str(OLDEST), "-g", "-nowarn", "-proc:none", "-encoding", "UTF-8")
 JVM_OPTIONS = (
     "-XX:+UseSerialGC",
@@ -45,6 +43,7 @@ JVM_OPTIONS = (
     "-Duser.country=US",
     "-Dfile.encoding=UTF-8",
 )
+_sources = functools.partial(compiling.sources_of, "java")
 # What is compiled together: name, sources, class path.
 _Unit = tuple[str, list[Path], list[Path]]
 # Java cannot move its stdout aside itself: replies go to descriptor 3, whatever else writes to 1 lands on stderr.
@@ -78,7 +77,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Fetch and compile what these adapters and paths need and what is not up to date.
 
-    Errors: EnvironmentMissing without a JDK, Maven or what comes on request alone, InternalError when a source does
+    Errors: EnvironmentMissing without a JDK, Maven or what comes only on request, InternalError when a source does
     not compile.
     """
     problem = _problem()
@@ -106,8 +105,8 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     needed = (path.deployment, path.get("transport"))
     drivers = _driver_jars(adapter, version, needed)
     options = [*JVM_OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={_joined([tools, *fetch(TOOLS)])}"]
-    if adapter.driver == "derby" and path.embedded and path.durability == "none":
-        options.append("-Dderby.system.durability=test")
+    if path.embedded:
+        options += adapter.build.get("embedded_options", {}).get(path.durability, ())
     java = java_command()
     if jvm.needs_virtual(path):
         java = jvm.install(_major(), java)
@@ -218,20 +217,10 @@ def _units(adapter: Adapter, version: str) -> list[_Unit]:
     return units
 
 
-def _sources(folder: str) -> list[Path]:
-    """The sources of a folder of the runner."""
-    found = sorted((data_dir() / "runners" / "java" / folder).glob("*.java"))
-    if not found:
-        raise UsageError(f"no sources in runners/java/{folder}", "correct `families` in adapters.toml")
-    return found
-
-
 def _output(name: str, sources: list[Path], libraries: list[Path]) -> Path:
     """Where these sources' classes are, named by a hash over everything that they depend on."""
-    content = hashlib.sha256(" ".join([_java_version(), *COMPILER_OPTIONS, *map(str, libraries)]).encode())
-    for source in sources:
-        content.update(source.name.encode() + b"\0" + source.read_bytes())
-    return build_dir("java") / f"{name}-{content.hexdigest()[:16]}"
+    words = [_java_version(), *COMPILER_OPTIONS, *map(str, libraries)]
+    return build_dir("java") / f"{name}-{compiling.key(sources, words)}"
 
 
 def _compile(name: str, sources: list[Path], libraries: list[Path]) -> Path:
@@ -242,9 +231,7 @@ def _compile(name: str, sources: list[Path], libraries: list[Path]) -> Path:
     with tempfile.TemporaryDirectory(dir=build_dir("java")) as scratch:
         classes = Path(scratch) / "classes"
         arguments = [str(javac), *COMPILER_OPTIONS, "-cp", _joined(libraries), "-d", str(classes), *map(str, sources)]
-        done = processes.run(arguments, timeout_s=COMPILE_TIMEOUT_S, environment={"LC_ALL": "C.UTF-8"})
-        if done.returncode != 0:
-            raise InternalError(f"{name} does not compile: {done.stderr.strip()}", "sh runners/java/check.sh")
+        compiling.run(arguments, f"{name} does not compile", INSTALL, {"LC_ALL": "C.UTF-8"})
         try:
             classes.rename(output)
         except OSError:

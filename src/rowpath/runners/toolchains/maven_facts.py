@@ -16,7 +16,7 @@ _POM = "{*}"  # some POMs name the namespace, some do not
 
 
 def facts_of(artefacts: list[str]) -> Facts:
-    """Of a driver by its Maven coordinates, the driver itself first."""
+    """What is known of a driver by its Maven coordinates, the driver itself first."""
     if maven.missing(artefacts):
         return Facts(reason=NOT_FETCHED)
     jar = maven.jar(artefacts[0])

@@ -112,7 +112,7 @@ def _has(module: str) -> bool:
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Make the environments that these adapters need; silent when they are there. EnvironmentMissing when pip fails.
 
-    A driver that cannot be compiled stops no other: it is said, and `command` refuses it.
+    A driver that cannot be compiled stops no other: a warning names it, and `command` refuses it.
     """
     for adapter, version in adapters:
         environment = _environment(adapter, version)
@@ -147,7 +147,7 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
         pinned = _locked(_lock(adapter))[str(adapter.build["requirement"])]
         driver = [own] if own else [*checked, _written(environment / "driver.lock", [pinned])]
         try:
-            # pip keeps what it compiled by the source alone: another library's build would be taken for this one's.
+            # pip keeps what it compiled only by the source: another library's build would be taken for this one's.
             _install(pip, ["--no-build-isolation", "--no-cache-dir", *driver], ":none:", python_compiled.flags(adapter))
         except EnvironmentMissing as error:
             log.warning("skipped %s: %s", adapter.driver, error.message)
@@ -201,7 +201,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:
-    """What the distribution's metadata says."""
+    """What the distribution's metadata has."""
     program = interpreter(adapter, version)
     if program is None:
         return Facts(reason=NOT_FETCHED)

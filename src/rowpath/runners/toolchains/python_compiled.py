@@ -17,7 +17,7 @@ LOCK = "compiled.lock"
 
 
 def is_compiled(adapter: Adapter) -> bool:
-    """Whether its manifest says `compiled_with`: the program that knows where its C library is."""
+    """Whether its manifest names `compiled_with`: the program that knows where its C library is."""
     return "compiled_with" in adapter.build
 
 

@@ -10,11 +10,9 @@ from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Backup, Instance, LoadingCost, Place
-from rowpath.engines.duckdb import backup as duckdb_backup
+from rowpath.engines.base import Backup, LoadingCost, Place
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.probe_facts import FileLayout, ProbeFacts, Syntax
-from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -22,14 +20,15 @@ from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
 
 
-class DuckDb(SqlDialect):
+class DuckDb(backups.BackupWays):
     """The kind of engine: DuckDB, always embedded. Durability full: each commit syncs its log; none: fsync_mode=NONE.
 
-    A connection says so itself: the setting `fsync_mode` is the process's, not the file's.
+    Each connection sets it: `fsync_mode` is a setting of the process, not of the file.
     """
 
     name = "duckdb"
     title = "DuckDB"
+    ways = ("copy",)
     order = 14
     deployments: tuple[str, ...] = ("embedded",)
     types = {
@@ -51,6 +50,7 @@ class DuckDb(SqlDialect):
         "array": "{integer}[]",
     }
     identity_words = "DEFAULT nextval('{table}_{column}')"
+    slow_query = "SELECT count(*) FROM range(10000000) AS a, range(10000000) AS b WHERE a.range * b.range % 7 = 3"
     loading = LoadingCost(0, 0.6, 50e6)
     probe = ProbeFacts(
         schemes=("duckdb",),
@@ -91,25 +91,12 @@ class DuckDb(SqlDialect):
         """The log goes into the file."""
         return ["CHECKPOINT"]
 
-    def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """Its copy into another database."""
-        return (duckdb_backup.WAY,)
 
-    def backup_availability(self, way: str) -> Availability:
-        """Whether it can run here: it needs no program."""
-        return self.availability() if way == duckdb_backup.WAY else backups.unknown("DuckDB", way)
-
-    @override
-    def slow_query(self) -> str:
-        return "SELECT count(*) FROM range(10000000) AS a, range(10000000) AS b WHERE a.range * b.range % 7 = 3"
-
-
-class DuckdbFile(EmbeddedDatabase):
+class DuckdbFile(EmbeddedDatabase[DuckDb]):
     """One loaded database file and the copies of it that paths work on."""
 
-    def __init__(self, engine: DuckDb, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, "loaded.duckdb", "rowpath.duckdb")
-        self._engine = engine
+    loaded_name = "loaded.duckdb"
+    copy_name = "rowpath.duckdb"
 
     @override
     def check(self) -> bool:
@@ -125,18 +112,24 @@ class DuckdbFile(EmbeddedDatabase):
         private_directories.sync(self._database)
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
-        """Statements of the path's own client. Errors: EnvironmentMissing."""
-        backups.require(self._engine.backup_availability(way))
-        return duckdb_backup.backup(self._copy(path), folder)
+        """Its copy into another database, attached beside it, in one transaction. Errors: EnvironmentMissing."""
+        self._engine.backup_availability(way).require()
+        database = self._copy(path)
+        kept = backups.place_in(folder) / database.name
+        attached = f"kept_{kept.parent.name.rpartition('-')[2]}"  # several may be ready at once
+        return Backup(
+            way,
+            kept,
+            f"COPY FROM DATABASE {database.stem} TO {attached}",
+            before=(f"ATTACH {backups.literal(kept)} AS {attached}",),
+            afterwards=(f"CHECKPOINT {attached}", f"DETACH {attached}"),
+        )
 
-    def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A copy of the file that it kept, opened once. Errors: RowpathError."""
-        instance = DuckdbFile(self._engine, self.durability, Place(folder, folder, ()))
-        with backups.restoring(backup, instance):
-            shutil.copyfile(backup.kept, instance.restored_copy())
-            with instance._opened():
-                pass
-        return backups.passing(instance)
+    @override
+    def _restore(self, kept: Path, database: Path) -> None:
+        shutil.copyfile(kept, database)
+        with self._opened():
+            pass
 
     def _opened(self) -> contextlib.AbstractContextManager[Runner]:
         options = {

@@ -1,0 +1,64 @@
+"""What toolchains that compile have in common: sources, what is missing, how a build is named, one step of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rowpath.errors import EnvironmentMissing, InternalError, UsageError
+from rowpath.machine import processes
+from rowpath.machine.directories import data_dir, made_whole
+from rowpath.runners.manifest import language
+
+TIMEOUT_S = 300
+PRINTED_LINES = 20  # of a compiler's output that an error shows
+
+
+def sources_of(language_name: str, folder: str) -> list[Path]:
+    """The sources of a folder of that language's runner; UsageError for a folder without any."""
+    suffix = language(language_name).source_suffix
+    found = sorted((data_dir() / "runners" / language_name / folder).glob(f"*{suffix}"))
+    if not found:
+        raise UsageError(f"no sources in runners/{language_name}/{folder}", "correct `families` in adapters.toml")
+    return found
+
+
+def lacking(kind: str, packages: Mapping[str, str], find: Callable[[str], object]) -> tuple[str, str] | None:
+    """The first of these (name → Debian package) that `find` does not find, and the command that would bring it."""
+    missing = next((name for name in packages if not find(name)), None)
+    return None if missing is None else (f"the {kind} {missing} is missing", f"apt-get install {packages[missing]}")
+
+
+def key(files: Iterable[Path], words: Sequence[str]) -> str:
+    """What a build is named by: its files' contents, and the words that decide about it (arguments, versions)."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    digest.update(json.dumps(words).encode())
+    return digest.hexdigest()[:16]
+
+
+def made_once(target: Path, make: Callable[[Path], object]) -> Path:
+    """The file in the cache; when it is not there, what `make` writes, whole or not at all."""
+    if not target.is_file():
+        with made_whole(target) as made:
+            make(made)
+    return target
+
+
+def run(command: Sequence[str], failed: str, remedy: str, environment: Mapping[str, str] = {}) -> str:
+    """One step of a build; what it prints. `failed`: the error's text where it fails.
+
+    Errors: EnvironmentMissing with `remedy` when it cannot be started, InternalError when it fails.
+    """
+    try:
+        done = processes.run(command, timeout_s=TIMEOUT_S, environment=environment)
+    except OSError as error:
+        raise EnvironmentMissing(f"{command[0]} does not start: {error}", remedy) from error
+    if done.returncode:
+        printed = "\n".join((done.stdout + done.stderr).strip().splitlines()[:PRINTED_LINES])
+        raise InternalError(f"{failed}:\n{printed}", f"try: {shlex.join(command)}")
+    return done.stdout
