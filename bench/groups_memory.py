@@ -89,9 +89,9 @@ def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]]) ->
 def figures(directory: Path, how: str) -> Iterator[Figure]:
     """Those of a run directory. RowpathError where a path was not measured to its end."""
     journal = reader.read(directory)
-    runs = {one.asked.path_id: one for one in stage_runs(journal)}
+    runs = {one.record.path_id: one for one in stage_runs(journal)}
     for path_id, path in journal.paths.items():
-        if path_id not in runs or len(runs[path_id].seconds) < runs[path_id].asked.seconds / 2:
+        if path_id not in runs or len(runs[path_id].seconds) < runs[path_id].record.seconds / 2:
             raise RowpathError(f"{path.name} was not at work for its time: {directory}")
         for process, held in held_by(runs[path_id]).items():
             barred = process != "client" or path.name != MONITORS or bool(how)
@@ -103,7 +103,7 @@ def held_by(run: StageRun) -> dict[str, Held]:
     told: dict[str, list[tuple[float, ProcessSecond]]] = {}
     for second in run.seconds:
         for name, process in second.processes.items():
-            told.setdefault(name, []).append(((second.at_ns - run.asked.at_ns) / 1e9, process))
+            told.setdefault(name, []).append(((second.at_ns - run.record.at_ns) / 1e9, process))
     return {
         name: Held(
             np.array([at_s for at_s, _process in seconds]),
@@ -115,9 +115,9 @@ def held_by(run: StageRun) -> dict[str, Held]:
 
 def figure(name: str, held: Held, run: StageRun, barred: bool) -> Figure:
     """Met when the process no longer grows; not asked of a stage that was shorter than the bar's."""
-    minutes = [float(minute) for minute in MINUTES if minute * 60 <= run.asked.seconds] or [run.asked.seconds / 60]
+    minutes = [float(minute) for minute in MINUTES if minute * 60 <= run.record.seconds] or [run.record.seconds / 60]
     last, growth = held.bytes_[-1], held.growth()
-    grown_mib = float(growth.sum()) * run.asked.seconds / 2 / MIB
+    grown_mib = float(growth.sum()) * run.record.seconds / 2 / MIB
     bar_mib = max(BAR_MIB, BAR_SHARE * float(last.sum()) / MIB)
     value = (
         f"{', '.join(f'{held.at_minute(minute) / MIB:.1f}' for minute in minutes)} MiB after"
@@ -128,7 +128,7 @@ def figure(name: str, held: Held, run: StageRun, barred: bool) -> Figure:
     if not barred:
         return Figure(f"memory, {name}", value, "none: HotSpot's monitors", None)
     bar = f"grows by at most {bar_mib:.1f} MiB in the second half of {SECONDS / 60:g} min"
-    return Figure(f"memory, {name}", value, bar, grown_mib <= bar_mib if run.asked.seconds >= SECONDS else None)
+    return Figure(f"memory, {name}", value, bar, grown_mib <= bar_mib if run.record.seconds >= SECONDS else None)
 
 
 def of_kinds(values: NDArray[np.float64], form: str) -> str:

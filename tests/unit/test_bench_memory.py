@@ -62,7 +62,7 @@ def figures(*arguments: Any, how: str = "", **options: Any) -> dict[str, Figure]
 
 def test_bytes_at_each_minute_and_their_growth_by_kind(tmp_path: Path) -> None:
     journal = reader.read(written(tmp_path, {"memory_bytes": 2.0, "shared_bytes": 0.5}))
-    run = next(one for one in stage_runs(journal) if one.asked.path_id == PATHS[1].path_id)
+    run = next(one for one in stage_runs(journal) if one.record.path_id == PATHS[1].path_id)
     client = groups_memory.held_by(run)["client"]
     assert [client.at_minute(minute) / MIB for minute in (0.5, 1, 3, 5, 10)] == pytest.approx(
         [103, 110, 110, 110, 122.5]

@@ -2,7 +2,7 @@
 
 import numpy
 
-from rowpath.analysis.statistics.holm import holm
+from rowpath.analysis.statistics.grouping import holm
 
 
 def test_by_hand() -> None:

@@ -1,4 +1,4 @@
-"""From a run directory to everything that the reports show: the journal alone is read."""
+"""From a run directory to everything that the reports show: only the journal is read."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:
 
 
 def _dropped(record: DroppedRecord) -> Dropped:
-    coordinates = {key: value for key, value in record.coordinates.items() if key != "label"}
-    path = AccessPath.of(coordinates, record.coordinates.get("label", ""))
+    coordinates = dict(record.coordinates)
+    label = coordinates.pop("label", "")
+    path = AccessPath.of(coordinates, label)
     statuses: dict[str, Status] = {"failed": "failed", "wrong": "wrong"}
     return Dropped(path, record.reason, record.remedy, statuses.get(record.status, "unsupported"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
 
 from rowpath.analysis import metrics
@@ -47,24 +46,13 @@ def _sizes(evidence: Evidence, what: str, family: dict[int, Cell]) -> BlockSizes
     first = next(iter(family.values()))
     kind = what.partition("=")[2]
     words = [word for word in first.path.name.split(" ") if not word.startswith(f"{kind}:")]
-    return BlockSizes(
-        first.workload,
-        first.phase,
-        REGIME,
-        " ".join(words),
-        what,
-        sizes,
-        enough=_enough(sizes),
-    )
+    return BlockSizes(first.workload, first.phase, REGIME, " ".join(words), what, sizes, _enough(sizes))
 
 
 def _size(evidence: Evidence, size: int, cell: Cell, best: Cell) -> BlockSize:
-    interval = evidence.cells.interval(cell, best) if cell is not best else None
-    against = Against(interval.ratio, interval.ratio_low, interval.ratio_high) if interval else None
-    where = cell.path.path_id, cell.workload, cell.phase
-    memory = metrics.of_phases(evidence).get(where, {}).get("client_peak_memory")
-    peak = statistics.median(statistics.median(each) for each in memory.values()) if memory else None
-    return BlockSize(size, cell.path.name, cell.median or 0.0, Against(1.0) if cell is best else against, peak)
+    against = Against(1.0) if cell is best else evidence.against(cell, best)
+    peak = metrics.middle(metrics.of_phase(evidence, cell).get("client_peak_memory"))
+    return BlockSize(size, cell.path.name, cell.median or 0.0, against, peak)
 
 
 def _enough(sizes: tuple[BlockSize, ...]) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
 
 from rowpath import text
@@ -13,6 +12,7 @@ from rowpath.analysis.findings.wording import words
 from rowpath.analysis.model import Against, Retrieval, RetrievalPath
 from rowpath.analysis.verdict import shares
 from rowpath.model.base import Regime
+from rowpath.model.grouping import grouped
 from rowpath.model.path import fetch_form
 
 DRAIN = "drain"
@@ -31,11 +31,9 @@ def retrievals(evidence: Evidence) -> tuple[Retrieval, ...]:
     """One per whole-table phase, engine and conditions, of runs with a floor or with an aggregate of the same table."""
     found = []
     for where in _phases(evidence):
-        groups: dict[tuple[str, ...], list[Cell]] = {}
-        for cell in evidence.sound():
-            if cell.key[1:] == where and cell.path.coordinates.get("engine") != "null":
-                groups.setdefault(tuple(cell.path.coordinates.get(key, "none") for key in ALIKE), []).append(cell)
-        found += [_retrieval(evidence, where, cells) for cells in groups.values()]
+        cells = (cell for cell in evidence.sound() if cell.key[1:] == where and not cell.is_null)
+        alike = grouped(cells, lambda cell: tuple(cell.path.coordinates.get(key, "none") for key in ALIKE))
+        found += [_retrieval(evidence, where, together) for together in alike.values()]
     return tuple(each for each in found if each.paths)
 
 
@@ -58,30 +56,33 @@ def is_floor(cell: Cell) -> bool:
 
 def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
     """The phases that compute one row over the whole of the table that this one reads."""
-    run = evidence.journal.run
-    defined = run.phase(workload, phase)
-    return [
-        each.name
-        for each in (run.workloads[workload].phases if defined is not None else ())
-        if each.truth == "aggregate" and defined and each.table == defined.table and each.parameters is None
-    ]
+    defined = evidence.journal.run.phase(workload, phase)
+    if defined is None:
+        return []
+    aggregates = (each for each in evidence.journal.run.workloads[workload].phases if each.truth == "aggregate")
+    return [each.name for each in aggregates if each.table == defined.table and each.parameters is None]
 
 
 def _retrieval(evidence: Evidence, where: Where, cells: list[Cell]) -> Retrieval:
     split = cells[0].path.coordinates.get("placement") == "split"
     floors = sorted(filter(is_floor, cells), key=lambda cell: (_polls(cell) != split, cell.median or 0.0))
-    contenders = sorted((cell for cell in cells if not is_floor(cell)), key=lambda cell: (_order(cell), cell.median))
+    order = list(FORMS.values())
+    contenders = sorted(
+        (cell for cell in cells if not is_floor(cell)), key=lambda cell: (order.index(form(cell)), cell.median)
+    )
     coordinates = cells[0].path.coordinates
     aggregate = _aggregate(evidence, where, coordinates)
     drain = floors[0] if floors else None
-    said = [f"{key}={coordinates[key]}" for key in ALIKE[3:] if coordinates.get(key, "none") not in ("none", "off")]
+    conditions = [
+        f"{key}={coordinates[key]}" for key in ALIKE[3:] if coordinates.get(key, "none") not in ("none", "off")
+    ]
     deployment = coordinates.get("deployment", "none")
     rows = max((metrics.rows_each(cell) for cell in contenders), default=0.0)
     return Retrieval(
         *where,
         engine=coordinates.get("engine", ""),
         deployment=deployment,
-        conditions=", ".join(said),
+        conditions=", ".join(conditions),
         rows=rows,
         paths=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in contenders),
         floors=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in floors),
@@ -101,10 +102,6 @@ def form(cell: Cell) -> str:
     return FORMS.get(fetch_form(cell.path.coordinates), "rows")
 
 
-def _order(cell: Cell) -> int:
-    return list(FORMS.values()).index(form(cell))
-
-
 def _aggregate(evidence: Evidence, where: Where, like: dict[str, str]) -> Cell | None:
     """The fastest aggregate of the table on the same engine, however it was reached."""
     names = _aggregates(evidence, *where[:2])
@@ -119,9 +116,7 @@ def _aggregate(evidence: Evidence, where: Where, like: dict[str, str]) -> Cell |
 
 
 def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | None, rows: float) -> RetrievalPath:
-    told = metrics.of_cell(cell)
-    where = cell.path.path_id, cell.workload, cell.phase
-    memory = metrics.of_phases(evidence).get(where, {}).get("client_peak_memory")
+    found = metrics.of_cell(cell)
     both = shares(cell)
     cost = cell.median or 0.0
     return RetrievalPath(
@@ -129,65 +124,46 @@ def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | 
         form=form(cell),
         cost_ns=cost,
         rows_per_s=rows * 1e9 / cost if rows and cost else None,
-        to_drain=_against(evidence, cell, drain) if drain is not cell else Against(1.0),
-        to_aggregate=_against(evidence, cell, aggregate),
-        client_cpu_ns=_per_row(told, "client_cpu", rows),
-        server_cpu_ns=_per_row(told, "server_cpu", rows),
+        to_drain=evidence.against(cell, drain) if drain is not cell else Against(1.0),
+        to_aggregate=evidence.against(cell, aggregate),
+        client_cpu_ns=metrics.per_row(found.get("client_cpu"), rows),
+        server_cpu_ns=metrics.per_row(found.get("server_cpu"), rows),
         waiting=max(0.0, 1 - both[0]) if both else None,
-        first_row_ns=_middle(told.get("first_row")),
-        client_peak_bytes=_middle(memory),
+        first_row_ns=metrics.middle(found.get("first_row")),
+        client_peak_bytes=metrics.middle(metrics.of_phase(evidence, cell).get("client_peak_memory")),
         bytes_per_row=_bytes(evidence, cell, drain, rows),
     )
 
 
-def _against(evidence: Evidence, cell: Cell, other: Cell | None) -> Against | None:
-    interval = evidence.cells.interval(cell, other) if other is not None else None
-    return Against(interval.ratio, interval.ratio_low, interval.ratio_high) if interval else None
-
-
-def _middle(values: metrics.Values | None) -> float | None:
-    return statistics.median(statistics.median(each) for each in values.values()) if values else None
-
-
-def _per_row(told: dict[str, metrics.Values], metric: str, rows: float) -> float | None:
-    middle = _middle(told.get(metric))
-    return middle / rows if middle is not None and rows else None
-
-
 def _bytes(evidence: Evidence, cell: Cell, drain: Cell | None, rows: float) -> float | None:
     """On the wire, as the proxy counted; of a file its own, as its raw read took them."""
-    each = metrics.exact(evidence, (cell.path.path_id, cell.workload, cell.phase)).get("bytes_received")
-    if each is None and drain is not None and cell.path.coordinates.get("deployment") != "server":
-        each = _middle(metrics.of_cell(drain).get("bytes_drained"))
-    return each / rows if each and rows else None
+    received = evidence.per_operation(cell, "bytes_received")
+    if received is None and drain is not None and not cell.served:
+        received = metrics.middle(metrics.of_cell(drain).get("bytes_drained"))
+    return received / rows if received and rows else None
 
 
 def sentences(found: tuple[Retrieval, ...]) -> Iterator[str]:
     """Per engine, of the largest table: the fastest of each form, where its time goes, what the database's work is."""
-    largest = {
-        workload: max(each.rows for each in found if each.workload == workload) for workload in _workloads(found)
-    }
+    by_workload = grouped(found, lambda each: each.workload)
+    largest = {workload: max(each.rows for each in every) for workload, every in by_workload.items()}
     chosen = [each for each in found if each.rows == largest[each.workload]]
-    yield from map(_told, chosen)
+    yield from map(_sentence, chosen)
     for workload in largest:
         yield from _side_by_side([each for each in chosen if each.workload == workload])
 
 
-def _workloads(found: tuple[Retrieval, ...]) -> list[str]:
-    return list(dict.fromkeys(each.workload for each in found))
-
-
-def _told(each: Retrieval) -> str:
+def _sentence(each: Retrieval) -> str:
     best: dict[str, RetrievalPath] = {}
     for path in each.paths:
         best.setdefault(path.form, path)
-    where = f"{each.workload}.{each.phase} out of {each.engine} ({each.regime}{', ' if each.conditions else ''}"
-    where = f"{where}{each.conditions})"
+    conditions = ", ".join(filter(None, (each.regime, each.conditions)))
+    where = f"{each.workload}.{each.phase} out of {each.engine} ({conditions})"
     named = [
         f"by {kind} {path.name} is the fastest, {text.duration(path.cost_ns)}{_distance(path, each)}"
         for kind, path in best.items()
     ]
-    told = [f"{where}: {words(named)}."]
+    sentences = [f"{where}: {words(named)}."]
     first = next(iter(best.values()))
     parts = []
     for side, cpu in (("server", first.server_cpu_ns), ("client", first.client_cpu_ns)):
@@ -196,15 +172,15 @@ def _told(each: Retrieval) -> str:
     if first.waiting is not None:
         parts.append(f"waiting {text.share(first.waiting)}")
     if parts:
-        told.append(f"{first.name}: {words(parts)}{_both(first, each)}.")
+        sentences.append(f"{first.name}: {words(parts)}{_both(first, each)}.")
     if each.aggregate_ns and first.to_aggregate:
         took = f"One row of sums over the same table takes {text.duration(each.aggregate_ns)} ({each.aggregate})"
         ratio = first.to_aggregate.ratio
         if ratio > 1:
-            told.append(f"{took}: {text.share(1 - 1 / ratio)} of the retrieval is not the engine's reading.")
+            sentences.append(f"{took}: {text.share(1 - 1 / ratio)} of the retrieval is not the engine's reading.")
         else:
-            told.append(f"{took}, as long as retrieving all rows.")
-    return " ".join(told)
+            sentences.append(f"{took}, as long as retrieving all rows.")
+    return " ".join(sentences)
 
 
 def _both(path: RetrievalPath, each: Retrieval) -> str:
@@ -225,6 +201,5 @@ def _side_by_side(chosen: list[Retrieval]) -> Iterator[str]:
     """The aggregates of all engines and files beside each other."""
     known = {each.engine: (each.aggregate_ns, each.aggregate) for each in chosen if each.aggregate_ns}
     if len(known) > 1:
-        listed = sorted(known.values())
-        listed_words = words(f"{name} {text.duration(ns)}" for ns, name in listed)
-        yield f"{chosen[0].workload}.{chosen[0].phase}, one row of sums over the whole table: {listed_words}."
+        listed = words(f"{name} {text.duration(ns)}" for ns, name in sorted(known.values()))
+        yield f"{chosen[0].workload}.{chosen[0].phase}, one row of sums over the whole table: {listed}."

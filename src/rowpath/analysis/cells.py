@@ -11,7 +11,7 @@ from functools import cached_property
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
 from rowpath.analysis.statistics.ratios import ENOUGH, log_ratios
 from rowpath.journal.reader import Records
-from rowpath.journal.records import PathRecord, PrepareRecord, SampleRecord, SetRecord
+from rowpath.journal.records import PathRecord, PrepareRecord, SampleRecord
 
 CellKey = tuple[str, str, str, str]  # path id, workload, phase, regime
 Costs = dict[int, dict[int, float]]  # ns per operation by set and round
@@ -34,12 +34,22 @@ class Cell:
         """(path id, workload, phase, regime)."""
         return self.path.path_id, self.workload, self.phase, self.regime
 
+    @property
+    def is_null(self) -> bool:
+        """Whether the path reaches no engine: its cell is a floor."""
+        return self.path.coordinates.get("engine") == "null"
+
+    @property
+    def served(self) -> bool:
+        """Whether a server takes part."""
+        return self.path.coordinates.get("deployment") == "server"
+
     @cached_property
     def used(self) -> dict[int, dict[int, SampleRecord]]:
         """The samples that figures are made of: undisturbed ones where they suffice, else all of a set's."""
         clean: dict[int, dict[int, SampleRecord]] = {}
         for number, rounds in self.attempts.items():
-            quiet = {turn: _first_quiet(tries) for turn, tries in rounds.items()}
+            quiet = {turn: next((one for one in tries if not one.disturbed), None) for turn, tries in rounds.items()}
             clean[number] = {turn: sample for turn, sample in quiet.items() if sample is not None}
         single = all(len(rounds) == 1 for rounds in self.attempts.values())
         if single and sum(1 for rounds in clean.values() if rounds) >= SETS_FOR_CLAIMS:
@@ -108,10 +118,6 @@ class Cell:
                 yield from tries
 
 
-def _first_quiet(tries: list[SampleRecord]) -> SampleRecord | None:
-    return next((sample for sample in tries if not sample.disturbed), None)
-
-
 @dataclass(frozen=True)
 class Compared:
     """ln(cost a / cost b), and whether the two met only through anchors."""
@@ -128,7 +134,7 @@ class Cells:
         self.cells: dict[CellKey, Cell] = {}
         self._compared: dict[tuple[CellKey, CellKey], Compared | None] = {}
         self._anchors = list(dict.fromkeys(path for record in journal.sets.values() for path in record.anchors))
-        self._groups = _groups(list(journal.sets.values()))
+        self.batches = len({record.batch for record in journal.sets.values()})  # that the comparison was split into
         for sample in journal.all(SampleRecord):
             path = journal.paths.get(sample.path_id)
             if path is None:
@@ -176,10 +182,9 @@ class Cells:
     def _through_anchors(self, a: Cell, b: Cell) -> Compared | None:
         """ln(a / anchor) of a's sets minus ln(b / anchor) of b's sets, the anchors of both weighing the same."""
         anchors = [(one, other) for path in self._anchors for one, other in self._anchor_cells(path, a, b)]
-        real = [pair for pair in anchors if pair[0].path.coordinates.get("engine") != "null"]
-        chosen = real or anchors
-        sides = [_against(a, [pair[0] for pair in chosen]), _against(b, [pair[1] for pair in chosen])]
-        one, other = (student(side, self.confidence) for side in sides)
+        chosen = [pair for pair in anchors if not pair[0].is_null] or anchors
+        one = student(_against(a, [pair[0] for pair in chosen]), self.confidence)
+        other = student(_against(b, [pair[1] for pair in chosen]), self.confidence)
         if one is None or other is None:
             return None
         return Compared(difference(one, other, self.confidence), through_anchor=True)
@@ -190,8 +195,7 @@ class Cells:
         if same[0] is not None and same[1] is not None:
             return [(same[0], same[1])]
         steady = next((cell for key, cell in self.cells.items() if key[0] == path and key[3] == "steady"), None)
-        is_null = steady is not None and steady.path.coordinates.get("engine") == "null"
-        return [(steady, steady)] if steady is not None and is_null else []
+        return [(steady, steady)] if steady is not None and steady.is_null else []
 
     def phases(self) -> list[tuple[str, str, str]]:
         """(workload, phase, regime) as they first appeared, cold before steady."""
@@ -200,18 +204,9 @@ class Cells:
         found = {key[1:] for key in self.cells if key[3] != "warm"}
         return sorted(found, key=lambda item: (seen.index((item[0], item[1])), order.get(item[2], 3)))
 
-    @property
-    def groups(self) -> int:
-        """In how many groups of sets the comparison was split."""
-        return self._groups
-
 
 def _against(cell: Cell, anchors: list[Cell]) -> list[float]:
     """Per set: ln(cell / anchor), the mean over the anchors present in it."""
     ratios = [log_ratios(cell.costs, anchor.costs, cell.key[1:] == anchor.key[1:]) for anchor in anchors]
     numbers = sorted({number for ratio in ratios for number in ratio})
     return [statistics.fmean([ratio[number] for ratio in ratios if number in ratio]) for number in numbers]
-
-
-def _groups(sets: list[SetRecord]) -> int:
-    return len({record.batch for record in sets})

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from dataclasses import dataclass
 
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Coefficient, CostModel, Predicted
-from rowpath.analysis.statistics.intervals import student
+from rowpath.analysis.statistics.intervals import mean_with_ends
 
 TERMS = ("operation", "row", "value", "byte")
 LEAST_SHAPES = 6
@@ -18,7 +17,7 @@ REGIME = "steady"
 
 @dataclass(frozen=True)
 class Shape:
-    """What one operation of a phase delivers; bytes are those of its values alone, a lower bound in any encoding."""
+    """What one operation of a phase delivers; bytes are only those of its values, a lower bound in any encoding."""
 
     phase: str
     rows: float
@@ -32,30 +31,29 @@ class Shape:
 
 
 def cost_models(evidence: Evidence) -> tuple[CostModel, ...]:
-    """One model per path that was measured in enough shapes; empty when the experiment asks for none.
+    """One model per path that was measured in enough shapes; empty when the experiment requests none.
 
     The shapes are the journal's: of a journal of schema version 1, which has none, nothing is modelled.
     """
-    asked = evidence.journal.run.experiment.model
-    known = evidence.journal.run.workloads.get(asked.workload) if asked else None
-    if asked is None or known is None:
+    wanted = evidence.journal.run.experiment.model
+    known = evidence.journal.run.workloads.get(wanted.workload) if wanted else None
+    if wanted is None or known is None:
         return ()
     found = []
     for path_id, path in evidence.journal.paths.items():
         cells: dict[str, Cell] = {}
         shapes: dict[str, Shape] = {}
         for phase in known.phases:
-            where = path_id, asked.workload, phase.name
-            cell, counted = evidence.cells.get(*where, REGIME), evidence.counted.get(where)
-            sound = cell is not None and cell.costs and evidence.path_statuses.of(*where).status == "ok"
-            if cell is not None and sound and counted is not None and counted.shape is not None:
+            where = path_id, wanted.workload, phase.name
+            cell, counted = evidence.sound_cell(*where, REGIME), evidence.counted.get(where)
+            if cell is not None and counted is not None and counted.shape is not None:
                 cells[phase.name] = cell
                 shape = counted.shape
                 shapes[phase.name] = Shape(phase.name, shape.rows, shape.values, shape.payload_bytes)
-        held_out = tuple(phase for phase in asked.held_out if phase in cells)
+        held_out = tuple(phase for phase in wanted.held_out if phase in cells)
         fitted = [shapes[phase] for phase in cells if phase not in held_out]
         if len(fitted) >= LEAST_SHAPES:
-            found.append(_model(path.name, asked.workload, cells, fitted, shapes, held_out))
+            found.append(_model(path.name, wanted.workload, cells, fitted, shapes, held_out))
     return tuple(found)
 
 
@@ -74,7 +72,7 @@ def fit(shapes: list[Shape], costs_ns: list[float]) -> tuple[float, ...]:
 
 
 def predicted_ns(coefficients: tuple[float, ...], shape: Shape) -> float:
-    """What the model says of a shape."""
+    """Time of one operation of this shape by the model, in ns."""
     return sum(each * term for each, term in zip(coefficients, shape.terms, strict=True))
 
 
@@ -93,8 +91,8 @@ def _model(
     worst = max(ratios, key=lambda phase: abs(ratios[phase] - 1))
     predictions = []
     for phase in held_out:
-        measured, said = _median(cells[phase]), predicted_ns(mean, shapes[phase])
-        predictions.append(Predicted(phase, measured, said, said / measured))
+        measured, predicted = _median(cells[phase]), predicted_ns(mean, shapes[phase])
+        predictions.append(Predicted(phase, measured, predicted, predicted / measured))
     operation, row, value, byte = (coefficient(list(values)) for values in zip(*by_set, strict=True))
     return CostModel(name, workload, operation, row, value, byte, len(sets), worst, ratios[worst], tuple(predictions))
 
@@ -105,8 +103,5 @@ def _median(cell: Cell) -> float:
 
 def coefficient(values: list[float]) -> Coefficient:
     """The mean over the sets with its interval; not `known` where it may as well be 0."""
-    interval = student(values)
-    mean = statistics.fmean(values)
-    told = interval is not None and math.isfinite(interval.low)  # one set has no interval
-    low, high = (interval.low, interval.high) if interval and told else (None, None)
+    mean, low, high = mean_with_ends(values)
     return Coefficient(mean, low, high, known=mean > 0 and (low is None or low > 0))

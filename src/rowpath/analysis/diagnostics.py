@@ -12,6 +12,10 @@ from rowpath.analysis.findings.noise import unfiltered_ratios
 from rowpath.analysis.floors import floor_name, floors
 from rowpath.journal.records import LinkRecord, NoiseRecord, SampleRecord, VerifyRecord, WarmRecord
 
+NOISE = ("set", "when", "pressure_some_us", "steal_ticks", "spin_gap_max_ns", "spin_gap_share")
+BLOCKS = ("first_block_ns_per_operation", "last_block_ns_per_operation")
+WARM_UP = ("workload", "phase", "operations", "ns", "shape", *BLOCKS)
+
 
 def trust(evidence: Evidence) -> dict[str, Any]:
     """`order`, `digests`, `disturbed`, `unfiltered`, `noise`, `floors`, `links`, `warm_up`, `methods`, `intervals`,
@@ -28,15 +32,18 @@ def trust(evidence: Evidence) -> dict[str, Any]:
             "share": disturbed / len(samples) if samples else 0.0,
         },
         "unfiltered": [asdict(each) for each in unfiltered_ratios(evidence)],
-        "noise": [_noise(record) for record in evidence.journal.all(NoiseRecord)],
+        "noise": [_fields(record, *NOISE) for record in evidence.journal.all(NoiseRecord)],
         "floors": _floors(evidence),
         "links": [_link(record) for record in evidence.journal.links.values()],
-        "warm_up": [_warm_up(evidence, record) for record in evidence.journal.all(WarmRecord)],
+        "warm_up": [
+            {"set": record.set, "name": evidence.name(record.path_id)} | _fields(record, *WARM_UP)
+            for record in evidence.journal.all(WarmRecord)
+        ],
         "methods": evidence.journal.run.methods,
         "intervals": {
             "confidence": evidence.cells.confidence,
             "stopped": "on width" if stops_on_width(evidence.journal) else "after a fixed number of sets",
-            "groups_of_sets": evidence.cells.groups,
+            "groups_of_sets": evidence.cells.batches,
         },
         "journal": {
             "outcome": evidence.journal.outcome or "the journal has no end record",
@@ -102,8 +109,7 @@ def _repeated(evidence: Evidence) -> int:
     return sum(len(tries) - 1 for tries in rounds)
 
 
-def _noise(record: NoiseRecord) -> dict[str, Any]:
-    names = ("set", "when", "pressure_some_us", "steal_ticks", "spin_gap_max_ns", "spin_gap_share")
+def _fields(record: NoiseRecord | WarmRecord, *names: str) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 
@@ -114,17 +120,3 @@ def _floors(evidence: Evidence) -> dict[str, str]:
         if name not in least or (floor.median or 0) < (least[name].median or 0):
             least[name] = floor
     return {name: text.duration(floor.median) for name, floor in least.items()}
-
-
-def _warm_up(evidence: Evidence, record: WarmRecord) -> dict[str, Any]:
-    return {
-        "set": record.set,
-        "name": evidence.name(record.path_id),
-        "workload": record.workload,
-        "phase": record.phase,
-        "operations": record.operations,
-        "ns": record.ns,
-        "shape": record.shape,
-        "first_block_ns_per_operation": record.first_block_ns_per_operation,
-        "last_block_ns_per_operation": record.last_block_ns_per_operation,
-    }

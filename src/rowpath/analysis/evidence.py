@@ -1,4 +1,4 @@
-"""Everything that was worked out of a journal, for the rules and sentences that are derived from it."""
+"""Everything that was derived from a journal, for the rules and sentences that use it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rowpath.analysis.cells import Cell, Cells
 from rowpath.analysis.floors import AgainstFloor, against_floor
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.mixed_load.values import GroupValues
-from rowpath.analysis.model import RankedPath, Ranking
+from rowpath.analysis.model import Against, RankedPath, Ranking
 from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH
 from rowpath.journal.reader import Records
@@ -21,14 +21,14 @@ from rowpath.model.workload import Phase
 
 @dataclass
 class Evidence:
-    """A run's journal with its cells, path_statuses and (once made) rankings and what its groups did."""
+    """A run's journal with its cells, path statuses and, once made, its rankings and what its groups did."""
 
     directory: Path
     journal: Records
     cells: Cells
     path_statuses: PathStatuses
     counted: dict[tuple[str, str, str], CountedRecord]
-    together: tuple[str, ...] = ()  # coordinates that part no comparison although they would
+    together: tuple[str, ...] = ()  # coordinates that split no comparison although they would
     rankings: tuple[Ranking, ...] = ()
     mixed_load: MixedLoadReport | None = None  # of groups at work at once
     group_values: tuple[GroupValues, ...] = ()
@@ -58,15 +58,32 @@ class Evidence:
 
     def sound(self) -> list[Cell]:
         """Cells that delivered what they should."""
-        return [
-            cell
-            for cell in self.cells.cells.values()
-            if self.path_statuses.of(*cell.key[:3]).status == "ok" and cell.costs
-        ]
+        return [cell for key in self.cells.cells if (cell := self.sound_cell(*key))]
+
+    def sound_cell(self, path_id: str, workload: str, phase: str, regime: str) -> Cell | None:
+        """The cell if it delivered what it should."""
+        cell = self.cells.get(path_id, workload, phase, regime)
+        right = self.path_statuses.of(path_id, workload, phase).status == "ok"
+        return cell if cell is not None and cell.costs and right else None
+
+    def per_operation(self, cell: Cell, name: str) -> float | None:
+        """A count of the cell's verification pass, per operation; None when it is not known."""
+        counted = self.counted.get(cell.key[:3])
+        return counted.each(name) if counted is not None else None
+
+    def against(self, cell: Cell, other: Cell | None) -> Against | None:
+        """The ratio of the cell's cost to another one's with its interval; None when the two never met."""
+        interval = self.cells.interval(cell, other) if other is not None else None
+        return Against(interval.ratio, interval.ratio_low, interval.ratio_high) if interval else None
 
     def path(self, path_id: str) -> PathRecord | None:
         """The record of a path."""
         return self.journal.paths.get(path_id)
+
+    def coordinate(self, path_id: str, key: str) -> str:
+        """A coordinate of a path; `none` where it has none."""
+        record = self.path(path_id)
+        return record.coordinates.get(key, "none") if record else "none"
 
     def name(self, path_id: str) -> str:
         """The short name of a path; its id when it has none."""
@@ -74,7 +91,7 @@ class Evidence:
         return record.name if record else path_id
 
     def phase(self, record: InSet) -> Phase | None:
-        """The phase of a record as its workload defines it; None when the journal does not say."""
+        """The phase of a record as its workload defines it; None when the journal does not have it."""
         return self.journal.run.phase(record.workload, record.phase)
 
     def writes(self, workload: str, phase: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Literal
 from rowpath.analysis.cells import Cell, Cells
 from rowpath.analysis.statistics.intervals import Interval
 
+PING_PONG = ("deployment", "placement", "transport", "link")  # what a server's path and its ping-pong have in common
 NOISE = math.log(0.98)  # a path surely below this ratio to its floor beats it; up to the floor it is inside its noise
 
 
@@ -26,7 +27,7 @@ class AgainstFloor:
 def floor_name(cell: Cell) -> str:
     """What a floor is called: `null operation c`, `ping-pong same unix`."""
     get = cell.path.coordinates.get
-    if get("deployment") == "server":
+    if cell.served:
         where = ("ping-pong", get("placement", ""), get("transport", ""), get("link", ""))
         return " ".join(part for part in where if part and part != "none")
     return f"null operation {get('language', '')}".strip()
@@ -34,34 +35,24 @@ def floor_name(cell: Cell) -> str:
 
 def floors(cells: Cells) -> list[Cell]:
     """The steady cells of the null engine."""
-    return [
-        cell
-        for cell in cells.cells.values()
-        if cell.path.coordinates.get("engine") == "null" and cell.regime == "steady" and cell.median is not None
-    ]
+    return [cell for cell in cells.cells.values() if cell.is_null and cell.regime == "steady" and cell.costs]
 
 
 def floor_of(cells: Cells, cell: Cell) -> Cell | None:
     """The floor of a steady cell: the ping-pong of its placement and transport for a server, else its language's null
     operation, or the least null operation where its language has none. None for floors themselves and cold cells."""
     get = cell.path.coordinates.get
-    if get("engine") == "null" or cell.regime != "steady":
+    if cell.is_null or cell.regime != "steady":
         return None
+
+    def alike(floor: Cell, *keys: str) -> bool:
+        return all(floor.path.coordinates.get(key, "none") == get(key, "none") for key in keys)
+
     every = floors(cells)
-    if get("deployment") == "server":
-        alike = [
-            floor
-            for floor in every
-            if all(
-                floor.path.coordinates.get(key, "none") == get(key, "none")
-                for key in ("deployment", "placement", "transport", "link")
-            )
-        ]
-        if alike:
-            return min(alike, key=_cost)
-    nulls = [floor for floor in every if floor.path.coordinates.get("deployment") != "server"]
-    own = [floor for floor in nulls if floor.path.coordinates.get("language") == get("language")]
-    return min(own or nulls, key=_cost, default=None)
+    served = [floor for floor in every if cell.served and alike(floor, *PING_PONG)]
+    nulls = [floor for floor in every if not floor.served]
+    own = [floor for floor in nulls if alike(floor, "language")]
+    return min(served or own or nulls, key=_cost, default=None)
 
 
 def against_floor(cells: Cells, cell: Cell) -> AgainstFloor | None:

@@ -18,9 +18,8 @@ def across_links(evidence: Evidence) -> tuple[AcrossLink, ...]:
     for cell in evidence.sound():
         twin = without.get(_twin(cell))
         if _link(cell) != "none" and twin is not None and cell.regime != "warm":
-            checked = _checked(evidence, cell, twin)
-            found += [checked] if checked else []
-    return tuple(found)
+            found.append(_checked(evidence, cell, twin))
+    return tuple(each for each in found if each is not None)
 
 
 def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
@@ -34,7 +33,6 @@ def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
     if interval is None:
         return None
     measured, predicted = (statistics.median(side) for side in zip(*pairs, strict=True))
-    known = math.isfinite(interval.low)
     return AcrossLink(
         workload=cell.workload,
         phase=cell.phase,
@@ -47,8 +45,8 @@ def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
         predicted_ns=predicted,
         measured_ns=measured,
         ratio=interval.ratio,
-        low=interval.ratio_low if known else None,
-        high=interval.ratio_high if known else None,
+        low=interval.ratio_low,
+        high=interval.ratio_high,
     )
 
 
@@ -67,11 +65,10 @@ def _round_trips(evidence: Evidence, cell: Cell) -> float | None:
     TCP takes one to open a connection; a server that speaks first hears of it half a round trip after the client does,
     and is heard another half later.
     """
-    proof = evidence.counted.get(cell.key[:3])
-    trips = proof.each("round_trips") if proof is not None else None
-    if proof is None or trips is None:
+    trips = evidence.per_operation(cell, "round_trips")
+    if trips is None:
         return None
-    return trips + (proof.each("connections") or 0) + (proof.each("greetings") or 0)
+    return trips + sum(evidence.per_operation(cell, more) or 0 for more in ("connections", "greetings"))
 
 
 def _link(cell: Cell) -> str:
@@ -79,6 +76,6 @@ def _link(cell: Cell) -> str:
 
 
 def _twin(cell: Cell) -> tuple[object, ...]:
-    """What two cells have in common that differ in the link alone."""
+    """What two cells have in common that differ only in the link."""
     others = (each for each in cell.path.coordinates.items() if each[0] != "link" and each[1] != "none")
     return (*cell.key[1:], *sorted(others))

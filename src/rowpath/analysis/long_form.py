@@ -14,7 +14,7 @@ from rowpath.analysis.metrics import Values, Where
 from rowpath.analysis.model import Result
 from rowpath.analysis.scaling import scalings
 from rowpath.analysis.statistics.intervals import student
-from rowpath.journal.records import MemoryRecord, PathRecord, SettleRecord, WorkerRecord
+from rowpath.journal.records import MemoryRecord, SettleRecord, WorkerRecord
 from rowpath.model.base import Status
 from rowpath.model.metrics import MORE_IS_BETTER, UNITS
 
@@ -71,19 +71,21 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
             maker = _Maker(evidence, where, ranking.regime, row.status, row.reason)
             cell = evidence.cell(row, ranking)
             if cell is None or not cell.costs or row.status in ("wrong", "failed", "unsupported"):
-                found.append(maker.missing("time"))
+                found.append(maker.result("time"))
             else:
                 found += _timed(maker, cell)
-    told = _methods(evidence)
+    methods = _methods(evidence)
     for where, series in metrics.of_phases(evidence).items():
         if where[0] in evidence.journal.paths:
             for metric, values in series.items():
                 regime = "steady" if metric.startswith("warm_up") else "none"
-                found.append(_Maker(evidence, where, regime).estimated(metric, values, told.get((where, metric), "")))
+                found.append(
+                    _Maker(evidence, where, regime).estimated(metric, values, methods.get((where, metric), ""))
+                )
     for where, proof in evidence.counted.items():
         if where[0] in evidence.journal.paths:
             for metric, value in metrics.exact(evidence, where).items():
-                found.append(_Maker(evidence, where, "none").exact(metric, value, _told(proof.method, metric)))
+                found.append(_Maker(evidence, where, "none").exact(metric, value, _method(proof.method, metric)))
     return (*found, *_by_path(evidence), *_in_parts(evidence), *_of_groups(evidence))
 
 
@@ -94,7 +96,7 @@ class _Maker:
         self, evidence: Evidence, where: Where, regime: str, status: Status | None = None, reason: str = ""
     ) -> None:
         path_status = evidence.path_statuses.of(*where)
-        path: PathRecord = evidence.journal.paths[where[0]]
+        path = evidence.journal.paths[where[0]]
         self.methods = evidence.journal.run.methods
         self.common: dict[str, Any] = {
             "workload": where[1],
@@ -107,21 +109,14 @@ class _Maker:
             "reason": reason or path_status.reason,
         }
 
-    def missing(self, metric: str) -> Result:
-        """A metric without a figure: the status says why."""
-        return Result(metric=metric, unit=UNITS[metric], **self.common)
+    def result(self, metric: str, method: str = "", **figures: Any) -> Result:
+        """A metric with these fields; without figures its status has the reason."""
+        obtained = method or self._obtained(metric) if figures else ""
+        return Result(metric=metric, unit=UNITS[metric], method=obtained, **figures, **self.common)
 
     def exact(self, metric: str, value: float, method: str = "") -> Result:
         """A metric that is counted, not estimated."""
-        figures: dict[str, Any] = dict.fromkeys(("median", "mean", "low", "high", "min"), value)
-        return Result(
-            metric=metric, unit=UNITS[metric], method=method or self._obtained(metric), **figures, **self.common
-        )
-
-    def derived(self, metric: str, value: float, low: float | None, high: float | None) -> Result:
-        """A metric that follows from others, with its interval."""
-        figures: dict[str, Any] = {"median": value, "mean": value, "low": low, "high": high}
-        return Result(metric=metric, unit=UNITS[metric], method=self._obtained(metric), **figures, **self.common)
+        return self.result(metric, method, median=value, mean=value, low=value, high=value, min=value)
 
     def estimated(
         self, metric: str, values: Values, method: str = "", best: float | None = None, mean: float | None = None
@@ -130,9 +125,9 @@ class _Maker:
         middles = [statistics.median(found) for _number, found in sorted(values.items()) if found]
         every = [value for found in values.values() for value in found]
         low, high = _spread(middles)
-        return Result(
-            metric=metric,
-            unit=UNITS[metric],
+        return self.result(
+            metric,
+            method,
             median=statistics.median(middles),
             mean=statistics.fmean(every) if mean is None else mean,
             low=low,
@@ -141,8 +136,6 @@ class _Maker:
             best_of_five=best,
             sets=len(middles),
             blocks=len(every),
-            method=method or self._obtained(metric),
-            **self.common,
         )
 
     def _obtained(self, metric: str) -> str:
@@ -170,8 +163,8 @@ def _timed(maker: _Maker, cell: Cell) -> Iterator[Result]:
             yield maker.estimated(metric, values, best=best, mean=metrics.mean_of(cell, metric))
 
 
-def _told(method: str | dict[str, Any], metric: str) -> str:
-    """The method of a metric, where a record tells them for each or for all of its metrics."""
+def _method(method: str | dict[str, Any], metric: str) -> str:
+    """The method of a metric, where a record has one for each or one for all of its metrics."""
     if isinstance(method, str):
         return method
     names = (metric, metric.partition("_")[0], *COLLECTORS.get(metric, ()))
@@ -179,14 +172,14 @@ def _told(method: str | dict[str, Any], metric: str) -> str:
 
 
 def _methods(evidence: Evidence) -> dict[tuple[Where, str], str]:
-    """How memory and deferred cost were obtained, where their records say so themselves."""
-    told: dict[tuple[Where, str], str] = {}
+    """How memory and deferred cost were obtained, as their own records state it."""
+    methods: dict[tuple[Where, str], str] = {}
     for memory in evidence.journal.all(MemoryRecord):
         for metric in ("client_peak_memory", "server_peak_memory"):
-            told[memory.where, metric] = _told(memory.method, metric)
+            methods[memory.where, metric] = _method(memory.method, metric)
     for settle in evidence.journal.all(SettleRecord):
-        told[settle.where, "deferred"] = told[settle.where, "disk_written"] = settle.method
-    return told
+        methods[settle.where, "deferred"] = methods[settle.where, "disk_written"] = settle.method
+    return methods
 
 
 def _in_parts(evidence: Evidence) -> Iterator[Result]:
@@ -199,11 +192,12 @@ def _in_parts(evidence: Evidence) -> Iterator[Result]:
             maker = _Maker(evidence, (ids[level.name], scaling.workload, scaling.phase), scaling.regime)
             for metric, times in (("speed_up", 1.0), ("efficiency", 1.0 / level.clients)):
                 low, high = (None if end is None else end * times for end in (level.low, level.high))
-                yield maker.derived(metric, level.speed_up * times, low, high)
+                gain = level.speed_up * times
+                yield maker.result(metric, median=gain, mean=gain, low=low, high=high)
 
 
 def _of_groups(evidence: Evidence) -> Iterator[Result]:
-    """Every metric of groups; of wrong or failed ones the rate alone, without a figure."""
+    """Every metric of groups; of wrong or failed ones only the rate, without a figure."""
     for each in evidence.group_values:
         maker = _Maker(evidence, each.where, "steady")
         maker.common |= {"stage": each.stage, "client_group": each.client_group}
@@ -211,12 +205,12 @@ def _of_groups(evidence: Evidence) -> Iterator[Result]:
             method = THREADS if each.client_group and each.metric == "client_cpu" else ""
             yield maker.estimated(each.metric, {number: [value] for number, value in each.values.items()}, method)
         elif each.metric in ("group_rate", "paced_rate"):
-            yield maker.missing(each.metric)
+            yield maker.result(each.metric)
     for missed in (each for each in (evidence.mixed_load.figures if evidence.mixed_load else ()) if not each.reached):
         workload, _, phase = missed.phase.rpartition(".")
         maker = _Maker(evidence, (missed.path_id, workload, phase), "steady", reason=NOT_REACHED)
         maker.common |= {"stage": missed.stage, "client_group": missed.client_group}
-        yield maker.missing("latency_p99")
+        yield maker.result("latency_p99")
 
 
 def _by_path(evidence: Evidence) -> Iterator[Result]:
@@ -229,7 +223,6 @@ def _by_path(evidence: Evidence) -> Iterator[Result]:
         where = path.path_id, "none", "none"
         if path.path_id in connected:
             yield _Maker(evidence, where, "cold").estimated("connect", connected[path.path_id])
-        if path.lines_of_code:
-            yield _Maker(evidence, where, "none").exact("lines_of_code", path.lines_of_code)
-        if path.lines_of_code_closure:
-            yield _Maker(evidence, where, "none").exact("lines_of_code_closure", path.lines_of_code_closure)
+        for metric in ("lines_of_code", "lines_of_code_closure"):
+            if lines := getattr(path, metric):
+                yield _Maker(evidence, where, "none").exact(metric, lines)

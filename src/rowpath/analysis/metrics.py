@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import statistics
 from collections.abc import Callable
 
 from rowpath.analysis.cells import Cell
@@ -71,6 +72,17 @@ def mean_of(cell: Cell, metric: str) -> float | None:
     operations_in_windows = sum(sample.in_window for sample in known)
     spent = sum(getattr(sample, f"{metric}_ns") for sample in known)
     return float(spent) / operations_in_windows if operations_in_windows else None
+
+
+def middle(values: Values | None) -> float | None:
+    """The median of the sets' medians; None without values."""
+    return statistics.median(map(statistics.median, values.values())) if values else None
+
+
+def per_row(values: Values | None, rows: float) -> float | None:
+    """A metric of an operation divided by its rows; None where either is not known."""
+    each = middle(values)
+    return each / rows if each is not None and rows else None
 
 
 def rows_each(cell: Cell) -> float:
@@ -143,6 +155,11 @@ def of_phases(evidence: Evidence) -> dict[Where, dict[str, Values]]:
         keep(settle.where, "deferred", settle.set, settle.ns)
         keep(settle.where, "disk_written", settle.set, settle.bytes_written)
     return found
+
+
+def of_phase(evidence: Evidence, cell: Cell) -> dict[str, Values]:
+    """The same of the phase that a cell is of."""
+    return of_phases(evidence).get(cell.key[:3], {})
 
 
 def exact(evidence: Evidence, where: Where) -> dict[str, float]:

@@ -127,7 +127,7 @@ class AcrossLink(Frozen, frozen=True):
 
 
 class Analysis(Frozen, frozen=True):
-    """Everything the reports show, derived from a run directory alone."""
+    """Everything that the reports show, derived only from a run directory."""
 
     run: RunRecord
     names: dict[str, str]  # path id → short name
@@ -255,7 +255,7 @@ class Retrieval(Frozen, frozen=True):
 
 
 class BlockSize(Frozen, frozen=True):
-    """One size of the block in which rows are asked for; the ratio is to the fastest size."""
+    """One size of the block in which rows are requested; the ratio is to the fastest size."""
 
     size: int
     name: str

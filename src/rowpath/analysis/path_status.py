@@ -58,9 +58,8 @@ def path_statuses(journal: Records) -> PathStatuses:
             path_status.worsen("wrong", verify_text(verify))
         elif verify.ok:
             path_status.rows_proven = True
-        path_status.digest = (
-            path_status.digest if path_status.status == "wrong" and path_status.digest else verify.digest
-        )
+        if path_status.status != "wrong" or not path_status.digest:
+            path_status.digest = verify.digest
     drained: dict[tuple[str, str, str], float] = {}  # bytes that a floor took in an operation of its first block
     for sample in journal.all(SampleRecord):
         path_status = at(sample.where)

@@ -1,4 +1,4 @@
-"""What a probe found beside its rankings, worked out of the run directory alone."""
+"""What a probe found beside its rankings, derived only from the run directory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rowpath.model.probe import AtRoundTrip, LanguageBest, Probe, Setting, Tried
 ROUND_TRIP_TIMES_MS = (0.1, 0.5, 1.0, 5.0, 20.0)
 FULL = "full sets"
 NO_SETTINGS = ("engine", "engine_version", "deployment", "language", "driver", "version", "placement", "label")
-WORTH_SAYING = 1.02  # a setting that changes less did not matter
+WORTH_SHOWING = 1.02  # a setting that changes less did not matter
 
 
 def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
@@ -25,10 +25,9 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     if not records:
         return None
     tried = with_ratios([record.tried for record in records if record.tried is not None], evidence.rankings)
-    languages = _languages(tried, results)
     return Probe(
         tried=tried,
-        languages=languages,
+        languages=_languages(tried, results),
         settings=settings(tried),
         at_round_trips=tuple(_at_round_trips(results)),
         digest_groups=tuple(record.digest_group for record in records if record.digest_group is not None),
@@ -37,23 +36,20 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     )
 
 
-def probe_sentences(probe: Probe | None) -> tuple[str, ...]:
+def probe_sentences(probe: Probe | None) -> Iterator[str]:
     """What was found in a sentence, and what cannot be known."""
     if probe is None:
-        return ()
+        return
     looked = sum(1 for each in probe.tried if each.step)
     found = [
         f"{best.language}: {best.name} at {fmt.duration(best.time_ns)} ({fmt.ratio(best.ratio)})"
         for best in probe.languages
     ]
-    told = f"Of {len(probe.tried)} settings {looked} were tried; the fastest per language: {'; '.join(found)}."
-    agree = len(probe.digest_groups) <= 1
-    differ = (
-        ()
-        if agree
-        else (f"The paths delivered {len(probe.digest_groups)} different sets of rows: see 'Delivered rows'.",)
-    )
-    return (*((told,) if found else ()), *differ, *probe.limits)
+    if found:
+        yield f"Of {len(probe.tried)} settings {looked} were tried; the fastest per language: {'; '.join(found)}."
+    if len(probe.digest_groups) > 1:
+        yield f"The paths delivered {len(probe.digest_groups)} different sets of rows: see 'Delivered rows'."
+    yield from probe.limits
 
 
 def _times(results: Sequence[Result]) -> dict[str, Result]:
@@ -67,7 +63,7 @@ def _times(results: Sequence[Result]) -> dict[str, Result]:
 
 
 def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[TriedPath, ...]:
-    """Everything relative to the fastest of all, over all fetch forms; finalists by what the full sets say of them.
+    """Everything relative to the fastest of all, over all fetch forms; finalists by their full sets.
 
     Others were compared with an anchor: their ratio to it × the anchor's own.
     """
@@ -89,8 +85,7 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
             found.append(msgspec.structs.replace(each, step=FULL, ratio=of(each.name), low=None, high=None))
         elif each.ratio is not None:
             scale = of(each.name) / each.ratio
-            ends = (None if end is None else end * scale for end in (each.low, each.high))
-            low, high = ends
+            low, high = (None if end is None else end * scale for end in (each.low, each.high))
             found.append(msgspec.structs.replace(each, ratio=of(each.name), low=low, high=high))
         else:
             found.append(each)
@@ -116,7 +111,7 @@ def _languages(tried: Sequence[TriedPath], results: Sequence[Result]) -> tuple[L
 
 
 def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:
-    """For each coordinate the widest ratio between two paths that differ in it alone; the weightiest first."""
+    """For each coordinate the widest ratio between two paths that differ only in it; the weightiest first."""
     found: dict[str, Setting] = {}
     known = [each for each in tried if each.ratio is not None and each.status == "ok"]
     by_rest: dict[tuple[str, tuple[tuple[str, str], ...]], list[TriedPath]] = {}
@@ -128,7 +123,7 @@ def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:
     for (key, _rest), alike in by_rest.items():
         better, worse = (choose(alike, key=lambda each: each.ratio or math.inf) for choose in (min, max))
         ratio = (worse.ratio or 1.0) / (better.ratio or 1.0)
-        if better.path[key] != worse.path[key] and ratio > max(WORTH_SAYING, found[key].ratio if key in found else 0):
+        if better.path[key] != worse.path[key] and ratio > max(WORTH_SHOWING, found[key].ratio if key in found else 0):
             step = better.step if worse.step == FULL else worse.step
             driver = f"{better.path['language']} {better.path['driver']}"
             found[key] = Setting(key, better.path[key], worse.path[key], ratio, driver, step)

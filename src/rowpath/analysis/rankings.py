@@ -54,12 +54,8 @@ def _belongs(evidence: Evidence, path: PathRecord, workload: str, phase: str, re
 
 
 def _null_phase(evidence: Evidence, workload: str, phase: str) -> bool:
-    engines = {
-        cell.path.coordinates.get("engine")
-        for cell in evidence.cells.cells.values()
-        if cell.key[1:3] == (workload, phase)
-    }
-    return engines == {"null"}
+    cells = [cell for cell in evidence.cells.cells.values() if cell.key[1:3] == (workload, phase)]
+    return bool(cells) and all(cell.is_null for cell in cells)
 
 
 def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, paths: list[PathRecord]) -> Ranking:
@@ -71,8 +67,8 @@ def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, p
         if cell is not None and not reason:
             ranked.append(cell)
         else:
-            cost = cell.median if cell is not None and status == "ok" else None
-            unranked.append(_unranked(path, status, reason, cost))
+            cost_ns = cell.median if cell is not None and status == "ok" else None
+            unranked.append(RankedPath(path.name, path.path_id, cost_ns=cost_ns, status=status, reason=reason))
     keys = {cell.key: cell for cell in ranked}
     placed = place(
         list(keys),
@@ -108,10 +104,6 @@ def _exclusion(
     return "ok", f"inside the floor's noise: {stands}"
 
 
-def _unranked(path: PathRecord, status: Status, reason: str, cost_ns: float | None) -> RankedPath:
-    return RankedPath(path.name, path.path_id, cost_ns=cost_ns, status=status, reason=reason)
-
-
 def _row(
     evidence: Evidence, cell: Cell, fastest: Cell, item: Placed[tuple[str, str, str, str]], tied: bool
 ) -> RankedPath:
@@ -124,7 +116,7 @@ def _row(
     if cell.disturbed_sets:
         reason = f"{cell.disturbed_sets} of {len(cell.used)} sets had too few undisturbed blocks"
         status = "disturbed" if 2 * cell.disturbed_sets >= len(cell.used) else status
-    elif not evidence.path_statuses.of(*cell.key[:3]).rows_proven and cell.path.coordinates.get("engine") != "null":
+    elif not evidence.path_statuses.of(*cell.key[:3]).rows_proven and not cell.is_null:
         reason = "rows not verified: no digest or touch sum was checked in this phase"
     return RankedPath(
         name=cell.path.name,
@@ -154,14 +146,16 @@ def mean_ratio(cell: Cell, reference: Cell) -> float | None:
     return statistics.fmean(a.values()) / statistics.fmean(b.values()) if a and b else None
 
 
-def _fetch_form(evidence: Evidence, row: RankedPath) -> str:
-    path = evidence.path(row.path_id)
-    return fetch_form(path.coordinates) if path else "row"
+def half_width(row: RankedPath) -> float | None:
+    """Half of the interval's width relative to the ratio; None of an unranked path, or without an interval."""
+    if not row.rank or not row.ratio or row.ratio_low is None or row.ratio_high is None:
+        return None
+    return (row.ratio_high - row.ratio_low) / 2 / row.ratio
 
 
 def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath]) -> tuple[str, ...]:
     notes = []
-    forms = {_fetch_form(evidence, row) for row in rows}
+    forms = {fetch_form(evidence.journal.paths[row.path_id].coordinates) for row in rows}
     if "fetch" in evidence.together and len(forms) > 1:
         notes.append(
             f"ranked together as requested: {', '.join(sorted(forms))}. The work differs: "

@@ -18,7 +18,7 @@ Family = dict[int, PathRecord]  # by clients
 
 
 def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
-    """One per union phase and per paths that differ in nothing but the number of clients; steady where there is it."""
+    """One per union phase and per paths that differ only in the number of clients; steady where that was measured."""
     return tuple(
         _scaling(evidence, workload, phase, family)
         for workload, phase in _unions(evidence)
@@ -30,16 +30,16 @@ def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
 
 def _unions(evidence: Evidence) -> list[tuple[str, str]]:
     run = evidence.journal.run
-    asked = [name.partition(".") for name in run.experiment.phases]
+    names = [name.partition(".") for name in run.experiment.phases]
     return [
         (workload, phase)
-        for workload, _, phase in asked
+        for workload, _, phase in names
         if (defined := run.phase(workload, phase)) is not None and defined.union
     ]
 
 
 def _families(evidence: Evidence) -> list[Family]:
-    """Paths that retrieve in parts, together with those that differ from them in their number of clients alone."""
+    """Paths that retrieve in parts, together with those that differ from them only in their number of clients."""
     families: dict[tuple[tuple[str, str], ...], Family] = {}
     for path in evidence.journal.paths.values():
         if path.coordinates.get("ranges", "none") != "none":
@@ -58,9 +58,7 @@ def _scaling(evidence: Evidence, workload: str, phase: str, family: Family) -> S
     sound = {
         clients: cell
         for clients, path in family.items()
-        if (cell := evidence.cells.get(path.path_id, workload, phase, regime)) is not None
-        and cell.costs
-        and evidence.path_statuses.of(path.path_id, workload, phase).status == "ok"
+        if (cell := evidence.sound_cell(path.path_id, workload, phase, regime))
     }
     bound = _bound(evidence, workload, phase, regime, paths[0])
     bound_ns = bound.median if bound else None
@@ -71,7 +69,7 @@ def _scaling(evidence: Evidence, workload: str, phase: str, family: Family) -> S
         workload=workload,
         phase=phase,
         regime=regime,
-        name=_without_clients(paths[0]),
+        name=without_clients(paths[0].name, min(family)),
         ranges=coordinates["ranges"],
         placement=placement,
         cores=_cores(evidence, placement, coordinates.get("deployment") == "server"),
@@ -83,9 +81,9 @@ def _scaling(evidence: Evidence, workload: str, phase: str, family: Family) -> S
     )
 
 
-def _without_clients(path: PathRecord) -> str:
-    clients = path.coordinates["clients"]
-    return path.name.replace(f" {clients} client{'s' if clients != '1' else ''}", "")
+def without_clients(name: str, clients: int) -> str:
+    """A path's name without its number of clients."""
+    return name.replace(f" {clients} client{'s' if clients != 1 else ''}", "")
 
 
 def _cores(evidence: Evidence, placement: str, served: bool) -> int:
@@ -104,11 +102,9 @@ def _bound(evidence: Evidence, workload: str, phase: str, regime: Regime, like: 
         return None
     found = [
         cell
-        for key, cell in evidence.cells.cells.items()
-        if key[1:] == (workload, name, regime)
-        and cell.costs
+        for cell in evidence.sound()
+        if cell.key[1:] == (workload, name, regime)
         and cell.path.coordinates.get("engine") == like.coordinates["engine"]
-        and evidence.path_statuses.of(*key[:3]).status == "ok"
     ]
     return max(found, key=lambda cell: len(cell.path.coordinates.items() & like.coordinates.items()), default=None)
 
@@ -124,30 +120,23 @@ def _level(
         status = path_status.status if path_status.status != "ok" else "failed"
         return ScalingLevel(clients, path.name, status, path_status.reason or "no retrieval completed")
     rows = metrics.rows_each(cell)
-    interval = evidence.cells.interval(one, cell) if one is not None and clients > 1 else None
+    gain = evidence.against(one, cell) if one is not None and clients > 1 else None
     found = metrics.of_cell(cell)
-    client, server = (_per_row(found.get(metric), rows) for metric in ("client_cpu", "server_cpu"))
     return ScalingLevel(
         clients=clients,
         name=path.name,
         status="ok",
         cost_ns=cost_ns,
         rate=rows * 1e9 / cost_ns,
-        speed_up=interval.ratio if interval else None,
-        low=interval.ratio_low if interval else None,
-        high=interval.ratio_high if interval else None,
-        efficiency=interval.ratio / clients if interval else None,
-        client_cpu_ns=client,
-        server_cpu_ns=server,
+        speed_up=gain.ratio if gain else None,
+        low=gain.low if gain else None,
+        high=gain.high if gain else None,
+        efficiency=gain.ratio / clients if gain else None,
+        client_cpu_ns=metrics.per_row(found.get("client_cpu"), rows),
+        server_cpu_ns=metrics.per_row(found.get("server_cpu"), rows),
         idle=_idle(cell),
         finding_bounds_ns=(clients - 1) * bound_ns if bound_ns is not None and clients > 1 else None,
     )
-
-
-def _per_row(values: metrics.Values | None, rows: float) -> float | None:
-    if not values or not rows:
-        return None
-    return statistics.median(statistics.median(found) for found in values.values()) / rows
 
 
 def _idle(cell: Cell) -> float | None:
@@ -191,10 +180,10 @@ def _law(evidence: Evidence, sound: dict[int, Cell]) -> tuple[ScalingLaw | None,
 def sentences(found: tuple[Scaling, ...]) -> Iterator[str]:
     """The verdict on each retrieval in parts: the most that it gained, with how many clients, on how many cores."""
     for scaling in found:
-        told = [level for level in scaling.levels if level.speed_up is not None]
-        if not told:
+        gains = [level for level in scaling.levels if level.speed_up is not None]
+        if not gains:
             continue
-        best = max(told, key=lambda level: level.speed_up or 0.0)
+        best = max(gains, key=lambda level: level.speed_up or 0.0)
         interval = f" ({best.low:.2f}–{best.high:.2f})" if best.low is not None and best.high is not None else ""
         gain = f"{best.speed_up:.2f}{interval} times as fast as in one"
         if best.low is None or best.low <= 1:

@@ -40,24 +40,22 @@ class Line:
 
 def sizes_of(evidence: Evidence) -> dict[str, int]:
     """The phases of the experiment's sweep with the rows that an operation delivers; empty when it has none."""
-    asked = evidence.journal.run.experiment.sweep
-    known = evidence.journal.run.workloads.get(asked.workload) if asked else None
+    sweep = evidence.journal.run.experiment.sweep
+    known = evidence.journal.run.workloads.get(sweep.workload) if sweep else None
     return {phase.name: phase.rows_per_operation for phase in (known.phases if known else ())}
 
 
 def lines(evidence: Evidence) -> list[Line]:
     """The lines of all paths that were measured in at least three sizes."""
     sizes = sizes_of(evidence)
-    asked = evidence.journal.run.experiment.sweep
-    workload = asked.workload if asked else ""
+    sweep = evidence.journal.run.experiment.sweep
+    workload = sweep.workload if sweep else ""
     found = []
     for path_id, path in evidence.journal.paths.items():
         cells = {
             rows: cell
             for phase, rows in sizes.items()
-            if (cell := evidence.cells.get(path_id, workload, phase, REGIME)) is not None
-            and cell.costs
-            and evidence.path_statuses.of(path_id, workload, phase).status == "ok"
+            if (cell := evidence.sound_cell(path_id, workload, phase, REGIME))
         }
         if len(cells) < LEAST_SIZES:
             continue
@@ -129,9 +127,5 @@ def _leaders(group: list[Line], least: int, most: int) -> Iterable[Leader]:
         rows, successor = min(following, key=lambda pair: pair[0])
         interval = crossing(leader, successor)
         leader = successor
-        yield Leader(
-            leader.path.name,
-            rows,
-            interval.ratio_low if interval else None,
-            interval.ratio_high if interval else None,
-        )
+        low, high = (interval.ratio_low, interval.ratio_high) if interval else (None, None)
+        yield Leader(leader.path.name, rows, low, high)

@@ -32,7 +32,7 @@ def verdict(evidence: Evidence) -> tuple[str, ...]:
     sentences = [sentence for kind in kinds for sentence in itertools.islice(kind(evidence, leading), LONGEST)]
     conditions = {_conditions(ranking, next(iter(_paths(evidence, ranking)), None)) for ranking in leading}
     if len(conditions) == 1 and len(sentences) > 1:
-        # Said once, for all sentences alike.
+        # Named once, for all sentences alike.
         (same,) = conditions
         sentences = [sentence.replace(f" ({same})", "", 1) for sentence in sentences]
         sentences.append(f"Applies to all: {same}{PLACED.get(same.rpartition('=')[2], '')}.")
@@ -41,19 +41,16 @@ def verdict(evidence: Evidence) -> tuple[str, ...]:
 
 def _leading(evidence: Evidence) -> list[Ranking]:
     """One ranking per workload phase and placement: steady before cold, of contenders, the one with the most paths."""
-    best: dict[tuple[str, str, str], Ranking] = {}
+    rankings: dict[tuple[str, str, str], list[Ranking]] = {}
     for ranking in evidence.rankings:
         first = _paths(evidence, ranking)
-        if not first or first[0].path.coordinates.get("engine") == "null":
+        if not first or first[0].is_null:
             continue
         key = ranking.workload, ranking.phase, first[0].path.coordinates.get("placement", "none")
-        if key not in best or _weight(evidence, ranking) > _weight(evidence, best[key]):
-            best[key] = ranking
-    return list(best.values())
-
-
-def _weight(evidence: Evidence, ranking: Ranking) -> tuple[bool, int]:
-    return ranking.regime == "steady", len(_paths(evidence, ranking))
+        rankings.setdefault(key, []).append(ranking)
+    return [
+        max(some, key=lambda each: (each.regime == "steady", len(_paths(evidence, each)))) for some in rankings.values()
+    ]
 
 
 def _paths(evidence: Evidence, ranking: Ranking) -> list[Cell]:
@@ -66,15 +63,12 @@ def _title(ranking: Ranking, cell: Cell | None = None) -> str:
 
 
 def _conditions(ranking: Ranking, cell: Cell | None) -> str:
-    parts = [ranking.regime]
     placement = cell.path.coordinates.get("placement", "none") if cell else "none"
-    if placement != "none":
-        parts.append(f"placement={placement}")
-    return ", ".join(parts)
+    return ranking.regime if placement == "none" else f"{ranking.regime}, placement={placement}"
 
 
 def figure(interval: Interval) -> str:
-    """A ratio with its interval: `2.31× (2.27–2.35)`; provisional ones say so."""
+    """A ratio with its interval: `2.31× (2.27–2.35)`; provisional ones are marked."""
     return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high, interval.sets)
 
 
@@ -109,26 +103,22 @@ def _few(names: list[str]) -> list[str]:
 
 
 def _row_figure(row: RankedPath) -> str:
-    ends = text.interval(row.ratio_low, row.ratio_high)
-    return f"{text.ratio(row.ratio)} ({ends})" if ends else f"{text.ratio(row.ratio)} (no interval)"
+    return ratio_text(row.ratio, row.ratio_low, row.ratio_high)
 
 
 def _embedded(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
     """The same engine and driver language in-process against its server; else the fastest of each deployment."""
     for ranking in leading:
-        cells = _paths(evidence, ranking)
-        for embedded, server, note in _pairs(cells):
-            interval = evidence.cells.interval(server, embedded)
-            if interval is None:
-                continue
-            yield (
-                f"{_title(ranking, server)}: {_saving(interval)}the server path {server.path.name} takes "
-                f"{figure(interval)} of the embedded {embedded.path.name}{note}."
-            )
+        for embedded, server, note in _pairs(_paths(evidence, ranking)):
+            if interval := evidence.cells.interval(server, embedded):
+                yield (
+                    f"{_title(ranking, server)}: {_saving(interval)}the server path {server.path.name} takes "
+                    f"{figure(interval)} of the embedded {embedded.path.name}{note}."
+                )
 
 
 def _saving(interval: Interval) -> str:
-    """What the ratio server / embedded says, as the beginning of a sentence."""
+    """The saving that the ratio server / embedded shows, as the beginning of a sentence."""
     if interval.sets < SETS_FOR_CLAIMS or (interval.low <= 0 <= interval.high):
         return "no significant difference between embedded and server: "
     if interval.low > 0:
@@ -145,7 +135,7 @@ def _pairs(cells: list[Cell]) -> Iterator[tuple[Cell, Cell, str]]:
     for engine in both:
         yield by_engine[engine, "embedded"], by_engine[engine, "server"], ""
     embedded = next((cell for cell in cells if cell.path.coordinates.get("deployment") == "embedded"), None)
-    server = next((cell for cell in cells if cell.path.coordinates.get("deployment") == "server"), None)
+    server = next((cell for cell in cells if cell.served), None)
     if embedded and server and embedded.path.coordinates.get("engine") != server.path.coordinates.get("engine"):
         yield embedded, server, " (two engines, so the ratio includes the engine)"
 
@@ -159,42 +149,32 @@ def _layers(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
             best.setdefault((get("engine", ""), get("deployment", "")), {}).setdefault(get("language", ""), cell)
         for (engine, _deployment), languages in best.items():
             base = languages.pop(LANGUAGE_BASE, None)
-            told = [
+            others = [
                 f"{cell.path.name} takes {figure(interval)}"
                 for cell in languages.values()
                 if base is not None and (interval := evidence.cells.interval(cell, base)) is not None
             ]
-            if told and base is not None:
-                yield f"{_title(ranking, base)}: on {engine}, against {base.path.name}, {words(told)}."
+            if others and base is not None:
+                yield f"{_title(ranking, base)}: on {engine}, against {base.path.name}, {words(others)}."
 
 
 def _floor(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
-    """How far the fastest path of each kind of floor is from it."""
+    """How far the fastest server path (else the fastest) is from its floor, of those that are not far from it."""
     for ranking in leading:
-        told: dict[str, str] = {}
         cells = _paths(evidence, ranking)
-        for cell in cells:
-            against = evidence.floor(cell)
-            if against is not None and against.interval.ratio < FAR:
-                server = cell.path.coordinates.get("deployment") == "server"
-                told.setdefault(
-                    "server" if server else "other",
-                    f"{cell.path.name} runs at {figure(against.interval)} its floor "
-                    f"({against.name}, {text.duration(against.cost_ns)})",
-                )
-        if "server" in told:
-            yield f"{_title(ranking, cells[0])}: {told['server']}."
-        elif told:
-            yield f"{_title(ranking, cells[0])}: {told['other']}."
+        floors = [(cell, against) for cell in cells if (against := evidence.floor(cell))]
+        near = [(cell, against) for cell, against in floors if against.interval.ratio < FAR]
+        for cell, against in sorted(near, key=lambda pair: not pair[0].served)[:1]:
+            yield (
+                f"{_title(ranking, cells[0])}: {cell.path.name} runs at {figure(against.interval)} its floor "
+                f"({against.name}, {text.duration(against.cost_ns)})."
+            )
 
 
 def _where_time_goes(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
     """For the fastest server path (else the fastest): client CPU, server CPU, and the rest of the window."""
     for ranking in leading:
-        cells = _paths(evidence, ranking)
-        cell = next(
-            (cell for cell in cells if cell.path.coordinates.get("deployment") == "server"), cells[0] if cells else None
-        )
+        cell = min(_paths(evidence, ranking), key=lambda cell: not cell.served, default=None)
         parts = shares(cell) if cell is not None else None
         if cell is None or parts is None:
             continue
@@ -217,13 +197,13 @@ def shares(cell: Cell) -> tuple[float, float | None] | None:
         return None
     client = statistics.median((sample.client_cpu_ns or 0.0) / sample.window_ns for sample in known)
     served = [sample.server_cpu_ns / sample.window_ns for sample in known if sample.server_cpu_ns is not None]
-    if cell.path.coordinates.get("deployment") == "server" and not served:
+    if cell.served and not served:
         return None
     return client, statistics.median(served) if served else None
 
 
 def _open_questions(evidence: Evidence) -> Iterator[str]:
-    """What cannot be said."""
+    """What remains open."""
     rows = [(row, ranking) for ranking in evidence.rankings for row in ranking.rows]
     few = list(dict.fromkeys(row.name for row, _ranking in rows if row.rank and row.provisional))
     if few:
@@ -232,16 +212,15 @@ def _open_questions(evidence: Evidence) -> Iterator[str]:
             f"Provisional: at most {sets} sets, and claims need {SETS_FOR_CLAIMS}; "
             f"no difference is claimed for {words(_few(few))}."
         )
-    out: dict[tuple[str, str], None] = {}
+    out: dict[str, None] = {}
     ranked = {row.name for row, _ranking in rows if row.rank}
     for row, ranking in rows:
         if not row.rank and row.reason != FLOOR and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]
-            out[f"{row.name} in {ranking.workload}.{ranking.phase}", kind] = None
+            out[f"{row.name} in {ranking.workload}.{ranking.phase} ({kind})"] = None
     if out:
-        listed = [f"{name} ({kind})" for name, kind in out]
-        more = f" and {len(listed) - 6} more" if len(listed) > 6 else ""
-        yield f"Not ranked: {'; '.join(listed[:6])}{more}."
+        more = f" and {len(out) - NAMED} more" if len(out) > NAMED else ""
+        yield f"Not ranked: {'; '.join(itertools.islice(out, NAMED))}{more}."
     if evidence.journal.dropped:
         count = len(evidence.journal.dropped)
         yield f'{count} {"path was" if count == 1 else "paths were"} skipped (see "Not run").'

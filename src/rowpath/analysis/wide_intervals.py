@@ -1,10 +1,10 @@
-"""Which paths are worth another set: those whose interval is still wider than the experiment asks for."""
+"""Which paths are worth another set: those whose interval is still wider than the experiment requests."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rowpath.analysis.rankings import ranked
+from rowpath.analysis.rankings import half_width, ranked
 from rowpath.journal.reader import Records
 
 
@@ -19,12 +19,11 @@ def paths_to_repeat(records: Records, at_most: int) -> set[str]:
     fastest: set[str] = set()
     for ranking in ranked(Path(), records.numbered()).rankings:
         rows = [row for row in ranking.rows if row.rank]
-        for row in rows if ranking.regime == "steady" else []:
-            if row.ratio and row.ratio_low and row.ratio_high:
-                width = (row.ratio_high - row.ratio_low) / (2 * row.ratio)
-                if width > target and row.path_id != rows[0].path_id:
-                    widths[row.path_id] = max(width, widths.get(row.path_id, 0.0))
-                    fastest.add(rows[0].path_id)
+        for row in rows[1:] if ranking.regime == "steady" else []:
+            width = half_width(row)
+            if width is not None and width > target:
+                widths[row.path_id] = max(width, widths.get(row.path_id, 0.0))
+                fastest.add(rows[0].path_id)
     room = max(0, at_most - len(fastest))
     widest = sorted(widths, key=lambda path_id: -widths[path_id])[:room]
     return {*widest, *fastest} if widest else set()

@@ -1,1 +1,1 @@
-"""Everything a user reads about a run, made from a `model.Analysis` alone: terminal, page, Markdown, CSV, JSON."""
+"""Everything a user reads about a run, made only from a `model.Analysis`: terminal, page, Markdown, CSV, JSON."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rowpath import text as fmt
 from rowpath.analysis.model import AcrossLink, Analysis, CostModel
+from rowpath.analysis.scaling import without_clients
 from rowpath.report.figures import Figure
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.growth import coefficient
@@ -17,7 +18,7 @@ def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
     """Rate, CPU and fairness by the number of clients; no rows where no path was measured with several."""
     lines = []
     for family in _families(names, lookup):
-        alone = next((measured.median("rate", name) for clients, name in family if clients == 1), None)
+        of_one = next((measured.median("rate", name) for clients, name in family if clients == 1), None)
         for clients, name in family:
             rate = measured.median("rate", name)
             if not rate:
@@ -26,7 +27,7 @@ def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
                 word("path", name),
                 figure("clients", str(clients), 1),
                 figure("operations/s", fmt.rate(rate), 1),
-                figure("relative to one client", fmt.ratio(rate / alone if alone and clients > 1 else None), 1),
+                figure("relative to one client", fmt.ratio(rate / of_one if of_one and clients > 1 else None), 1),
                 figure("wait per client", fmt.duration(clients * 1e9 / rate), 1),
                 figure("client CPU", fmt.duration(measured.median("client_cpu", name)), 1),
                 figure("server CPU", fmt.duration(measured.median("server_cpu", name)), 1),
@@ -46,7 +47,7 @@ def clients_figure(key: str, measured: Measured, names: list[str], lookup: Looku
         if len(found) > 1:
             first, name = family[0]
             deployment = lookup.coordinate(name, "deployment")
-            rows.append({"name": _without_clients(name, first), "deployment": deployment, "points": found})
+            rows.append({"name": without_clients(fmt.clean(name), first), "deployment": deployment, "points": found})
     if not rows:
         return None
     what = f"{measured.workload} {measured.phase}, {measured.regime}"
@@ -56,7 +57,7 @@ def clients_figure(key: str, measured: Measured, names: list[str], lookup: Looku
 
 
 def _families(names: list[str], lookup: Lookup) -> list[list[tuple[int, str]]]:
-    """Paths that differ in nothing but the number of clients, fewest first; those that stand alone are left out."""
+    """Paths that differ in nothing but the number of clients, fewest first; those without such a twin are left out."""
     families: dict[tuple[tuple[str, str], ...], list[tuple[int, str]]] = {}
     for name in names:
         coordinates = lookup.coordinates(name)
@@ -65,11 +66,6 @@ def _families(names: list[str], lookup: Lookup) -> list[list[tuple[int, str]]]:
         clients = coordinates.pop("clients", "1")
         families.setdefault(tuple(sorted(coordinates.items())), []).append((int(clients), name))
     return [sorted(family) for family in families.values() if len(family) > 1]
-
-
-def _without_clients(name: str, clients: int) -> str:
-    ending = f" {clients} client{'s' if clients > 1 else ''}"
-    return fmt.clean(name).removesuffix(ending)
 
 
 def link_grid(found: tuple[AcrossLink, ...]) -> Grid:

@@ -12,22 +12,7 @@ from rowpath.model.path import COORDINATES
 from rowpath.report.timeline import in_backup, seconds_of
 
 BEFORE = ("workload", "phase", "regime", "metric", "unit", "name")
-AFTER = (
-    "median",
-    "mean",
-    "low",
-    "high",
-    "min",
-    "best_of_five",
-    "sets",
-    "blocks",
-    "status",
-    "reason",
-    "digest",
-    "method",
-    "stage",
-    "client_group",
-)
+AFTER = tuple(name for name in Result.__struct_fields__ if name not in (*BEFORE, "path"))
 SECONDS = ("name", "path_id", "set", "stage", "begin_s", "end_s", "backup", "quantity", "of", "unit", "value")
 # A spreadsheet takes a text that begins like this for a formula.
 FORMULA = ("=", "+", "-", "@")

@@ -14,7 +14,7 @@ from rowpath.report.grid import Grid, figure, line, of_lines, word
 from rowpath.report.lookup import Lookup, Measured
 from rowpath.report.ranking import is_ranked
 
-# A floor further below the fastest path would squeeze the paths into a corner; the remark below the table tells it.
+# A floor further below the fastest path would squeeze the paths into a corner; the remark below the table has it.
 FLOOR_DRAWN = 0.1
 
 # More marks than this make a page slow and a picture black.
@@ -22,7 +22,7 @@ BLOCKS_DRAWN = 4000
 
 
 class Figure(Frozen, frozen=True):
-    """A drawing: its kind, what it says to those who cannot see it, and its numbers."""
+    """A drawing: its kind, its label for screen readers, and its numbers."""
 
     key: str
     kind: Literal["ranking", "cpu", "order", "clients", "scaling", "timeline"]
@@ -82,7 +82,7 @@ def cpu_figure(key: str, measured: Measured, names: Sequence[str]) -> Figure | N
 
 
 def order_figure(blocks: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """When each block of each path ran; None without blocks. Of very many one in n is drawn, and said so."""
+    """When each block of each path ran; None without blocks. Of many only one in n is drawn, which the note states."""
     if not blocks:
         return None
     step = math.ceil(len(blocks) / BLOCKS_DRAWN)

@@ -20,7 +20,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One row of finished text; `reason` says in words why figures are missing or to be doubted."""
+    """One row of finished text; `reason`: why figures are missing or doubtful."""
 
     cells: tuple[str, ...]
     status: str = "ok"
@@ -38,7 +38,7 @@ class Grid(msgspec.Struct, frozen=True):
 
     @property
     def grouped(self) -> bool:
-        """Whether its rows belong to groups that a rule should part."""
+        """Whether its rows belong to groups that a line should separate."""
         return len({row.tier for row in self.rows}) > 1
 
 

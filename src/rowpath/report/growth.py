@@ -1,4 +1,4 @@
-"""Tables of how time grows: with the size of a result, and what very many operations take on each side."""
+"""Tables of how time grows: with the size of a result, and what many operations take on each side."""
 
 from __future__ import annotations
 
@@ -53,27 +53,23 @@ def coefficient(found: Coefficient, scale: int = 1) -> str:
 
 
 def many_grid(measured: Measured, names: Iterable[str], lookup: Lookup, operations: int) -> Grid:
-    """Seconds, CPU seconds of both sides and peak memory of so many operations."""
+    """Seconds, CPU seconds of both sides and peak memory of this many operations."""
     lines = []
     for name in names:
         took = measured.median("time", name)
         if took is None or lookup.coordinate(name, "engine") == "null":
             continue
         client, server = measured.median("client_cpu", name), measured.median("server_cpu", name)
-        alone = lookup.coordinate(name, "deployment") != "server"
-        both = client if alone or client is None else None if server is None else client + server
-        memory = [measured.result(metric, name) for metric in ("client_peak_memory", "server_peak_memory")]
-        client_memory, server_memory = (
-            fmt.figure(found.median, found.unit) if found else fmt.MISSING for found in memory
-        )
+        served = lookup.coordinate(name, "deployment") == "server"
+        both = client if not served or client is None else None if server is None else client + server
         made = line(
             word("path", name),
             figure("seconds", _seconds(took, operations)),
             figure("CPU s, client", _seconds(client, operations)),
             figure("CPU s, server", _seconds(server, operations)),
             figure("CPU s, both", _seconds(both, operations)),
-            figure("client peak memory", client_memory),
-            figure("server peak memory", server_memory),
+            figure("client peak memory", measured.text("client_peak_memory", name)),
+            figure("server peak memory", measured.text("server_peak_memory", name)),
         )
         lines.append((took, made))
     title = f"{measured.workload}.{measured.phase}: {operations:,} operations ({measured.regime})"

@@ -39,7 +39,7 @@ class DroppedPath(Frozen, frozen=True):
 
 
 class Export(Frozen, frozen=True):
-    """A run's outcome. Times are in ns, sizes in bytes, rates per second, as each record's `unit` says."""
+    """A run's outcome. Times are in ns, sizes in bytes, rates per second, as each record's `unit` names them."""
 
     schema_version: int
     results: tuple[Result, ...]

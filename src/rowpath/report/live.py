@@ -1,4 +1,4 @@
-"""What is seen while a run goes on: a live table in a terminal, plain lines elsewhere; on stderr, without a thread."""
+"""What a user sees during a run: a live table in a terminal, plain lines elsewhere; on stderr, without a thread."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LiveProgress(Progress):
 
     @override
     def begin(self, plan_total_seconds: float, paths: list[str]) -> None:
-        """Starts the display of a run that is planned to take so long."""
+        """Starts the display of a run that is planned to take this long."""
         self._began = self._now()
         self._planned_s = plan_total_seconds
         self._paths = [fmt.clean(name) for name in paths]
@@ -115,7 +115,7 @@ class LiveProgress(Progress):
 
     @override
     def note(self, text: str) -> None:
-        """Says something that a reader should know at once; it stays."""
+        """Prints what a reader should know at once; it stays."""
         if self._live:
             self._live.console.print(Text(fmt.clean(text)), soft_wrap=True)
         else:

@@ -1,4 +1,4 @@
-"""What is seen of groups at work at once while a stage goes on: a line for each group with its last minute."""
+"""What a terminal shows of groups at work at once while a stage goes on: a line for each group with its last minute."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class GroupsHistory:
         """The last second in one line."""
         if self.last is None:
             return ""
-        told = " · ".join(f"{fmt.clean(name)} {self._words(name, now)}" for name, now in self.last.groups.items())
-        return f"{self._where()} · {told}"
+        listed = " · ".join(f"{fmt.clean(name)} {self._words(name, now)}" for name, now in self.last.groups.items())
+        return f"{self._where()} · {listed}"
 
     def _words(self, name: str, now: GroupNow) -> str:
         state = _stall(now) or (f"p99 {fmt.duration(now.p99_ns)}" if now.p99_ns is not None else "")
@@ -67,7 +67,7 @@ class GroupsHistory:
         return " · ".join(word for word in words if word)
 
     def drawing(self, width: int, left: str) -> Group:
-        """The groups as a table in so many columns, with the rate of each over the last minute; `left`: of the run."""
+        """The groups as a table of this width, with the rate of each over the last minute; `left`: of the run."""
         cells = [
             (fmt.clean(name), fmt.rate(now.rate_per_s), _stall(now) or fmt.duration(now.p99_ns), f"{failed:,}")
             for name, now in (self.last.groups if self.last else {}).items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rowpath import text as fmt
 from rowpath.analysis.model import Analysis, Result
 
 _Key = tuple[str, str, str, str, str]
@@ -15,8 +16,8 @@ class Lookup:
             (each.workload, each.phase, each.regime, each.metric, each.name): each for each in analysis.results
         }
         self._paths = {each.name: each.path for each in analysis.results}
-        self._lines = analysis.lines_of_code
-        self._all_lines = analysis.lines_of_code_closure
+        self.lines_of_code = analysis.lines_of_code  # by path name, those that were counted
+        self.lines_of_code_closure = analysis.lines_of_code_closure
 
     def measured(self, workload: str, phase: str, regime: str) -> Measured:
         """The figures of one phase and regime."""
@@ -30,14 +31,6 @@ class Lookup:
         """All coordinates of a path; empty when unknown."""
         return dict(self._paths.get(name, {}))
 
-    def lines_of_code(self, name: str) -> float | None:
-        """Lines of the path's adapter, None when not counted."""
-        return self._lines.get(name)
-
-    def lines_of_code_closure(self, name: str) -> float | None:
-        """Lines of the path's adapter and its families, None when not counted."""
-        return self._all_lines.get(name)
-
 
 class Measured:
     """The figures of one workload's phase in one regime."""
@@ -50,11 +43,13 @@ class Measured:
 
     def result(self, metric: str, name: str) -> Result | None:
         """The record of a path; one that belongs to no regime serves every regime."""
-        for regime in (self.regime, "none"):
-            found = self._results.get((self.workload, self.phase, regime, metric, name))
-            if found:
-                return found
-        return None
+        tried = ((self.workload, self.phase, regime, metric, name) for regime in (self.regime, "none"))
+        return next((self._results[key] for key in tried if key in self._results), None)
+
+    def text(self, metric: str, name: str) -> str:
+        """The median in its unit, a dash when there is none."""
+        found = self.result(metric, name)
+        return fmt.figure(found.median, found.unit) if found else fmt.MISSING
 
     def median(self, metric: str, name: str) -> float | None:
         """The median of a figure, None when there is none."""

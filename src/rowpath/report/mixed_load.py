@@ -1,15 +1,14 @@
-"""Tables of groups at work at once: rates, percentiles, backups, acknowledged writes, moves, rate searchs."""
+"""Tables of groups at work at once: rates, percentiles, backups, acknowledged writes, moved databases, searches."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import GroupFigures, Latency, MixedLoadReport, RateSearch, RateTry
 from rowpath.model.grouping import grouped
 from rowpath.report.grid import Cell, Grid, figure, line, of_lines, without_empty, word
-from rowpath.report.mixed_load_backups import acknowledged_grid, backups_grid, effects_grid, moves_grid
 from rowpath.report.timeline import OF_A_PROCESS, heading, mean, seconds_of
 
 PERCENTILES = (
@@ -18,14 +17,16 @@ PERCENTILES = (
     "is sampled once a second."
 )
 WITHHELD = "Not reached: fewer than 99 % of the scheduled operations completed, so latency percentiles are withheld"
+WHEN = {"end": "at the end", "kill": "after a kill", "backup": "in a restored backup"}
 
 
 def grids(report: MixedLoadReport) -> Iterator[tuple[str, Grid]]:
     """Every table with a key for the page, in the order in which they are read; none without rows."""
+    by_path = grouped(report.figures, lambda each: each.name)
     made = [
         ("beside", beside_grid(report)),
         ("ratios", ratios_grid(report)),
-        *((f"path-{number}", path_grid(name, found)) for number, (name, found) in enumerate(_by_path(report))),
+        *((f"path-{number}", path_grid(name, found)) for number, (name, found) in enumerate(by_path.items())),
         ("backups", backups_grid(report)),
         ("effects", effects_grid(report)),
         ("acknowledged", acknowledged_grid(report)),
@@ -38,14 +39,8 @@ def grids(report: MixedLoadReport) -> Iterator[tuple[str, Grid]]:
     return ((key, grid) for key, grid in made if grid.rows)
 
 
-def _by_path(report: MixedLoadReport) -> list[tuple[str, list[GroupFigures]]]:
-    found = grouped(report.figures, lambda each: each.name)
-    return list(found.items())
-
-
-def path_grid(name: str, figures: Iterable[GroupFigures]) -> Grid:
+def path_grid(name: str, figures: list[GroupFigures]) -> Grid:
     """Each group of one path in each stage: rate, percentiles, what failed, the longest stall."""
-    listed = list(figures)
     lines = (
         line(
             word("stage", each.stage),
@@ -64,28 +59,27 @@ def path_grid(name: str, figures: Iterable[GroupFigures]) -> Grid:
             figure("touch", "wrong" if each.touch_ok is False else "", 7),
             status="wrong" if each.touch_ok is False else "ok",
         )
-        for each in listed
+        for each in figures
     )
-    sets = max((each.sets for each in listed), default=0)
+    sets = max((each.sets for each in figures), default=0)
     caption = f"{fmt.clean(name)}: client groups ({sets} set{'s' if sets != 1 else ''})"
-    return without_empty(of_lines(caption, lines, _path_note(listed)))
+    return without_empty(of_lines(caption, lines, _path_note(figures)))
 
 
 def _percentiles(figures: GroupFigures) -> tuple[Cell, ...]:
     counted: Latency | None = figures.service if figures.pacing == "closed" else figures.latency
-    found = (fmt.MISSING, "not reached", fmt.MISSING, fmt.MISSING)
+    texts = [fmt.MISSING, "not reached", fmt.MISSING, fmt.MISSING]
     if figures.reached and counted is not None:
-        p50, p99, p999, most = map(fmt.duration, (counted.p50_ns, counted.p99_ns, counted.p999_ns, counted.most_ns))
-        found = (p50, p99, p999, most)
-    return tuple(map(figure, ("p50", "p99", "p99.9", "longest"), found, (2, 0, 5, 3)))
+        texts = [fmt.duration(ns) for ns in (counted.p50_ns, counted.p99_ns, counted.p999_ns, counted.most_ns)]
+    return tuple(map(figure, ("p50", "p99", "p99.9", "longest"), texts, (2, 0, 5, 3)))
 
 
 def _path_note(figures: list[GroupFigures]) -> str:
     sentences = [PERCENTILES]
     missed = [each for each in figures if not each.reached]
     if missed:
-        told = (f"{fmt.clean(each.client_group)} ({fmt.clean(each.stage)}): {each.not_begun:,}" for each in missed)
-        sentences.append(f"{WITHHELD}; due and never started: {', '.join(told)}.")
+        due = (f"{fmt.clean(each.client_group)} ({fmt.clean(each.stage)}): {each.not_begun:,}" for each in missed)
+        sentences.append(f"{WITHHELD}; due and never started: {', '.join(due)}.")
     cut = [fmt.clean(f"{each.client_group} ({each.stage})") for each in figures if each.cut]
     if cut:
         sentences.append(f"The run ended during: {', '.join(cut)}.")
@@ -240,3 +234,96 @@ def _weight(quantity: str, of: str) -> int:
 
 def _mean(values: list[float], unit: str) -> str:
     return fmt.figure(statistics.fmean(values), unit) if values else fmt.MISSING
+
+
+def backups_grid(report: MixedLoadReport) -> Grid:
+    """The backups: how many, how long, how large, and whether each could be restored."""
+    lines = [
+        line(
+            word("path", each.name),
+            word("stage", each.stage, 2),
+            word("way", each.way, 1),
+            figure("made", fmt.count(each.made)),
+            figure("failed", fmt.count(each.failed) if each.failed else "", 1),
+            figure("stopped", fmt.count(each.stopped) if each.stopped else "", 1),
+            figure("restored and right", fmt.count(each.restored)),
+            figure("duration", fmt.duration(_ns(each.seconds))),
+            figure("interval", fmt.duration_interval(_ns(each.low), _ns(each.high)), 1),
+            figure("size", fmt.size(each.kept_bytes), 2),
+            status="failed" if each.failed else "ok",
+        )
+        for each in report.backups
+    ]
+    reasons = dict.fromkeys(fmt.clean(f"{each.name}: {reason}") for each in report.backups for reason in each.reasons)
+    note = ["Right: an engine started on the restored backup delivered every expected row."]
+    if any(each.stopped for each in report.backups):
+        note.append("Stopped: its engine was killed on purpose, or the run ended.")
+    note += [f"{reason.rstrip('.')}." for reason in reasons]
+    return without_empty(of_lines("Backups", lines, " ".join(note)))
+
+
+def _ns(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e9
+
+
+def effects_grid(report: MixedLoadReport) -> Grid:
+    """What each group's rate was inside the backup's span and without one."""
+    lines = (
+        line(
+            word("path", each.name),
+            word("group", each.client_group),
+            figure("inside", fmt.rate(each.inside_per_s)),
+            figure("without", fmt.rate(each.outside_per_s)),
+            figure("during ÷ without", fmt.ratio(each.ratio)),
+            figure("interval", fmt.interval(each.low, each.high), 1),
+            word("stage", each.stage, 2),
+            word("compared with", each.against, 2),
+            figure("sets", str(each.sets), 1),
+        )
+        for each in report.effects
+    )
+    return of_lines("Rates during a backup and without one", lines)
+
+
+def acknowledged_grid(report: MixedLoadReport) -> Grid:
+    """Whether every acknowledged write was in the database."""
+    lines = (
+        line(
+            word("path", each.name),
+            word("looked for", WHEN[each.when]),
+            word("durability", each.durability, 1),
+            figure("checks", fmt.count(each.checks), 2),
+            figure("acknowledged writes", fmt.count(each.writes)),
+            figure("rows", fmt.count(each.rows), 3),
+            figure("lost", fmt.count(each.lost)),
+            figure("doubled", fmt.count(each.doubled), 1),
+            figure("in doubt", fmt.count(each.in_doubt), 1),
+            figure("recovery", fmt.duration(_ns(each.recovery_s)), 2),
+            status="failed" if each.lost or each.doubled else "ok",
+        )
+        for each in report.checks
+    )
+    note = (
+        "Acknowledged: the client received success. In doubt: the client received no result, so the row may be there "
+        "or not. Recovery: from the start of the killed engine to its first answer."
+    )
+    return without_empty(of_lines("Acknowledged writes, checked in the database", lines, note))
+
+
+def moves_grid(report: MixedLoadReport) -> Grid:
+    """Database directories that were copied under another engine, and whether it delivered the same rows."""
+    lines = (
+        line(
+            word("from", each.source),
+            word("to", each.target),
+            figure("size", fmt.size(each.bytes), 2),
+            figure("time", fmt.duration(each.seconds * 1e9), 1),
+            word("rows after it", "the same" if each.ok else "different" if each.digest else "none"),
+            word("digest", each.digest, 3, code=True),
+            word("expected", each.expected, 4, code=True),
+            status="ok" if each.ok else "wrong",
+        )
+        for each in report.moves
+    )
+    reasons = (fmt.clean(f"{each.target}: {each.reason}.") for each in report.moves if each.reason)
+    return without_empty(of_lines("Databases copied as directories", lines, " ".join(reasons)))

@@ -35,11 +35,8 @@ def _languages(probe: Probe) -> Grid:
     note = (
         "Rows, blocks and columns are different work: a program that needs rows must still build them from the others."
     )
-    return of_lines("The fastest path of each language", lines, note if len(_forms(probe)) > 1 else "")
-
-
-def _forms(probe: Probe) -> set[str]:
-    return {each.form for each in probe.languages}
+    forms = {each.form for each in probe.languages}
+    return of_lines("The fastest path of each language", lines, note if len(forms) > 1 else "")
 
 
 def _settings(probe: Probe) -> Grid:

@@ -28,7 +28,7 @@ def resources_grid(measured: Measured, names: Sequence[str], lookup: Lookup) -> 
     """CPU, memory, round trips, bytes and disk of each path, and the lines of its adapter."""
     lines = []
     for name in names:
-        code, closure = lookup.lines_of_code(name), lookup.lines_of_code_closure(name)
+        code, closure = lookup.lines_of_code.get(name), lookup.lines_of_code_closure.get(name)
         counts = figure("lines of code", fmt.count(code), 1), figure("with families", fmt.count(closure), 1)
         lines.append(line(*_cells(RESOURCES, measured, name), *counts))
     caption = f"Resources per operation ({measured.regime})"
@@ -46,8 +46,7 @@ def effort_grid(measured: Measured, names: Sequence[str]) -> Grid:
 def _cells(metrics: Sequence[str], measured: Measured, name: str) -> Iterator[Cell]:
     yield word("path", name)
     for metric in metrics:
-        found = measured.result(metric, name)
-        yield figure(fmt.metric(metric), fmt.figure(found.median, found.unit) if found else fmt.MISSING, 1)
+        yield figure(fmt.metric(metric), measured.text(metric, name), 1)
 
 
 def regimes_grid(cold_ones: Measured, steady_ones: Measured, names: Sequence[str]) -> Grid:

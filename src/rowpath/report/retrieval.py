@@ -58,7 +58,7 @@ def block_sizes_grid(found: tuple[BlockSizes, ...]) -> Grid:
             word("phase", f"{each.workload} · {each.phase}", 1),
             word("what the size sets", each.what),
             figure("enough from", fmt.count(each.enough)),
-            *(figure(f"n = {size:,}", _told(by_size.get(size))) for size in every),
+            *(figure(f"n = {size:,}", _ratio(by_size.get(size))) for size in every),
         )
         lines.append(made)
     note = (
@@ -68,5 +68,5 @@ def block_sizes_grid(found: tuple[BlockSizes, ...]) -> Grid:
     return of_lines("Rows per fetch or batch", lines, note)
 
 
-def _told(size: BlockSize | None) -> str:
+def _ratio(size: BlockSize | None) -> str:
     return fmt.ratio(size.against.ratio) if size and size.against else fmt.MISSING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis, Finding
+from rowpath.model.grouping import grouped
 from rowpath.report.grid import Grid, Row
 from rowpath.report.view import RankingView, Section, View, view
 
@@ -44,14 +45,10 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
     for operation in shown.operations:
         for ranking in operation.rankings:
             left_out |= dict.fromkeys(_ranking(ranking, console))
-        for section in operation.sections:
-            if section.leading:
-                left_out |= dict.fromkeys(_section(section, console))
-    for section in (*shown.mixed_load, *shown.across):
-        if section.leading:
-            left_out |= dict.fromkeys(_section(section, console))
-    for number, published in enumerate(shown.published):
-        left_out |= dict.fromkeys(_section(Section(f"published-{number}", published), console))
+        left_out |= _leading(operation.sections, console)
+    left_out |= _leading((*shown.mixed_load, *shown.across), console)
+    for published in shown.published:
+        left_out |= dict.fromkeys(_grid(published, console))
     for mark in shown.marks:
         console.print(Text(mark, style="dim"))
     if left_out:
@@ -74,29 +71,31 @@ def _ranking(ranking: RankingView, console: Console) -> list[str]:
     """Prints one ranking; returns the titles of the columns that found no room."""
     grid = ranking.section.grid
     console.print(Text(grid.caption, style="bold"))
-    ranked = tuple(row for row in grid.rows if row.tier >= 0)
+    ranked = [row for row in grid.rows if row.tier >= 0]
     left_out = _table(grid, ranked, console)
     unranked = [row for row in grid.rows if row.tier < 0]
     if unranked:
         _hanging(console, (_unranked(row) for row in unranked), marker=fmt.MISSING)
-    by_reason: dict[str, list[str]] = {}
-    for row in ranked:
-        if row.reason:
-            by_reason.setdefault(row.reason, []).append(row.cells[1])
-    for reason, names in by_reason.items():
-        console.print(Text(f"{'; '.join(names)}: {reason}", style="dim"))
+    doubtful = (row for row in ranked if row.reason)
+    for reason, rows in grouped(doubtful, lambda row: row.reason).items():
+        console.print(Text(f"{'; '.join(row.cells[1] for row in rows)}: {reason}", style="dim"))
     for remark in ranking.remarks:
         console.print(Text(remark, style="dim"))
     console.print()
     return left_out
 
 
-def _section(section: Section, console: Console) -> list[str]:
+def _leading(sections: Iterable[Section], console: Console) -> dict[str, None]:
+    """Prints the tables that the experiment is about; returns the titles of the columns that found no room."""
+    return {title: None for section in sections if section.leading for title in _grid(section.grid, console)}
+
+
+def _grid(grid: Grid, console: Console) -> list[str]:
     """Prints a table that belongs to no ranking; returns the titles of the columns that found no room."""
-    console.print(Text(section.grid.caption, style="bold"))
-    left_out = _table(section.grid, section.grid.rows, console, mark_first=False)
-    if section.grid.note:
-        console.print(Text(section.grid.note, style="dim"))
+    console.print(Text(grid.caption, style="bold"))
+    left_out = _table(grid, grid.rows, console, mark_first=False)
+    if grid.note:
+        console.print(Text(grid.note, style="dim"))
     console.print()
     return left_out
 
@@ -106,12 +105,11 @@ def _unranked(row: Row) -> tuple[Text, Text]:
     return Text(row.cells[1], style="" if row.status == "ok" else "red"), Text(f"{time}{row.reason}")
 
 
-def _table(grid: Grid, rows: Iterable[Row], console: Console, mark_first: bool = True) -> list[str]:
+def _table(grid: Grid, rows: Sequence[Row], console: Console, mark_first: bool = True) -> list[str]:
     """Prints the columns that have room; returns the titles of those left out."""
-    listed = list(rows)
     kept = list(range(len(grid.columns)))
     widths = [
-        max(len(max(_two_lines(column.title).split("\n"), key=len)), *(len(row.cells[position]) for row in listed), 0)
+        max(len(max(_two_lines(column.title).split("\n"), key=len)), *(len(row.cells[position]) for row in rows), 0)
         for position, column in enumerate(grid.columns)
     ]
     left_out: list[int] = []
@@ -130,8 +128,8 @@ def _table(grid: Grid, rows: Iterable[Row], console: Console, mark_first: bool =
             no_wrap=column.number,
             overflow="fold",
         )
-    for row in listed:
-        first = mark_first and row.tier == listed[0].tier
+    for row in rows:
+        first = mark_first and row.tier == rows[0].tier
         table.add_row(*(Text(row.cells[position]) for position in kept), style="bold green" if first else None)
     console.print(table)
     return [grid.columns[position].title for position in sorted(left_out)]
@@ -155,10 +153,7 @@ def _hanging(console: Console, lines: Iterable[tuple[Text, Text]], marker: str =
     if beside:
         table.add_column(overflow="fold")
     for name, text in listed:
-        if beside:
-            table.add_row(marker, name, text)
-        else:
-            table.add_row(marker, name + Text("\n") + text)
+        table.add_row(marker, *((name, text) if beside else (name + Text("\n") + text,)))
     console.print(table)
 
 
@@ -171,17 +166,22 @@ def _claims(claims: Grid | None, console: Console) -> None:
     """Every claim with what became of it here."""
     if claims is None:
         return
+    _title(claims.caption, console)
+    _hanging(
+        console,
+        ((Text(row.cells[1]), Text(row.cells[0]).append(f"\n{row.cells[2]}", style="dim")) for row in claims.rows),
+    )
+
+
+def _title(text: str, console: Console) -> None:
     console.print()
-    console.print(Text(claims.caption, style="bold"))
-    told = ((Text(row.cells[1]), Text(row.cells[0]).append(f"\n{row.cells[2]}", style="dim")) for row in claims.rows)
-    _hanging(console, told)
+    console.print(Text(text, style="bold"))
 
 
 def _findings(findings: tuple[Finding, ...], console: Console) -> None:
     if not findings:
         return
-    console.print()
-    console.print(Text("Findings", style="bold"))
+    _title("Findings", console)
     table = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -199,12 +199,9 @@ def _findings(findings: tuple[Finding, ...], console: Console) -> None:
 
 def _programs(shown: View, console: Console) -> None:
     """The first program whole, the others by what they are."""
-    for program in shown.programs[:1]:
+    for number, program in enumerate(shown.programs):
         console.print(Text(f"{program.file}: {program.name}", style="bold"))
-        console.print(Text(program.text), soft_wrap=True)
-    for program in shown.programs[1:]:
-        console.print(Text(f"{program.file}: {program.name}", style="bold"))
-        console.print(Text(program.run, style="dim"), soft_wrap=True)
+        console.print(Text(program.run, style="dim") if number else Text(program.text), soft_wrap=True)
     if shown.programs:
         console.print()
 
@@ -212,8 +209,7 @@ def _programs(shown: View, console: Console) -> None:
 def _verdict(shown: View, console: Console) -> None:
     if not shown.verdict:
         return
-    console.print()
-    console.print(Text("Verdict", style="bold"))
+    _title("Verdict", console)
     for sentence in shown.verdict:
         console.print(Text(sentence))
     console.print()

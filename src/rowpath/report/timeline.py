@@ -53,8 +53,8 @@ class Second(NamedTuple):
 
 def heading(quantity: str, of: str) -> str:
     """A quantity as a column's title: `readers p99`, `client CPU, cores`, `sent/s`."""
-    whose = "" if quantity in {"sent", "received"} else f"{fmt.clean(of)} "
-    return whose + _WORDS.get(quantity, quantity)
+    owner = "" if quantity in {"sent", "received"} else f"{fmt.clean(of)} "
+    return owner + _WORDS.get(quantity, quantity)
 
 
 def seconds_of(line: TimeLine) -> list[Second]:
@@ -119,7 +119,7 @@ def in_backup(line: TimeLine, second: Second) -> bool:
 
 
 def table(line: TimeLine) -> Grid:
-    """The seconds of a time line as a table of at most 120 lines; what is thinned says so."""
+    """The seconds of a time line as a table of at most 120 lines; a note states how it was thinned."""
     shown, step = thinned(line, TABLE_LINES)
     kept = [
         each
@@ -194,8 +194,8 @@ def _panels(line: TimeLine) -> list[dict[str, Any]]:
     found = grouped(known, lambda series: series.quantity)
     groups = {series.of: number for number, series in enumerate(found.get("rate", []))}
     panels = []
-    for series in found.get("rate", []):
-        panel = _panel(fmt.clean(series.of), [_drawn(series, "", _colour(groups.get(series.of, 0)))])
+    for number, series in enumerate(found.get("rate", [])):
+        panel = _panel(fmt.clean(series.of), [_drawn(series, "", _colour(number))])
         for mark, quantity in (("failed", "failed"), ("stalled", "stall")):
             values = next((each.values for each in found.get(quantity, []) if each.of == series.of), ())
             panel[mark] = [(value or 0) >= _least(quantity) for value in values]
@@ -235,19 +235,14 @@ def _pair(found: dict[str, list[Series]], first: str, second: str) -> list[_Draw
     """Two quantities in one panel, the second dashed; where there are several processes each has its colour."""
     listed = [*found.get(first, []), *found.get(second, [])]
     several = list(dict.fromkeys(each.of for each in listed))
-    if len(several) == 1:
-        return [
-            _drawn(each, each.quantity, _colour(each.quantity == second), each.quantity == second) for each in listed
-        ]
-    return [
-        _drawn(
-            each,
-            each.of if each.quantity == first else "",
-            _process(each.of, several.index(each.of)),
-            each.quantity == second,
-        )
-        for each in listed
-    ]
+    drawn = []
+    for each in listed:
+        dashed = each.quantity == second
+        if len(several) == 1:
+            drawn.append(_drawn(each, each.quantity, _colour(dashed), dashed))
+        else:
+            drawn.append(_drawn(each, "" if dashed else each.of, _process(each.of, several.index(each.of)), dashed))
+    return drawn
 
 
 def _panel(title: str, lines: list[_Drawn], *, log: bool = False) -> dict[str, Any]:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding, Ranking
+from rowpath.analysis.model import Analysis, Finding, RankedPath, Ranking
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
 from rowpath.report import grid as tables
-from rowpath.report import mixed_load, timeline
+from rowpath.report import mixed_load, probe, timeline
 from rowpath.report.cross_phase import clients_figure, clients_grid, cost_model_grid, link_grid, loading_grid
 from rowpath.report.figures import Figure, cpu_figure, order_blocks, order_figure, order_grid, ranking_figure
 from rowpath.report.grid import Column, Grid, Row
 from rowpath.report.growth import many_grid, sweep_grid
 from rowpath.report.lookup import Lookup
-from rowpath.report.probe import grids
 from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
 from rowpath.report.retrieval import block_sizes_grid, retrieval_grid
 from rowpath.report.scaling import scaling_figure, scaling_grid
 
-SEVERITIES = ("error", "warning", "note")
+# What a sign in a ranking means, and whether a row has it.
+MARKS: dict[str, Callable[[RankedPath], bool]] = {
+    "differs: significantly different from the path above (family-wise 95 %, Holm).": lambda row: row.rank > 1,
+    "= tied: difference not shown to exceed 2 %.": lambda row: row.status == "tied",
+    "(p) provisional: too few sets for a claim.": lambda row: row.provisional,
+    "(a) indirect comparison, through an anchor path measured in both sets.": lambda row: row.through_anchor,
+    "mean ratio: shown where it exceeds the median ratio by more than 3 %.": means_differ,
+}
 
 
 class Section(Frozen, frozen=True):
@@ -50,7 +57,6 @@ class Operation(Frozen, frozen=True):
 
     key: str
     title: str
-    regimes: tuple[str, ...]
     rankings: tuple[RankingView, ...]
     sections: tuple[Section, ...]
 
@@ -90,7 +96,7 @@ def view(analysis: Analysis) -> View:
         title=_title(analysis),
         facts=_facts(analysis),
         verdict=tuple(fmt.clean(sentence) for sentence in analysis.verdict),
-        findings=tuple(sorted(map(_cleaned, analysis.findings), key=lambda found: SEVERITIES.index(found.severity))),
+        findings=tuple(map(_cleaned, analysis.findings)),
         operations=_operations(analysis, lookup),
         across=_across(analysis, lookup),
         mixed_load=_groups(analysis),
@@ -153,14 +159,16 @@ def _is_floor(ranking: Ranking, lookup: Lookup) -> bool:
 def _operation(workload: str, phase: str, rankings: list[Ranking], lookup: Lookup) -> Operation:
     key = _key(workload, phase)
     # Cold comes first where published tables are compared; the steady figure is the one to read, so it leads.
-    regimes = tuple(sorted({ranking.regime for ranking in rankings}, key=lambda regime: regime != "steady"))
-    views = []
-    for regime in regimes:
-        for number, ranking in enumerate(each for each in rankings if each.regime == regime):
-            views.append(_ranking(ranking, _key(key, regime, str(number)), lookup))
-    ordered = sorted(rankings, key=lambda ranking: regimes.index(ranking.regime))
+    ordered = sorted(rankings, key=lambda ranking: ranking.regime != "steady")
+    by_regime = grouped(ordered, lambda ranking: ranking.regime)
+    views = [
+        _ranking(ranking, _key(key, regime, str(number)), lookup)
+        for regime, listed in by_regime.items()
+        for number, ranking in enumerate(listed)
+    ]
     names = list(dict.fromkeys(row.name for each in ordered for row in each.rows if is_ranked(row)))
-    measured, cold, steady = (lookup.measured(workload, phase, each) for each in (regimes[0], "cold", "steady"))
+    regime = ordered[0].regime
+    measured, cold, steady = (lookup.measured(workload, phase, each) for each in (regime, "cold", "steady"))
     sections = (
         Section(
             f"{key}-clients",
@@ -175,7 +183,6 @@ def _operation(workload: str, phase: str, rankings: list[Ranking], lookup: Looku
     return Operation(
         key=key,
         title=f"{workload} · {phase}",
-        regimes=regimes,
         rankings=tuple(views),
         sections=tuple(section for section in sections if section.grid.rows),
     )
@@ -189,25 +196,21 @@ def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
     ]
     sections.append(Section("links", link_grid(analysis.across_links), leading=True))
     many = analysis.run.experiment.per_operations
-    for workload, phase in dict.fromkeys((each.workload, each.phase) for each in analysis.rankings) if many else ():
-        rankings = [each for each in analysis.rankings if (each.workload, each.phase) == (workload, phase)]
+    together = grouped(analysis.rankings if many else (), lambda ranking: (ranking.workload, ranking.phase))
+    for (workload, phase), rankings in together.items():
         # Published figures are of fresh programs: the cold ones are what stands beside them.
         regime = "cold" if any(each.regime == "cold" for each in rankings) else "steady"
         names = dict.fromkeys(row.name for each in rankings for row in each.rows if is_ranked(row))
         grid = many_grid(lookup.measured(workload, phase, regime), names, lookup, many)
         sections.append(Section(_key(workload, phase, "many"), grid, leading=True))
+    numbered = [("sweep", map(sweep_grid, analysis.sweeps)), ("retrieval", map(retrieval_grid, analysis.retrievals))]
     sections += [
-        Section(_key("sweep", str(number)), sweep_grid(sweep), leading=True)
-        for number, sweep in enumerate(analysis.sweeps)
-    ]
-    sections += [
-        Section(_key("retrieval", str(number)), retrieval_grid(each), leading=True)
-        for number, each in enumerate(analysis.retrievals)
+        Section(f"{kind}-{number}", grid, leading=True) for kind, grids in numbered for number, grid in enumerate(grids)
     ]
     sections.append(Section("block-sizes", block_sizes_grid(analysis.block_sizes), leading=True))
     sections += _scalings(analysis, lookup)
     sections.append(Section("cost-model", cost_model_grid(analysis.cost_models), leading=True))
-    probed = (Section(f"probe-{key}", grid, leading=key != "tried") for key, grid in grids(analysis))
+    probed = (Section(f"probe-{key}", grid, leading=key != "tried") for key, grid in probe.grids(analysis))
     return (*probed, *(section for section in sections if section.grid.rows))
 
 
@@ -256,20 +259,7 @@ def _ranking(ranking: Ranking, key: str, lookup: Lookup) -> RankingView:
 
 def _marks(analysis: Analysis) -> tuple[str, ...]:
     rows = [row for ranking in analysis.rankings for row in ranking.rows if is_ranked(row)]
-    tied = any(row.status == "tied" for row in rows)
-    means = any(means_differ(row) for row in rows)
-    several = any(row.rank > 1 for row in rows)
-    marks = (
-        ("differs: significantly different from the path above (family-wise 95 %, Holm).", several),
-        ("= tied: difference not shown to exceed 2 %.", tied),
-        ("(p) provisional: too few sets for a claim.", any(row.provisional for row in rows)),
-        (
-            "(a) indirect comparison, through an anchor path measured in both sets.",
-            any(row.through_anchor for row in rows),
-        ),
-        ("mean ratio: shown where it exceeds the median ratio by more than 3 %.", means),
-    )
-    return tuple(text for text, needed in marks if needed)
+    return tuple(text for text, has in MARKS.items() if any(map(has, rows)))
 
 
 def _claims(analysis: Analysis) -> Grid | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 from rowpath import text
@@ -23,11 +24,7 @@ MEASURED_AT = ("workload", "phase", "regime")
 
 def check_claims(evidence: Evidence, claims: Iterable[Claim]) -> tuple[ClaimCheck, ...]:
     """Every claim with its outcome and figure."""
-    checked = []
-    for claim in claims:
-        outcome, figure = _check(evidence, claim.check)
-        checked.append(ClaimCheck(claim.id, claim.claim, outcome, figure))
-    return tuple(checked)
+    return tuple(ClaimCheck(claim.id, claim.claim, *_check(evidence, claim.check)) for claim in claims)
 
 
 def published(evidence: Evidence, columns: Iterable[PublishedColumn]) -> tuple[Published, ...]:
@@ -59,14 +56,12 @@ def published(evidence: Evidence, columns: Iterable[PublishedColumn]) -> tuple[P
 def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     if check.kind == "not-testable":
         return UNCERTAIN, check.reason
-    if check.kind == "ratio":
+    if check.kind in ("ratio", "equal"):
         interval, figure = _ratio(evidence, check, {})
-        return (_bounded(interval, check) if interval else UNCERTAIN), figure
+        judge = _bounded if check.kind == "ratio" else _equal
+        return (judge(interval, check) if interval else UNCERTAIN), figure
     if check.kind == "crossover":
         return _crossover(evidence, check)
-    if check.kind == "equal":
-        interval, figure = _ratio(evidence, check, {})
-        return (_equal(interval, check) if interval else UNCERTAIN), figure
     if check.kind == "figure":
         return _figure(evidence, check)
     if check.kind == "never-above":
@@ -136,7 +131,7 @@ def _crossover(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     if small is None or large is None:
         return UNCERTAIN, f"no row sweep was measured for {' and '.join(missing)}"
     sizes = sorted(size_sweep.sizes_of(evidence).values())
-    figure = "; ".join(f"{line.path.name}: {_told(line)}" for line in (small, large))
+    figure = "; ".join(f"{line.path.name}: {_terms(line)}" for line in (small, large))
     interval = size_sweep.crossing(small, large)
     if min(len(small.by_set), len(large.by_set)) < SETS_FOR_CLAIMS:
         return UNCERTAIN, figure
@@ -160,7 +155,7 @@ def _line(evidence: Evidence, selector: Selector) -> size_sweep.Line | None:
     return min(lines, key=lambda line: line.at(math.sqrt(sizes[0] * sizes[-1])), default=None)
 
 
-def _told(line: size_sweep.Line) -> str:
+def _terms(line: size_sweep.Line) -> str:
     fixed, row = line.mean
     return f"{text.duration(fixed)} + {text.duration(row)} a row"
 
@@ -223,9 +218,7 @@ def _interval(evidence: Evidence, metric: str, a: Candidate, b: Candidate) -> In
             return interval
         rows = metrics.rows_each(a.cell) / metrics.rows_each(b.cell) if metric == "row_rate" else 1.0
         shift, turned = math.log(rows), interval.inverse
-        return Interval(
-            turned.mean + shift, turned.low + shift, turned.high + shift, turned.error, turned.degrees, turned.sets
-        )
+        return replace(turned, mean=turned.mean + shift, low=turned.low + shift, high=turned.high + shift)
     if a.counted and b.counted and b.figure > 0 and a.figure > 0:
         ratio = math.log(a.figure / b.figure)
         return Interval(ratio, ratio, ratio, 0.0, math.inf, SETS_FOR_CLAIMS)

@@ -74,11 +74,10 @@ def _valued(evidence: Evidence, cell: Cell, metric: str) -> Candidate | None:
     if metric in ("lines_of_code", "lines_of_code_closure"):
         lines = getattr(cell.path, metric)
         return made({0: float(lines)}, counted=True) if lines else None
-    where = cell.path.path_id, cell.workload, cell.phase
     if metric in PROVEN:
-        value = metrics.exact(evidence, where).get(metric)
+        value = metrics.exact(evidence, cell.key[:3]).get(metric)
         return made({0: value}, counted=True) if value is not None else None
-    values = metrics.of_cell(cell).get(metric) or metrics.of_phases(evidence).get(where, {}).get(metric)
+    values = metrics.of_cell(cell).get(metric) or metrics.of_phase(evidence, cell).get(metric)
     return made({number: statistics.median(each) for number, each in values.items()}) if values else None
 
 

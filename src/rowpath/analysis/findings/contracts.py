@@ -1,15 +1,17 @@
-"""Coordinates that counters disprove: statement mode, fetch size, durability; and what versions are mixed."""
+"""Coordinates that counters and memory disprove: statement mode, durability, fetch size; and mixed versions."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.memory import growth, rows_each
 from rowpath.analysis.findings.wording import phase_text, words
 from rowpath.analysis.model import Finding
-from rowpath.journal.records import CountedRecord, PathRecord
+from rowpath.journal.records import CountedRecord, MemoryRecord, PathRecord
+from rowpath.model.grouping import grouped
 from rowpath.model.workload import Phase
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
@@ -17,9 +19,11 @@ ROUND_TRIPS_SLACK = 0.05
 FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for this many rows
 EXECUTES_LEAST = 0.95  # per operation
 COMMITS_SLACK = 0.05
-COMMITS_LAG = 1  # that a backend may tell one reading late
+COMMITS_LAG = 1  # that a backend may report one reading late
 SYNCS_FULL = 0.95  # per commit; a few commits may share one
 SYNCS_NONE = 0.5  # per commit: fewer are those of files that grow
+PROVABLE_BYTES = 4 << 20  # a smaller result drowns in what allocators keep
+HELD_SHARE = 0.5  # of the payload
 
 
 def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
@@ -56,7 +60,7 @@ def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         prepares, executes = proof.each("prepares"), proof.each("executes")
         statement = path.coordinates.get("statement", "none")
         defined = evidence.phase(proof)
-        # Making a table takes no parameters, and drivers do not prepare it whatever they are told.
+        # Making a table takes no parameters, and drivers do not prepare it whatever is requested.
         once = defined is not None and (defined.kind == "load" or made_once(defined))
         if prepares is None or executes is None or once:
             continue
@@ -146,9 +150,8 @@ def durability_differs(evidence: Evidence) -> Iterator[Finding]:
             continue
         by_durability: dict[str, list[str]] = {}
         for row in ranking.rows:
-            path = evidence.path(row.path_id)
-            if row.rank and path is not None:
-                by_durability.setdefault(path.coordinates.get("durability", "none"), []).append(row.name)
+            if row.rank:
+                by_durability.setdefault(evidence.coordinate(row.path_id, "durability"), []).append(row.name)
         key = (ranking.workload, ranking.phase, ranking.comparison)
         if len(by_durability) < 2 or key in reported:
             continue
@@ -167,7 +170,7 @@ def durability_differs(evidence: Evidence) -> Iterator[Finding]:
 def fetch_size_ignored(evidence: Evidence) -> Iterator[Finding]:
     """A fetch size that cannot have been in force: too few round trips for the rows."""
     for proof, path in _proofs(evidence):
-        size, rows, trips = _fetch_size(path), rows_each(evidence, proof.where) or 0.0, proof.each("round_trips")
+        size, rows, trips = _fetch_size(path), _rows_each(evidence, proof.where) or 0.0, proof.each("round_trips")
         if not size or trips is None or rows < 4 * size or trips >= rows / size / 2:
             continue
         yield Finding(
@@ -184,22 +187,17 @@ def fetch_size_ignored(evidence: Evidence) -> Iterator[Finding]:
 def result_buffered_whole(evidence: Evidence) -> Iterator[Finding]:
     """Peak memory that grows by at least half of the result's payload: the client holds the whole result."""
     for path in evidence.journal.paths.values():
-        grown = growth(evidence, path)
+        grown = _growth(evidence, path)
         if grown is None:
             continue
         result = path.coordinates.get("result", "none")
         declared = result in ("whole", "none")
+        stated = f", as result={result} declares" if declared else f" although result={result}"
+        stated = "" if result == "none" else stated
         yield Finding(
             "result-buffered-whole",
             "note" if declared else "warning",
-            f"{path.name} holds a whole result in memory"
-            + (
-                ""
-                if result == "none"
-                else f", as result={result} declares"
-                if declared
-                else f" although result={result}"
-            ),
+            f"{path.name} holds a whole result in memory{stated}",
             f"{grown.large} of {grown.rows:.0f} rows peaks {text.size(grown.bytes)} above {grown.small}; "
             f"its payload is {text.size(grown.payload_bytes)}",
             "memory grows with the number of rows",
@@ -208,13 +206,52 @@ def result_buffered_whole(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
+@dataclass(frozen=True)
+class _Growth:
+    """The phase with the most rows against the one with the fewest."""
+
+    small: str
+    large: str
+    rows: float
+    bytes: float
+    payload_bytes: float
+
+
+def _growth(evidence: Evidence, path: PathRecord) -> _Growth | None:
+    """The growth when it proves that results are held whole; None when it does not or nothing can be proven."""
+    peaks: dict[tuple[str, str], list[float]] = {}
+    for record in evidence.journal.all(MemoryRecord):
+        if record.path_id == path.path_id and record.client_peak_bytes is not None:
+            peaks.setdefault((record.workload, record.phase), []).append(record.client_peak_bytes)
+    rows = {where: found for where in peaks if (found := _rows_each(evidence, (path.path_id, *where))) is not None}
+    if len(rows) < 2:
+        return None
+    small, large = min(rows, key=lambda where: rows[where]), max(rows, key=lambda where: rows[where])
+    proof = evidence.counted.get((path.path_id, *large))
+    payload = proof.each("payload_bytes") if proof else None
+    if payload is None or payload < PROVABLE_BYTES:
+        return None
+    grown = statistics.median(peaks[large]) - statistics.median(peaks[small])
+    if grown < HELD_SHARE * payload:
+        return None
+    return _Growth(".".join(small), ".".join(large), rows[large], grown, payload)
+
+
+def _rows_each(evidence: Evidence, where: tuple[str, str, str]) -> float | None:
+    """Rows per operation as the samples of (path id, workload, phase) delivered them; None without samples."""
+    for regime in ("steady", "cold"):
+        cell = evidence.cells.get(*where, regime)
+        for sample in cell.every_sample() if cell else ():
+            if sample.operations:
+                return sample.rows / sample.operations
+    return None
+
+
 def confounded_version(evidence: Evidence) -> Iterator[Finding]:
     """Drivers that carry their own build of the engine."""
-    reasons: dict[str, list[str]] = {}
-    for path in evidence.journal.paths.values():
-        if path.confounded:
-            reasons.setdefault(path.confounded, []).append(path.name)
-    for reason, names in reasons.items():
+    confounded = (path for path in evidence.journal.paths.values() if path.confounded)
+    for reason, paths in grouped(confounded, lambda path: path.confounded).items():
+        names = tuple(path.name for path in paths)
         yield Finding(
             "confounded-version",
             "note",
@@ -222,7 +259,7 @@ def confounded_version(evidence: Evidence) -> Iterator[Finding]:
             reason,
             "a difference from other paths may come from the driver or from the engine's build",
             "rowpath list paths",
-            tuple(names),
+            names,
         )
 
 
@@ -242,7 +279,7 @@ def _point(evidence: Evidence, proof: CountedRecord) -> bool:
         return False
     cells = [evidence.cells.get(*proof.where, regime) for regime in ("steady", "cold")]
     connects = any(sample.connect_ns for cell in cells if cell for sample in cell.every_sample())
-    return not connects and any(cells) and (rows_each(evidence, proof.where) or 0.0) <= 1
+    return not connects and any(cells) and (_rows_each(evidence, proof.where) or 0.0) <= 1
 
 
 def _fetch_size(path: PathRecord) -> int:

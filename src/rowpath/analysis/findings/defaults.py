@@ -1,4 +1,4 @@
-"""What one gets though no one asked for it: transactions of a driver's own, preparing again, TLS, the main thread."""
+"""What a program gets without requesting it: transactions of a driver's own, preparing again, TLS, the main thread."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.contracts import made_once
-from rowpath.analysis.findings.wording import phase_text, phases_text
+from rowpath.analysis.findings.wording import interval_text, phase_text, phases_text
 from rowpath.analysis.model import Finding
-from rowpath.analysis.statistics.intervals import Interval
 from rowpath.journal.records import CountedRecord, WorkerRecord
 
-TRAVELS = 0.5  # texts per operation, from which on a statement that was prepared once is one no more
-ANEW = 0.95  # texts per operation of a statement that is prepared on each execution
+TRAVELS = 0.5  # texts per operation, from which on a statement is not prepared only once
+EACH_TIME = 0.95  # texts per operation of a statement that is prepared on each execution
 OFF = ("off", "false", "0", "no")
 STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's stack: open, stat, read, close
 
@@ -29,13 +28,13 @@ def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
     for path_id, settings in _settings(evidence).items():
         if str(settings.get("autocommit", "")).lower() not in OFF or path_id not in proofs:
             continue
-        told = "; ".join(_transaction_text(proof) for proof in proofs[path_id])
+        counts = "; ".join(_transaction_text(proof) for proof in proofs[path_id])
         yield Finding(
             "implicit-transaction",
             "warning",
             f"{evidence.name(path_id)} opens its own transactions in {phases_text(proofs[path_id])}, "
             "where autocommit was requested",
-            f"autocommit={settings['autocommit']} on the live connection; {told}",
+            f"autocommit={settings['autocommit']} on the live connection; {counts}",
             "the driver's default: it begins a transaction before the first statement, and the program must commit",
             evidence.rerun("profile=tuned"),
             (evidence.name(path_id),),
@@ -74,7 +73,7 @@ def prepared_each_time(evidence: Evidence) -> Iterator[Finding]:
                 f"rowpath run {evidence.experiment} --plan",
                 (path.name,),
             )
-        elif statement == "bound" and sent >= ANEW:
+        elif statement == "bound" and sent >= EACH_TIME:
             yield from _dearer_than_prepared(evidence, proof, counted)
 
 
@@ -84,11 +83,11 @@ def _dearer_than_prepared(evidence: Evidence, proof: CountedRecord, counted: str
     interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
     if cell is None or twin is None or interval is None:
         return
-    ratio = _ratio_text(interval)
     yield Finding(
         "prepared-each-time",
         "note",
-        f"{cell.path.name} is prepared on each execution in {phase_text(cell)}: {ratio} the cost of {twin.path.name}",
+        f"{cell.path.name} is prepared on each execution in {phase_text(cell)}: "
+        f"{interval_text(interval)} the cost of {twin.path.name}",
         f"{counted}; {text.duration(cell.median)} against {text.duration(twin.median)} prepared once",
         "statement=bound parses and plans each time and sends the SQL text",
         evidence.rerun("statement=prepared"),
@@ -96,12 +95,8 @@ def _dearer_than_prepared(evidence: Evidence, proof: CountedRecord, counted: str
     )
 
 
-def _ratio_text(interval: Interval) -> str:
-    return f"{text.ratio(interval.ratio)} ({text.interval(interval.ratio_low, interval.ratio_high)})"
-
-
 def _twin(evidence: Evidence, cell: Cell, **changed: str) -> Cell | None:
-    """The ranked path of the same ranking that differs in these coordinates alone, if both have a rank."""
+    """The ranked path of the same ranking that differs only in these coordinates, if both have a rank."""
     wanted = {**cell.path.coordinates, **changed}
     for ranking in evidence.rankings:
         if (ranking.workload, ranking.phase, ranking.regime) != cell.key[1:]:
@@ -122,14 +117,14 @@ def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
         interval = evidence.cells.interval(cell, twin) if twin is not None else None
         if twin is None or interval is None or interval.low <= 0:
             continue
-        calls, fewer = _system_calls(evidence, cell), _system_calls(evidence, twin)
+        calls, fewer = (evidence.per_operation(each, "system_calls") for each in (cell, twin))
         if calls is None or fewer is None or calls - fewer < STACK_LOOKUP_CALLS:
             continue
         yield Finding(
             "main-thread-stack",
             "warning",
             f"{cell.path.name} is slower on the main thread in {phase_text(cell)}: "
-            f"{_ratio_text(interval)} the cost of {twin.path.name}",
+            f"{interval_text(interval)} the cost of {twin.path.name}",
             f"{text.count(calls)} system calls an operation on the main thread, {text.count(fewer)} on a thread of "
             f"its own; {text.duration(cell.median)} against {text.duration(twin.median)}",
             "the library looks up its thread's stack (pthread_getattr_np) on every call; for the main thread the C "
@@ -139,24 +134,18 @@ def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _system_calls(evidence: Evidence, cell: Cell) -> float | None:
-    """Per operation, by the cell's proof."""
-    proof = evidence.counted.get(cell.key[:3])
-    return proof.each("system_calls") if proof is not None else None
-
-
 def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
-    """A connection that is encrypted although the path does not say `tls=on`."""
+    """A connection that is encrypted although the path does not have `tls=on`."""
     for path_id, settings in _settings(evidence).items():
         path, found = evidence.path(path_id), str(settings.get("tls", "")).lower()
-        asked = path.coordinates.get("tls", "off") if path is not None else "on"
-        if path is None or asked == "on" or not found.startswith("on"):
+        requested = path.coordinates.get("tls", "off") if path is not None else "on"
+        if path is None or requested == "on" or not found.startswith("on"):
             continue
-        by_default = asked == "default" or path.coordinates.get("profile") == "shipped"
+        by_default = requested == "default" or path.coordinates.get("profile") == "shipped"
         yield Finding(
             "unrequested-tls",
             "warning" if by_default else "error",
-            f"{path.name} encrypts its connection although tls={asked}",
+            f"{path.name} encrypts its connection although tls={requested}",
             f"tls={settings['tls']} on the live connection",
             "the driver uses TLS when the server offers it"
             if by_default
@@ -167,7 +156,7 @@ def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _settings(evidence: Evidence) -> dict[str, dict[str, object]]:
-    """By path id: the effective settings that its last connection told."""
+    """By path id: the effective settings of its last connection."""
     found: dict[str, dict[str, object]] = {}
     for worker in evidence.journal.all(WorkerRecord):
         settings = worker.facts.get("settings")

@@ -10,7 +10,6 @@ from rowpath.analysis.findings.wording import ratio_text, syncs_explain, syncs_t
 from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.analysis.model import Finding
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, ClientGroupRecord, KillRecord
-from rowpath.journal.records import PathRecord
 from rowpath.model.grouping import grouped
 
 STALL_S = 1.0
@@ -18,7 +17,7 @@ STALL_RATIO, STALL_LEAST_S = 100, 0.1  # times the 99th percentile, and long eno
 STALL_INTERVALS = 10  # in open loop, of the distance between two operations
 LATE_SHARE = 0.1  # of the median latency
 TEXTS = 3  # failures with their text
-STALLS_TOLD = 3  # after the longest
+STALLS_SHOWN = 3  # after the longest
 FASTER_LEAST = 1.2  # a machine drifts by less
 
 
@@ -63,9 +62,11 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
             stalled.setdefault(each.path_id, []).append(each)
     for path_id, cases in stalled.items():
         longest, *others = sorted(cases, key=lambda each: -each.longest_stall_s)
-        backup = any(one.path_id == path_id and one.stage == longest.stage for one in _backups(evidence))
-        also = [f"{each.client_group} {_stood(each)} in '{each.stage}'" for each in others[:STALLS_TOLD]]
-        rest = len(others) - STALLS_TOLD
+        backup = any(
+            one.path_id == path_id and one.stage == longest.stage for one in evidence.journal.all(BackupRecord)
+        )
+        also = [f"{each.client_group} {_stood(each)} in '{each.stage}'" for each in others[:STALLS_SHOWN]]
+        rest = len(others) - STALLS_SHOWN
         yield Finding(
             "client-stalled",
             "warning",
@@ -133,10 +134,6 @@ def _busy(evidence: Evidence, each: GroupFigures) -> str:
     return f"; both sides use {cores:.2f} cores in '{each.stage}'"
 
 
-def _backups(evidence: Evidence) -> list[BackupRecord]:
-    return evidence.journal.all(BackupRecord)
-
-
 def operations_refused(evidence: Evidence) -> Iterator[Finding]:
     """Operations that failed or were refused, by kind; they are in no rate."""
     killed = _killed(evidence)
@@ -167,7 +164,8 @@ def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
         if record.ok and not record.lost and not record.doubled:
             continue
         path = evidence.path(record.path_id)
-        durability = path.coordinates.get("durability", "none") if path else "none"
+        durability = evidence.coordinate(record.path_id, "durability")
+        promised = path is not None and "full" in path.durabilities
         allowed = record.when == "kill" and durability == "none" and not record.doubled
         what = [f"{text.count(record.lost)} lost"] if record.lost else []
         what += [f"{text.count(record.doubled)} applied more than once"] if record.doubled else []
@@ -182,22 +180,18 @@ def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
             f"{text.count(record.in_doubt)} more in doubt, {text.count(record.rows)} rows read"
             + (f"; {record.reason}" if record.reason and what else ""),
             "a commit returns before the log is on the disk" if record.when == "kill" else "",
-            evidence.rerun("durability=full" if allowed and _durable(path) else ""),
+            evidence.rerun("durability=full" if allowed and promised else ""),
             (name,),
         )
-
-
-def _durable(path: PathRecord | None) -> bool:
-    """Whether the path's engine can promise that acknowledged writes survive a kill."""
-    return path is not None and "full" in path.durabilities
 
 
 _WHEN = {"end": "at the end of a run", "kill": "after a kill", "backup": "in a restored backup"}
 
 
 def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
-    """Backups that failed, or whose restored database does not hold what it must."""
-    for record in _backups(evidence):
+    """Backups that failed, or that do not hold what they must once restored."""
+    backups: list[BackupRecord] = evidence.journal.all(BackupRecord)
+    for record in backups:
         checked = record.checked
         wrong = checked is not None and (checked.lost or checked.doubled)
         if record.stopped or (record.ok and record.restored is not False and not wrong):
@@ -244,10 +238,9 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
             found.setdefault(each.path_id, []).append((late / usual, late, usual, each))
     for path_id, cases in found.items():
         (_share, late_ns, usual_ns, worst), *others = sorted(cases, key=lambda case: -case[0])
-        path = evidence.path(path_id)
-        # `free` is only where an experiment asks for it, and so no command line changes it.
-        where = path.coordinates if path else {}
-        shared = (where.get("deployment"), where.get("placement")) == ("server", "same")
+        # `free` is only where an experiment requests it, and so no command line changes it.
+        served = evidence.coordinate(path_id, "deployment") == "server"
+        shared = served and evidence.coordinate(path_id, "placement") == "same"
         yield Finding(
             "generator-late",
             "warning",
@@ -263,14 +256,14 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
 
 
 def sync_bound(evidence: Evidence) -> Iterator[Finding]:
-    """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each told once."""
+    """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each once."""
     cost = evidence.journal.sync_cost
     reported: set[tuple[str, str]] = set()
     for each in _figures(evidence) if cost is not None else ():
         workload, _, phase = each.phase.rpartition(".")
         proof = evidence.counted.get((each.path_id, workload, phase))
-        path, syncs, took = evidence.path(each.path_id), proof.each("syncs") if proof else None, each.service.mean_ns
-        durable = path is not None and path.coordinates.get("durability") == "full" and evidence.writes(workload, phase)
+        syncs, took = proof.each("syncs") if proof else None, each.service.mean_ns
+        durable = evidence.coordinate(each.path_id, "durability") == "full" and evidence.writes(workload, phase)
         if cost is None or syncs is None or not took or not durable:
             continue
         if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.client_group) in reported:

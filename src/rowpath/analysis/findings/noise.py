@@ -124,9 +124,6 @@ def _grown(records: list[NoiseRecord], name: str) -> float:
 
 def _shares_cores(evidence: Evidence, samples: list[SampleRecord]) -> bool:
     """Client and server on one core wait for each other: pressure of our own making."""
-    paths = [evidence.path(path_id) for path_id in {sample.path_id for sample in samples}]
-    return any(
-        path.coordinates.get("deployment") == "server" and path.coordinates.get("placement") == "same"
-        for path in paths
-        if path is not None
-    )
+    paths = {sample.path_id for sample in samples}
+    same_core = (path_id for path_id in paths if evidence.coordinate(path_id, "placement") == "same")
+    return any(evidence.coordinate(path_id, "deployment") == "server" for path_id in same_core)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import phase_text
+from rowpath.analysis.findings.wording import interval_text, phase_text
 from rowpath.analysis.model import Finding
 
 # The collectors read a process's CPU before the request and after the reply: what it spends on both is in the figure.
@@ -74,13 +74,11 @@ def rate_beats_floor(evidence: Evidence) -> Iterator[Finding]:
         against = evidence.floor(cell)
         if against is None or against.verdict != "beats":
             continue
-        low, high = against.interval.ratio_low, against.interval.ratio_high
         yield Finding(
             "rate-beats-floor",
             "error",
             f"{cell.path.name} is faster in {phase_text(cell)} than its floor, the {against.name}: not ranked",
-            f"{text.duration(cell.median)} against {text.duration(against.cost_ns)}: "
-            f"{text.ratio(against.interval.ratio)} ({text.interval(low, high)})",
+            f"{text.duration(cell.median)} against {text.duration(against.cost_ns)}: {interval_text(against.interval)}",
             "operations do not reach the engine, or the floor was measured under other conditions",
             f"rowpath verify {evidence.experiment} -v",
             (cell.path.name,),

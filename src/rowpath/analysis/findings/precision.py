@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import phase_text, words
-from rowpath.analysis.model import Finding, RankedPath
+from rowpath.analysis.findings.wording import interval_text, phase_text, words
+from rowpath.analysis.model import Finding
+from rowpath.analysis.rankings import half_width
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.analysis.statistics.periodic import Excess, Load, excess
 from rowpath.journal.records import SampleRecord, WarmRecord, WorkerRecord
@@ -47,7 +49,7 @@ def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
     wide: dict[str, float] = {}
     for ranking in evidence.rankings:
         for row in ranking.rows:
-            half = _half_width(row)
+            half = half_width(row)
             # A cold pass is one sample per set; the target is for what can be repeated within one.
             if ranking.regime == "steady" and half is not None and target and half > target and not row.provisional:
                 wide[row.name] = max(half, wide.get(row.name, 0))
@@ -63,20 +65,12 @@ def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _half_width(row: RankedPath) -> float | None:
-    if not row.rank or row.ratio is None or row.ratio_low is None or row.ratio_high is None:
-        return None
-    return (row.ratio_high - row.ratio_low) / 2 / row.ratio
-
-
 def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
     """Paths of which many workers did not settle on one level before they were measured."""
-    unsettled: dict[str, int] = {}
-    every: dict[str, int] = {}
-    for warm in evidence.journal.all(WarmRecord):
-        every[warm.path_id] = every.get(warm.path_id, 0) + 1
-        unsettled[warm.path_id] = unsettled.get(warm.path_id, 0) + (warm.shape in ("slowdown", "no steady state"))
-    many = {path_id: count for path_id, count in unsettled.items() if count > UNSETTLED_MOST * every[path_id]}
+    warm_ups = evidence.journal.all(WarmRecord)
+    every = Counter(warm.path_id for warm in warm_ups)
+    unsettled = Counter(warm.path_id for warm in warm_ups if warm.shape in ("slowdown", "no steady state"))
+    many = {path_id: unsettled[path_id] for path_id in every if unsettled[path_id] > UNSETTLED_MOST * every[path_id]}
     if many:
         names = [evidence.name(path_id) for path_id in many]
         yield Finding(
@@ -136,27 +130,27 @@ def _load(sample: SampleRecord) -> Load:
 def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
     """Operations so short that reading the clock is over 2 % of them."""
     clocks = {record.path_id: record.hello.get("clock_read_ns") for record in evidence.journal.all(WorkerRecord)}
-    told: dict[str, str] = {}
+    short: dict[str, str] = {}
     for cell in evidence.sound():
         smallest = cell.path.shortest_operation_ns
         cost = cell.median
-        if not smallest or cost is None or cost >= smallest or cell.path.coordinates.get("engine") == "null":
+        if not smallest or cost is None or cost >= smallest or cell.is_null:
             continue
         clock = clocks.get(cell.path.path_id)
-        told.setdefault(
+        short.setdefault(
             cell.path.name,
             f"{cell.path.name} in {phase_text(cell)}: {text.duration(cost)} (least: {text.duration(smallest)}"
             + (f", a clock read costs {text.duration(float(clock))})" if clock else ")"),
         )
-    if told:
+    if short:
         yield Finding(
             "clock-too-coarse",
             "note",
-            f"operations of {words(told)} are too short for their language's clock to time within 2 %",
-            "; ".join(told.values()),
+            f"operations of {words(short)} are too short for their language's clock to time within 2 %",
+            "; ".join(short.values()),
             "the figure includes the clock's own cost",
             evidence.rerun(),
-            tuple(told),
+            tuple(short),
         )
 
 
@@ -168,11 +162,11 @@ def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
         if same is None or split is None or min(same.sets, split.sets) < SETS_FOR_CLAIMS:
             continue
         if (same.low > 0 and split.high < 0) or (same.high < 0 and split.low > 0):
-            told = " and ".join(
-                f"{text.ratio(interval.ratio)} ({text.interval(interval.ratio_low, interval.ratio_high)}) on {cores}"
+            ratios = " and ".join(
+                f"{interval_text(interval)} on {cores}"
                 for interval, cores in ((same, "the same core"), (split, "split cores"))
             )
-            evidence_text = f"{a_same.path.name} costs, of {b_same.path.name}, {told}"
+            evidence_text = f"{a_same.path.name} costs, of {b_same.path.name}, {ratios}"
             flips.setdefault(a_same.key[1:], []).append((evidence_text, a_same, b_same))
     for (workload, phase, regime), found in flips.items():
         names = dict.fromkeys(cell.path.name for _text, *cells in found for cell in cells)
@@ -191,7 +185,7 @@ def _twins(evidence: Evidence) -> Iterator[tuple[Cell, Cell, Cell, Cell]]:
     """Pairs of paths that were measured at both placements: a and b on the same core, a and b on split cores."""
     where: dict[tuple[object, ...], dict[str, Cell]] = {}
     for cell in evidence.sound():
-        if cell.path.coordinates.get("engine") != "null":
+        if not cell.is_null:
             rest = tuple(sorted((k, v) for k, v in cell.path.coordinates.items() if k != "placement"))
             where.setdefault((cell.key[1:], rest), {})[cell.path.coordinates.get("placement", "")] = cell
     both = [

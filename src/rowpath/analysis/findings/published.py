@@ -23,9 +23,9 @@ def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
         missing = claims.impossible(relation, shared)
         if not missing:
             continue
-        told = [_arithmetic(columns, relation, shared, name) for name in missing]
+        steps = [_arithmetic(columns, relation, shared, name) for name in missing]
         others = [name for name in relation.rates if name not in missing and _agrees(shared, name)]
-        told += [
+        steps += [
             f"{_arithmetic(columns, relation, shared, name)}, the same in each: all traffic is {name}s"
             for name in others
         ]
@@ -34,7 +34,7 @@ def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
             "warning",
             f"{relation.about}: {words(f'{name}s' for name in missing)} exceed the "
             "published bandwidth of the connections",
-            "; ".join(told) + f"; an operation takes {text.count(relation.least_bytes)} bytes or more",
+            "; ".join(steps) + f"; an operation takes {text.count(relation.least_bytes)} bytes or more",
             f"the {words(f'{name}s' for name in missing)} counted did not reach the server over the network: "
             "they were answered elsewhere, or failed and were counted",
             evidence.rerun(),
@@ -44,13 +44,13 @@ def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
 def _arithmetic(columns: Sequence[PublishedColumn], relation: Consistency, shared: Sequence[Shared], name: str) -> str:
     """`(42 − 2) KB/s / 27,000/s = 1.48` for each state, as bytes of one operation."""
     unit = next(column.unit for column in columns if column.column == relation.bandwidth[0].column)
-    steps = [
+    terms = [
         f"({text.count(state.bandwidth)} − {text.count(state.baseline)}) {unit} / {text.count(state.rates[name])} "
         f"{name}s/s = {_bytes(state.bytes_each[name])}"
         for state in shared
         if name in state.bytes_each
     ]
-    return f"{words(steps)} bytes or fewer a {name}"
+    return f"{words(terms)} bytes or fewer a {name}"
 
 
 def _bytes(value: float) -> str:

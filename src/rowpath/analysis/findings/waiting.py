@@ -9,7 +9,7 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
-from rowpath.analysis.findings.wording import phase_text, syncs_explain, syncs_text
+from rowpath.analysis.findings.wording import phase_text, ratio_text, syncs_explain, syncs_text
 from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.model import Finding
 from rowpath.journal.records import NoiseRecord, SampleRecord
@@ -21,7 +21,7 @@ LINK_WITHIN = 0.10  # of the predicted time over a link
 SYNC_CPU_MOST = 0.5  # of the time, by both sides
 COLLECTOR_SHARE = 0.03
 STALL_RATIO, STALL_LEAST_NS = 10, 5_000_000
-STALLS_TOLD = 3  # with figures; the longest ones
+STALLS_SHOWN = 3  # with figures; the longest ones
 
 
 def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
@@ -29,7 +29,7 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
     for cell in evidence.sound():
         samples = [sample for sample in cell.every_sample() if sample.operations and sample.window_ns]
         get = cell.path.coordinates.get
-        # Over an emulated link the waiting is what was asked for.
+        # Over an emulated link waiting is intended.
         if get("transport") != "tcp" or get("link", "none") != "none" or cell.regime != "steady" or not samples:
             continue
         late = [sample for sample in samples if _acknowledged_late(sample) and _idle(sample) >= IDLE_LEAST]
@@ -58,7 +58,7 @@ def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
         surely = each.low if slower else each.high
         if surely is None or (surely <= 1 + LINK_WITHIN if slower else surely >= 1 - LINK_WITHIN):
             continue
-        off = f"{text.ratio(each.ratio)} ({text.interval(each.low, each.high)})"
+        off = ratio_text(each.ratio, each.low, each.high)
         yield Finding(
             "link-not-as-predicted",
             "warning",
@@ -79,8 +79,8 @@ def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
 def _acknowledged_late(sample: SampleRecord) -> bool:
     low, high = ACKNOWLEDGEMENT_NS
     alike = sample.ns / sample.operations  # a single one among many short operations may be anything else
-    told = sample.max_ns if 2 * sample.max_ns >= sample.ns else alike
-    return any(low * times <= told <= high * times for times in MULTIPLES)
+    longest = sample.max_ns if 2 * sample.max_ns >= sample.ns else alike
+    return any(low * times <= longest <= high * times for times in MULTIPLES)
 
 
 def _idle(sample: SampleRecord) -> float:
@@ -95,8 +95,7 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
     """Durable writes that wait mostly for the disk: the syncs' measured cost explains the time, the CPU does not."""
     cost = evidence.journal.sync_cost
     for cell in evidence.sound() if cost is not None else ():
-        proof = evidence.counted.get(cell.key[:3])
-        syncs = proof.each("syncs") if proof is not None else None
+        syncs = evidence.per_operation(cell, "syncs")
         cpu = statistics.median(_cpu_each(sample) for sample in cell.samples()) if cell.costs else 0.0
         took = cell.median
         durable = cell.path.coordinates.get("durability") == "full" and evidence.writes(*cell.key[1:3])
@@ -151,8 +150,8 @@ def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
         if cell.regime != "steady" or cell.median is None:
             continue
         limit = max(STALL_RATIO * cell.median, STALL_LEAST_NS)
-        # Whether a server waited for a core is not known: sets in which a mere loop stalled as long say nothing of it.
-        excluded = gaps if cell.path.coordinates.get("deployment") == "server" else set()
+        # Whether a server waited for a core is not known: a set in which a mere loop stalled as long proves nothing.
+        excluded = gaps if cell.served else set()
         samples = [sample for sample in cell.every_sample() if sample.set not in excluded]
         stalled = [sample for sample in samples if sample.max_ns >= limit and _not_waiting(sample)]
         if 2 * len({sample.set for sample in stalled}) > len({sample.set for sample in samples}):
@@ -166,9 +165,9 @@ def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
             "; ".join(
                 f"{cell.path.name}: up to {text.duration(longest)} against {text.duration(cell.median)}, "
                 f"in {count} of {every} blocks"
-                for cell, longest, count, every in sorted(found, key=lambda item: -item[1])[:STALLS_TOLD]
+                for cell, longest, count, every in sorted(found, key=lambda item: -item[1])[:STALLS_SHOWN]
             )
-            + (f"; and {len(found) - STALLS_TOLD} others" if len(found) > STALLS_TOLD else ""),
+            + (f"; and {len(found) - STALLS_SHOWN} others" if len(found) > STALLS_SHOWN else ""),
             "the loop sends no request while an operation stalls, so the delayed requests are missing",
             evidence.rerun("--rigorous"),
             tuple(cell.path.name for cell, *_rest in found),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rowpath import text
 from rowpath.analysis.cells import Cell
-from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval
 from rowpath.journal.record_base import InSet
 
 SYNCS_LEAST = 0.95  # per operation
@@ -30,10 +30,15 @@ def words(items: Iterable[str]) -> str:
     return " and ".join([mark.join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
 
 
-def ratio_text(ratio: float, low: float | None, high: float | None, sets: int) -> str:
-    """A ratio with its interval: `0.34× (0.31–0.37)`; with fewer sets than claims need it says so."""
+def ratio_text(ratio: float | None, low: float | None, high: float | None, sets: int = SETS_FOR_CLAIMS) -> str:
+    """A ratio with its interval: `0.34× (0.31–0.37)`; fewer `sets` than claims need are marked as provisional."""
     ends = text.interval(low, high) or "no interval"
     return f"{text.ratio(ratio)} ({ends}{'' if sets >= SETS_FOR_CLAIMS else ', provisional'})"
+
+
+def interval_text(interval: Interval) -> str:
+    """The same of an estimate, however many sets it is from."""
+    return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high)
 
 
 def syncs_explain(syncs: float, each_ns: float, took_ns: float) -> bool:
@@ -42,12 +47,12 @@ def syncs_explain(syncs: float, each_ns: float, took_ns: float) -> bool:
 
 
 def syncs_text(syncs: float, each_ns: float, took_ns: float) -> str:
-    """What share of an operation's time its syncs are; the disk may have been slower when one of them was timed."""
+    """The share of an operation's time that its syncs are; the disk may have been slower when one of them was timed."""
     took, share = text.duration(took_ns), syncs * each_ns / took_ns
     if text.count(syncs) == "1":
-        told, action = f"1 sync an operation at {text.duration(each_ns)}", "is"
+        syncing, action = f"1 sync an operation at {text.duration(each_ns)}", "is"
     else:
-        told, action = f"{text.count(syncs)} syncs an operation at {text.duration(each_ns)} each", "are"
+        syncing, action = f"{text.count(syncs)} syncs an operation at {text.duration(each_ns)} each", "are"
     if share > 1:
-        return f"{told}, timed before the first set, {action} more than its {took}"
-    return f"{told} {action} {text.share(share)} of its {took}"
+        return f"{syncing}, timed before the first set, {action} more than its {took}"
+    return f"{syncing} {action} {text.share(share)} of its {took}"

@@ -1,4 +1,4 @@
-"""What the journal says of backups and of acknowledged writes: their time, their effect, and whether all was there."""
+"""Backups and acknowledged writes from the journal: their time, their effect, and whether all was there."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def effects(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupEffect]:
         against = {
             number: values.reference(by_key[number, each.path.path_id, each.stage], runs) for number in each.values
         }
-        names = {run.asked.stage for run in against.values() if run is not None}
+        names = {run.record.stage for run in against.values() if run is not None}
         outside = [run.groups[each.client_group].rate_per_s for run in against.values() if run is not None]
         if ratio is None or len(names) != 1:
             continue
@@ -83,14 +83,13 @@ def checks(evidence: Evidence) -> Iterator[AcknowledgedCheck]:
     """By path and occasion."""
     found = grouped(evidence.journal.all(AcknowledgedRecord), lambda record: (record.path_id, record.when))
     for (path_id, when), records in found.items():
-        path = evidence.path(path_id)
         kills: list[KillRecord] = evidence.journal.all(KillRecord) if when == "kill" else []
         recovered = [kill.recovery_ns for kill in kills if kill.path_id == path_id and kill.recovery_ns]
         yield AcknowledgedCheck(
             name=evidence.name(path_id),
             path_id=path_id,
             when=records[0].when,
-            durability=path.coordinates.get("durability", "none") if path else "none",
+            durability=evidence.coordinate(path_id, "durability"),
             checks=len(records),
             writes=sum(record.writes for record in records),
             rows=sum(record.rows for record in records),

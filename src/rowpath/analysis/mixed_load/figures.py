@@ -17,6 +17,7 @@ from rowpath.analysis.mixed_load.model import (
     Latency,
     MixedLoadReport,
     RateSearch,
+    RateTry,
     StageFigures,
 )
 from rowpath.analysis.mixed_load.stages import StageRun, stage_runs
@@ -56,17 +57,15 @@ def groups_report(evidence: Evidence) -> MixedLoadReport | None:
 
 def _figures(evidence: Evidence, runs: list[StageRun]) -> Iterator[GroupFigures]:
     """A group of a stage on a path; sets in which it was cut count only where there is no other."""
-    found: dict[tuple[str, str, str], list[ClientGroupRecord]] = {}
-    for run in runs:
-        for record in run.groups.values():
-            found.setdefault((record.path_id, record.stage, record.client_group), []).append(record)
+    at_work = (record for run in runs for record in run.groups.values())
+    found = grouped(at_work, lambda record: (record.path_id, record.stage, record.client_group))
     missed = values.withheld(runs)
     for (path_id, stage, group), every in found.items():
         records = [record for record in every if not record.cut] or every
         rate = interval(evidence, [record.rate_per_s for record in records if record.rate_per_s])
         first = records[0]
         open_loop = first.pacing != "closed"
-        told = open_loop and (path_id, stage, group) not in missed
+        reached = (path_id, stage, group) not in missed
         operations = sum(record.operations for record in records)
         cpu = [record for record in records if record.cpu_ns is not None]
         counted = sum(record.operations + record.failed for record in cpu)
@@ -83,10 +82,10 @@ def _figures(evidence: Evidence, runs: list[StageRun]) -> Iterator[GroupFigures]
             low=rate.ratio_low if rate else None,
             high=rate.ratio_high if rate else None,
             service=latency(record.service for record in records),
-            latency=latency(record.latency for record in records) if told else None,
-            lateness=latency(record.lateness for record in records) if told else None,
+            latency=latency(record.latency for record in records) if open_loop and reached else None,
+            lateness=latency(record.lateness for record in records) if open_loop and reached else None,
             asked_per_s=first.asked_per_s if open_loop else None,
-            reached=(path_id, stage, group) not in missed,
+            reached=reached,
             not_begun=sum(record.not_begun for record in records),
             failed=sum(record.failed for record in records),
             failures=_failures(records),
@@ -114,27 +113,26 @@ def latency(kept: Iterable[Mapping[str, int]]) -> Latency:
 
 def _failures(records: list[ClientGroupRecord]) -> tuple[GroupFailure, ...]:
     """By kind and code over all sets, the most frequent first; the first text of each."""
-    found: dict[tuple[str, str], tuple[str, int]] = {}
-    for failure in (failure for record in records for failure in record.failures):
-        key = failure.kind, failure.code
-        text, count = found.get(key, (failure.text, 0))
-        found[key] = text, count + failure.count
-    listed = (GroupFailure(kind, code, text, count) for (kind, code), (text, count) in found.items())
+    every = (failure for record in records for failure in record.failures)
+    listed = (
+        GroupFailure(kind, code, alike[0].text, sum(failure.count for failure in alike))
+        for (kind, code), alike in grouped(every, lambda failure: (failure.kind, failure.code)).items()
+    )
     return tuple(sorted(listed, key=lambda failure: -failure.count))
 
 
-def _all(told: Iterable[bool | None]) -> bool | None:
+def _all(found: Iterable[bool | None]) -> bool | None:
     """False where one is; None where one is not known."""
-    known = list(told)
+    known = list(found)
     return False if False in known else None if None in known else True
 
 
 def _stages(evidence: Evidence, runs: list[StageRun]) -> Iterator[StageFigures]:
-    found = grouped((run for run in runs if run.seconds), lambda run: (run.asked.path_id, run.asked.stage))
+    found = grouped((run for run in runs if run.seconds), lambda run: (run.record.path_id, run.record.stage))
     metrics = ("client_cpu", "server_cpu", "traffic", "traffic_each", "traffic_in_backup")
-    told = {metric: values.of_stages(evidence, metric) for metric in metrics}
+    by_stage = {metric: values.of_stages(evidence, metric) for metric in metrics}
     for key, together in found.items():
-        means = {metric: interval(evidence, told[metric].get(key, {}).values()) for metric in metrics}
+        means = {metric: interval(evidence, by_stage[metric].get(key, {}).values()) for metric in metrics}
         figure = {metric: each.ratio if each else None for metric, each in means.items()}
         traffic = means["traffic"]
         yield StageFigures(
@@ -215,5 +213,5 @@ def _rate_searches(evidence: Evidence) -> Iterator[RateSearch]:
             client_group=group,
             bound_ns=every[0].bound_ns,
             highest_per_s=min(held.values()) if len(held) == len(by_set) else None,
-            tries=tuple(values.rate_try(record) for record in every),
+            tries=tuple(RateTry(one.rate_per_s, one.reached, one.p50_ns, one.p99_ns, one.p999_ns) for one in every),
         )

@@ -101,7 +101,7 @@ class StageFigures(Frozen, frozen=True):
     seconds: float  # mean length
     client_cpu_ns: float | None  # per operation of any group: of the whole process
     server_cpu_ns: float | None
-    traffic_bytes_per_s: float | None  # of our connections alone, both directions, payload
+    traffic_bytes_per_s: float | None  # only of our connections, both directions, payload
     low: float | None  # its interval
     high: float | None
     bytes_per_operation: float | None
@@ -132,8 +132,8 @@ class AcknowledgedCheck(Frozen, frozen=True):
     writes: int  # acknowledged, and looked for
     rows: int
     lost: int
-    doubled: int  # in the database more often than they were asked for
-    in_doubt: int  # whose outcome no one was told: they may be there or not
+    doubled: int  # in the database more often than requested
+    in_doubt: int  # their clients got no result: they may be there or not
     recovery_s: float | None = None  # from the start of the killed engine to its first answer, mean
 
 

@@ -27,7 +27,7 @@ WITHIN = 0.9  # of a second: a backup's begin and end are noticed a few hundredt
 class StageRun:
     """One stage of one path in one set."""
 
-    asked: StageRecord
+    record: StageRecord
     groups: dict[str, ClientGroupRecord] = field(default_factory=dict)
     seconds: list[SecondRecord] = field(default_factory=list)
     backups: list[BackupRecord] = field(default_factory=list)
@@ -36,18 +36,18 @@ class StageRun:
     @property
     def key(self) -> tuple[int, str, str]:
         """(set, path id, stage)."""
-        return _key(self.asked)
+        return _key(self.record)
 
     @property
     def workers(self) -> list[AtWork]:
         """Its groups that have an operation."""
-        return [group for group in self.asked.client_groups if not group.action]
+        return [group for group in self.record.client_groups if not group.action]
 
     @property
     def pure(self) -> bool:
         """Neither a backup nor a kill was in it, and it was not cut."""
         return not (
-            any(group.action for group in self.asked.client_groups)
+            any(group.action for group in self.record.client_groups)
             or self.kills
             or any(group.cut for group in self.groups.values())
         )
@@ -108,8 +108,8 @@ def stage_runs(journal: Records) -> list[StageRun]:
             name = worker.client_group
             if name not in run.groups and any(name in second.client_groups for second in run.seconds):
                 run.groups[name] = _of_seconds(run, worker)
-    places = list(journal.paths)
-    return sorted(runs.values(), key=lambda run: places.index(run.asked.path_id) if run.asked.path_id in places else 0)
+    places = {path_id: place for place, path_id in enumerate(journal.paths)}
+    return sorted(runs.values(), key=lambda run: places.get(run.record.path_id, 0))
 
 
 _KINDS = (ClientGroupRecord, SecondRecord, BackupRecord, KillRecord)
@@ -128,19 +128,20 @@ def _work(workers: list[AtWork]) -> set[tuple[str, str, int, str, float]]:
 
 
 def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
-    """Counts alone: percentiles of seconds cannot be joined."""
-    told: list[tuple[SecondRecord, GroupSecond]] = [
+    """Only counts: percentiles of seconds cannot be joined."""
+    seconds: list[tuple[SecondRecord, GroupSecond]] = [
         (second, second.client_groups[worker.client_group])
         for second in run.seconds
         if worker.client_group in second.client_groups
     ]
-    begun, ended = min(second.at_ns - second.ns for second, _group in told), max(second.at_ns for second, _g in told)
-    operations = sum(group.operations for _second, group in told)
+    begun = min(second.at_ns - second.ns for second, _group in seconds)
+    ended = max(second.at_ns for second, _group in seconds)
+    operations = sum(group.operations for _second, group in seconds)
     due = (worker.rate_per_s or 0.0) * (ended - begun) / 1e9
     return ClientGroupRecord(
-        set=run.asked.set,
-        path_id=run.asked.path_id,
-        stage=run.asked.stage,
+        set=run.record.set,
+        path_id=run.record.path_id,
+        stage=run.record.stage,
         client_group=worker.client_group,
         phase=worker.phase,
         clients=worker.clients,
@@ -149,10 +150,10 @@ def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
         begun_ns=begun,
         ended_ns=ended,
         operations=operations,
-        failed=sum(group.failed for _second, group in told),
-        rows=sum(group.rows for _second, group in told),
-        arrivals=sum(group.arrivals for _second, group in told),
+        failed=sum(group.failed for _second, group in seconds),
+        rows=sum(group.rows for _second, group in seconds),
+        arrivals=sum(group.arrivals for _second, group in seconds),
         reached=operations >= REACHED * due - 4 * math.sqrt(due),
-        longest_stall_ns=max(group.under_way_ns for _second, group in told),
+        longest_stall_ns=max(group.under_way_ns for _second, group in seconds),
         cut=True,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from rowpath.analysis.mixed_load.model import Series, TimeLine
 from rowpath.analysis.mixed_load.stages import StageRun
@@ -11,6 +12,7 @@ from rowpath.journal.reader import Records
 from rowpath.model.grouping import grouped
 
 Value = float | None
+Used = TypeVar("Used", GroupSecond, ProcessSecond)
 OF_GROUPS: dict[str, tuple[str, Callable[[GroupSecond, int], Value]]] = {
     "rate": ("operations/s", lambda group, ns: group.operations * 1e9 / ns),
     "failed": ("operations", lambda group, _ns: group.failed),
@@ -38,10 +40,12 @@ def time_lines(journal: Records, runs: Iterable[StageRun]) -> tuple[TimeLine, ..
 
 
 def _line(journal: Records, key: tuple[int, str], runs: list[StageRun]) -> TimeLine:
-    zero = min(run.asked.at_ns for run in runs)
+    zero = min(run.record.at_ns for run in runs)
     path = journal.paths.get(key[1])
     seconds = [second for run in runs for second in run.seconds if second.ns > 0]
     seconds.sort(key=lambda second: second.at_ns)
+
+    processes = _series(OF_PROCESSES, [(second.processes, second.ns) for second in seconds])
 
     def at(instant_ns: int) -> float:
         return (instant_ns - zero) / 1e9
@@ -52,41 +56,35 @@ def _line(journal: Records, key: tuple[int, str], runs: list[StageRun]) -> TimeL
         set=key[0],
         at_s=tuple(at(second.at_ns) for second in seconds),
         stages=tuple(
-            (run.asked.stage, at(run.asked.at_ns), at(max(second.at_ns for second in run.seconds))) for run in runs
+            (run.record.stage, at(run.record.at_ns), at(max(second.at_ns for second in run.seconds))) for run in runs
         ),
         backups=tuple((at(each.begun_ns), at(each.ended_ns)) for run in runs for each in run.backups),
         kills=tuple(at(kill.at_ns) for run in runs for kill in run.kills),
-        series=(*_of_groups(seconds), *_of_processes(seconds), *_of_connections(seconds)),
+        series=(
+            *_series(OF_GROUPS, [(second.client_groups, second.ns) for second in seconds]),
+            *(each for each in processes if any(value is not None for value in each.values)),
+            *_of_connections(seconds),
+        ),
     )
 
 
-def _of_groups(seconds: list[SecondRecord]) -> Iterable[Series]:
-    names = dict.fromkeys(name for second in seconds for name in second.client_groups)
-    for quantity, (unit, value) in OF_GROUPS.items():
+def _series(
+    quantities: dict[str, tuple[str, Callable[[Used, int], Value]]], seconds: list[tuple[dict[str, Used], int]]
+) -> Iterable[Series]:
+    """Each quantity of each group or process, from (what each used, ns) by second."""
+    names = dict.fromkeys(name for used, _ns in seconds for name in used)
+    for quantity, (unit, value) in quantities.items():
         for name in names:
-            told = (
-                value(second.client_groups[name], second.ns) if name in second.client_groups else None
-                for second in seconds
+            yield Series(
+                quantity, name, unit, tuple(value(used[name], ns) if name in used else None for used, ns in seconds)
             )
-            yield Series(quantity, name, unit, tuple(told))
-
-
-def _of_processes(seconds: list[SecondRecord]) -> Iterable[Series]:
-    names = dict.fromkeys(name for second in seconds for name in second.processes)
-    for quantity, (unit, value) in OF_PROCESSES.items():
-        for name in names:
-            told = tuple(
-                value(second.processes[name], second.ns) if name in second.processes else None for second in seconds
-            )
-            if any(each is not None for each in told):
-                yield Series(quantity, name, unit, told)
 
 
 def _of_connections(seconds: list[SecondRecord]) -> Iterable[Series]:
     if not any(second.connections for second in seconds):
         return
     for quantity, field in (("sent", "sent_bytes"), ("received", "received_bytes")):
-        told = (
+        rates = (
             getattr(second.connections, field) * 1e9 / second.ns if second.connections else None for second in seconds
         )
-        yield Series(quantity, CONNECTIONS, "bytes/s", tuple(told))
+        yield Series(quantity, CONNECTIONS, "bytes/s", tuple(rates))

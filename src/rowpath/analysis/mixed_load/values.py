@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rowpath.analysis.mixed_load.model import RateTry
 from rowpath.analysis.mixed_load.stages import CLIENT, SERVER, StageRun
 from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.journal.mixed_load_records import ClientGroupRecord, RateTryRecord
@@ -48,9 +47,9 @@ class GroupValues:
 
 
 def withheld(runs: list[StageRun]) -> set[tuple[str, str, str]]:
-    """(path id, stage, group) of open loops that missed their rate in some set: no percentile of latency is told."""
+    """(path id, stage, group) of open loops below their rate in some set: their latency percentiles are withheld."""
     return {
-        (run.asked.path_id, run.asked.stage, group.client_group)
+        (run.record.path_id, run.record.stage, group.client_group)
         for run in runs
         for group in run.groups.values()
         if not group.reached
@@ -72,7 +71,7 @@ def reference(run: StageRun, runs: list[StageRun]) -> StageRun | None:
 def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, ...]:
     """Every metric of groups that was measured; stages that were cut count where there are no whole ones."""
     found: dict[tuple[Place, str], GroupValues] = {}
-    whole = {(*key[1:], name) for key, name in _records(runs, cut=False)}
+    whole = {(*run.key[1:], name) for run in runs for name, record in run.groups.items() if not record.cut}
 
     def keep(place: Place, metric: str, number: int, value: float | None) -> None:
         path = journal.paths.get(place[0])
@@ -86,8 +85,8 @@ def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, .
             if record.cut and (path_id, stage, name) in whole:
                 continue
             place = (path_id, stage, name, *record.where[1:])
-            told = (path_id, stage, name) not in missed
-            for metric, value in _of_group(record, told).items():
+            reached = (path_id, stage, name) not in missed
+            for metric, value in _of_group(record, reached).items():
                 keep(place, metric, number, value)
             for metric, value in _in_backups(run, runs, name).items():
                 keep(place, metric, number, value)
@@ -121,33 +120,21 @@ def tries(journal: Records) -> dict[tuple[str, str], dict[int, list[RateTryRecor
     return found
 
 
-def rate_try(record: RateTryRecord) -> RateTry:
-    """The record as reports show it."""
-    return RateTry(record.rate_per_s, record.reached, record.p50_ns, record.p99_ns, record.p999_ns)
-
-
 def interval(evidence: Evidence, positive: Iterable[float]) -> Interval | None:
     """Of values by set, on logarithms, at the run's confidence."""
     return student([math.log(value) for value in positive if value > 0], evidence.cells.confidence)
 
 
-def of_stages(evidence: Evidence, metric: str, group: str = "") -> dict[tuple[str, str], Mapping[int, float]]:
-    """A metric's values by set of all groups together (or of that one), by (path id, stage)."""
+def of_stages(evidence: Evidence, metric: str) -> dict[tuple[str, str], Mapping[int, float]]:
+    """A metric's values by set of all groups together, by (path id, stage)."""
     return {
         (each.path.path_id, each.stage): each.values
         for each in evidence.group_values
-        if each.metric == metric and each.client_group == group
+        if each.metric == metric and not each.client_group
     }
 
 
-def _records(runs: list[StageRun], cut: bool) -> Iterator[tuple[tuple[int, str, str], str]]:
-    for run in runs:
-        for name, record in run.groups.items():
-            if record.cut == cut:
-                yield run.key, name
-
-
-def _of_group(record: ClientGroupRecord, told: bool) -> dict[str, float | None]:
+def _of_group(record: ClientGroupRecord, reached: bool) -> dict[str, float | None]:
     found: dict[str, float | None] = {
         "group_rate" if record.pacing == "closed" else "paced_rate": record.rate_per_s,
         "group_failed": record.failed,
@@ -155,18 +142,18 @@ def _of_group(record: ClientGroupRecord, told: bool) -> dict[str, float | None]:
     }
     if record.cpu_ns is not None and record.operations:
         found["client_cpu"] = record.cpu_ns / (record.operations + record.failed)
-    kinds = {"service": record.service} | ({"latency": record.latency} if told and record.latency else {})
+    kinds = {"service": record.service} | ({"latency": record.latency} if reached and record.latency else {})
     for kind, kept in kinds.items():
         counts = histogram.decode(kept)
         for name, percent in PERCENTILES.items():
             found[f"{kind}_{name}"] = histogram.percentile(counts, percent)
-    if told and record.lateness:
+    if reached and record.lateness:
         found["lateness_p99"] = histogram.percentile(histogram.decode(record.lateness), 99)
     return found
 
 
 def _in_backups(run: StageRun, runs: list[StageRun], group: str) -> dict[str, float | None]:
-    # A backup may outlive clients that were killed in the middle of it; in open loop the rate is what was asked for.
+    # A backup may outlive clients that were killed in the middle of it; in open loop the rate is the requested one.
     if run.kills or (group in run.groups and run.groups[group].pacing != "closed"):
         return {}
     inside = [backup.inside[group] for backup in run.backups if backup.ok and group in backup.inside]

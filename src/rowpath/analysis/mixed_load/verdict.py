@@ -1,4 +1,4 @@
-"""What the verdict says of groups at work at once."""
+"""The sentences of the verdict about groups at work at once."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def _surely(ratio: GroupRatio) -> bool:
 
 
 def _latencies(report: MixedLoadReport) -> Iterator[str]:
-    """One sentence for each group in open loop and each rate: the stage of every path whose tail is the longest."""
+    """One sentence for each group in open loop and each rate: of every path the stage with the longest tail."""
     found: dict[tuple[str, float], dict[str, tuple[int, str]]] = {}
     for each in report.figures:
         tail = each.latency.p99_ns if each.latency else None
         if tail is not None and each.asked_per_s:
             paths = found.setdefault((each.client_group, each.asked_per_s), {})
-            paths[each.name] = max(paths.get(each.name, (0, "")), (tail, each.stage), key=lambda told: told[0])
+            paths[each.name] = max(paths.get(each.name, (0, "")), (tail, each.stage), key=lambda found: found[0])
     for (group, asked_per_s), paths in found.items():
         listed = [
             f"{text.duration(tail)} on {name} ('{where}')"
@@ -82,16 +82,16 @@ def _latencies(report: MixedLoadReport) -> Iterator[str]:
 
 
 def _traffic(report: MixedLoadReport) -> Iterator[str]:
-    """What an operation takes on our connections, where one group was at work alone."""
-    alone: dict[tuple[str, str], list[str]] = {}
+    """What an operation takes on our connections, where only one group was at work."""
+    at_work: dict[tuple[str, str], list[str]] = {}
     for figure in report.figures:
-        alone.setdefault((figure.path_id, figure.stage), []).append(figure.client_group)
+        at_work.setdefault((figure.path_id, figure.stage), []).append(figure.client_group)
     found: dict[str, list[str]] = {}
     for each in report.stages:
-        groups = alone.get((each.path_id, each.stage), [])
+        groups = at_work.get((each.path_id, each.stage), [])
         if each.bytes_per_operation is not None and len(groups) == 1:
-            told = f"{text.size(each.bytes_per_operation)} for each operation of {groups[0]}"
-            found.setdefault(each.name, []).append(f"{told} ({text.size(each.traffic_bytes_per_s)}/s)")
+            each_takes = f"{text.size(each.bytes_per_operation)} for each operation of {groups[0]}"
+            found.setdefault(each.name, []).append(f"{each_takes} ({text.size(each.traffic_bytes_per_s)}/s)")
     for name, listed in found.items():
         yield f"On the connections of {name}: {words(listed[:LONGEST])}."
 

@@ -1,4 +1,4 @@
-"""Order and tied groups: paths that are not ranked apart from the first of a group belong to it."""
+"""Order and tied groups: paths that are not ranked apart from the first of a group belong to it; Holm's procedure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from rowpath.analysis.statistics.holm import holm
-from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval
+from rowpath.analysis.statistics.intervals import ALPHA, SETS_FOR_CLAIMS, Interval
 
 Item = TypeVar("Item", bound=Hashable)
 
@@ -29,7 +28,7 @@ def place(
 ) -> list[Placed[Item]]:
     """Fastest first, with tied groups; `compare(a, b)` gives ln(cost a / cost b), `cost` a first guess at the order.
 
-    The family of Holm's procedure is the neighbours of the ranking. With fewer than 6 sets nothing is said to differ.
+    The family of Holm's procedure is the neighbours of the ranking. With fewer than 6 sets nothing differs.
     """
     if not items:
         return []
@@ -68,3 +67,16 @@ def _ordered(
 
 def _mean(interval: Interval | None, cost: float, reference: float) -> float:
     return interval.mean if interval is not None else math.log(cost / reference)
+
+
+def holm(p_values: Sequence[float], alpha: float = ALPHA) -> list[bool]:
+    """Which hypotheses of the family are rejected, in the order given; step-down (Holm 1979).
+
+    The chance of any false difference in the family stays below alpha.
+    """
+    rejected = [False] * len(p_values)
+    for tested, position in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        if p_values[position] > alpha / (len(p_values) - tested):
+            break
+        rejected[position] = True
+    return rejected

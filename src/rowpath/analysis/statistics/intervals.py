@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,7 +51,7 @@ class Interval:
 
     @property
     def p_value(self) -> float:
-        """Two-sided p value of the ratio being 1; 1.0 when nothing can be said."""
+        """Two-sided p value of the ratio being 1; 1.0 when it has no interval."""
         if self.degrees <= 0:
             return 1.0
         if self.error == 0:
@@ -78,6 +79,13 @@ def student(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval
         return Interval(mean, -math.inf, math.inf, math.inf, 0, 1)
     variance = math.fsum((value - mean) ** 2 for value in values) / (sets - 1)
     return _interval(mean, math.sqrt(variance / sets), sets - 1, sets, confidence)
+
+
+def mean_with_ends(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float | None, float | None]:
+    """Mean of one value per set with the ends of its Student t interval, None with fewer than two sets."""
+    found = student(values, confidence)
+    low, high = (found.low, found.high) if found is not None and found.sets > 1 else (None, None)
+    return statistics.fmean(values), low, high
 
 
 def difference(a: Interval, b: Interval, confidence: float = CONFIDENCE) -> Interval:

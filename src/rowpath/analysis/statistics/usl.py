@@ -11,7 +11,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rowpath.analysis.statistics.intervals import CONFIDENCE, student
+import numpy as np
+from numpy.typing import NDArray
+
+from rowpath.analysis.statistics.intervals import CONFIDENCE, mean_with_ends
 
 LEAST_LEVELS = 6  # with fewer three parameters follow the noise
 LEAST_DENOMINATOR = 1e-9
@@ -69,16 +72,13 @@ def fit(rates: Mapping[int, float]) -> Curve:
     Gauss-Newton from the solution of the law's reciprocal, which is linear: n/X = (1 + σ(n−1) + κn(n−1)) / λ. σ and κ
     are not held above 0, so that noise about 0 does not become a bias.
     """
-    import numpy as np
     from scipy.optimize import least_squares
 
     n, x = np.array(sorted(rates), dtype=float), np.array([rates[level] for level in sorted(rates)])
     terms = np.stack([np.ones(len(n)), n - 1, n * (n - 1)], axis=1)
     start = np.linalg.lstsq(terms * (x / n)[:, None], np.ones(len(n)), rcond=None)[0]
 
-    def errors(
-        parameters: np.ndarray[tuple[int], np.dtype[np.float64]],
-    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def errors(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         scale, contention, coherence = parameters
         bottom = np.maximum(1 + contention * (n - 1) + coherence * n * (n - 1), LEAST_DENOMINATOR)
         return np.asarray(scale + np.log(n / bottom / x))
@@ -102,14 +102,7 @@ def law(by_set: Sequence[Mapping[int, float]], confidence: float = CONFIDENCE) -
         for n in common
     )
     rate_of_one, contention, coherence = (
-        _parameter([getattr(curve, name) for curve in curves], confidence)
+        Parameter(*mean_with_ends([getattr(curve, name) for curve in curves], confidence))
         for name in ("rate_of_one", "contention", "coherence")
     )
     return Law(rate_of_one, contention, coherence, max(common), worst)
-
-
-def _parameter(values: list[float], confidence: float) -> Parameter:
-    interval = student(values, confidence)
-    told = interval is not None and math.isfinite(interval.low)
-    low, high = (interval.low, interval.high) if interval and told else (None, None)
-    return Parameter(statistics.fmean(values), low, high)

@@ -25,6 +25,8 @@
     };
   }
 
+  const framed = (figure, width) => ({ width, ...MARGINS, ariaLabel: figure.label, style, color: { type: "identity" } });
+  const bands = (rows) => ({ type: "band", domain: rows.map((row) => row.name), axis: null });
   const axis = (label) => ({ label, labelAnchor: "left", labelArrow: "none", labelOffset: 38, tickSize: 0 });
   const some = (width) => ({ ticks: Math.max(3, Math.round(width / 140)) });
 
@@ -47,19 +49,15 @@
     const span = Math.max(most / least, 1.05);
     const domain = [least / span ** 0.03, most * span ** 0.02];
     const inset = width < NARROW ? 13 : 7;
-    const told = (row) => (row.interval && width >= NARROW ? `${row.text}  ${row.interval}` : row.text);
+    const beside = (row) => (row.interval && width >= NARROW ? `${row.text}  ${row.interval}` : row.text);
     const tip = (row) => `${row.name}: ${row.time}, ${row.text} ${row.interval}`;
     return Plot.plot({
-      width,
+      ...framed(figure, width),
       height: layout.height,
       marginLeft: layout.marginLeft,
       marginRight: width < NARROW ? 74 : 150,
-      ...MARGINS,
-      ariaLabel: figure.label,
-      style,
-      color: { type: "identity" },
       x: { type: "log", domain },
-      y: { type: "band", domain: rows.map((row) => row.name), axis: null },
+      y: bands(rows),
       marks: [
         Plot.gridX({ ...logTicks(...domain, width), strokeOpacity: 0.12 }),
         Plot.axisX({
@@ -95,7 +93,7 @@
         Plot.text(rows, {
           y: "name",
           x: (row) => row.high ?? row.ratio,
-          text: told,
+          text: beside,
           textAnchor: "start",
           dx: 10,
           fill: "var(--soft)",
@@ -113,16 +111,12 @@
       figure.rows.map((row) => ({ name: row.name, side, value: row[side] / scale })),
     );
     return Plot.plot({
-      width,
+      ...framed(figure, width),
       height: layout.height,
       marginLeft: layout.marginLeft,
       marginRight: 74,
-      ...MARGINS,
-      ariaLabel: figure.label,
-      style,
-      color: { type: "identity" },
       x: { domain: [0, largest / scale] },
-      y: { type: "band", domain: figure.rows.map((row) => row.name), axis: null, padding: width < NARROW ? 0.55 : 0.3 },
+      y: { ...bands(figure.rows), padding: width < NARROW ? 0.55 : 0.3 },
       marks: [
         Plot.gridX({ ...some(width), strokeOpacity: 0.12 }),
         Plot.axisX({ ...some(width), ...axis(`CPU per operation, ${unit}`) }),
@@ -153,14 +147,10 @@
     const blocks = (key) => figure.rows.flatMap((path) => path[key].map((at) => ({ name: path.name, at })));
     const inset = width < NARROW ? 16 : 3;
     return Plot.plot({
-      width,
+      ...framed(figure, width),
       height: layout.height,
       marginLeft: layout.marginLeft,
-      ...MARGINS,
-      ariaLabel: figure.label,
-      style,
-      color: { type: "identity" },
-      y: { type: "band", domain: figure.rows.map((path) => path.name), axis: null },
+      y: bands(figure.rows),
       marks: [
         Plot.axisX({ ...some(width), ...axis("seconds since the run began") }),
         layout.axis,
@@ -179,20 +169,16 @@
   const pointsOf = (figure) => figure.rows.flatMap((row) => row.points.map((point) => ({ ...row, ...point })));
 
   // A value of each point over the number of clients, a line per path; `beneath`: marks under the lines.
-  function overClients(figure, width, { value, label, span, told, tickFormat = "~s", beneath = [] }) {
+  function overClients(figure, width, { value, label, span, worded, tickFormat = "~s", beneath = [] }) {
     const points = pointsOf(figure);
     const last = figure.rows.map((row) => ({ name: row.name, ...row.points.at(-1) }));
     const ticks = [...new Set(points.map((point) => point.clients))].sort((a, b) => a - b);
     const longest = Math.max(...last.map((row) => row.name.length));
     return Plot.plot({
-      width,
+      ...framed(figure, width),
       height: width < NARROW ? 340 : 420,
       marginLeft: 62,
       marginRight: width < NARROW ? 12 : Math.min(280, 24 + 7.2 * longest),
-      ...MARGINS,
-      ariaLabel: figure.label,
-      style,
-      color: { type: "identity" },
       x: { type: "log", base: 2, domain: [ticks[0], ticks.at(-1)] },
       y: { type: "log", domain: span },
       marks: [
@@ -206,7 +192,7 @@
           y: value,
           r: 4,
           fill: (point) => colour(point.deployment),
-          title: (point) => `${point.name}: ${told(point)} with ${point.clients} clients`,
+          title: (point) => `${point.name}: ${worded(point)} with ${point.clients} clients`,
         }),
         Plot.text(last, {
           x: "clients",
@@ -223,8 +209,8 @@
   function clients(figure, width) {
     const rates = pointsOf(figure).map((point) => point.rate);
     const span = [Math.min(...rates) / 1.15, Math.max(...rates) * 1.15];
-    const told = (point) => `${Math.round(point.rate)} operations/s`;
-    return overClients(figure, width, { value: "rate", label: "operations/s", span, told });
+    const worded = (point) => `${Math.round(point.rate)} operations/s`;
+    return overClients(figure, width, { value: "rate", label: "operations/s", span, worded });
   }
 
   function scaling(figure, width) {
@@ -239,10 +225,10 @@
         x: "clients", y1: "low", y2: "high", stroke: (point) => colour(point.deployment), strokeWidth: 1.5,
       }),
     ];
-    const told = (point) => `${point.speed_up.toFixed(2)} times as fast as one`;
+    const worded = (point) => `${point.speed_up.toFixed(2)} times as fast as one`;
     const tickFormat = (tick) => `${tick}`;
     const label = "speed-up, dashed: ideal";
-    return overClients(figure, width, { value: "speed_up", label, span, told, tickFormat, beneath });
+    return overClients(figure, width, { value: "speed_up", label, span, worded, tickFormat, beneath });
   }
 
   function item(text, symbol, fill) {
@@ -259,15 +245,16 @@
 
   function legend(figure) {
     const values = (key) => [...new Set(figure.rows.map((row) => row[key]))];
+    const deployments = () => values("deployment").map((each) => item(each, "circle", colour(each)));
     const items = {
       ranking: () => [
-        ...values("deployment").map((each) => item(each, "circle", colour(each))),
+        ...deployments(),
         ...values("language").map((each) => item(each, shape(each), "currentColor")),
       ],
       cpu: () => ["client", "server"].map((side) => item(side, "square", `var(--${side})`)),
       order: () => (figure.rows.some((row) => row.disturbed.length) ? [item("disturbed block", "times", "var(--error)")] : []),
-      clients: () => values("deployment").map((each) => item(each, "circle", colour(each))),
-      scaling: () => values("deployment").map((each) => item(each, "circle", colour(each))),
+      clients: deployments,
+      scaling: deployments,
       timeline: () => timeLine.legend(figure, item),
     }[figure.kind]();
     const list = document.createElement("ul");

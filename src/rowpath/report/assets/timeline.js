@@ -94,8 +94,8 @@ const timeLine = (() => {
       const from = place(begin);
       const room = place(end) - from;
       drawing.append(element("line", { class: "border", x1: from, x2: from, y1: 4, y2: bottom }));
-      const told = `${at + 1} ${name}`;
-      const text = element("text", { class: "stage", x: from + 4, y: 14 }, told.length * 6.6 + 6 <= room ? told : room > 16 ? `${at + 1}` : "");
+      const numbered = `${at + 1} ${name}`;
+      const text = element("text", { class: "stage", x: from + 4, y: 14 }, numbered.length * 6.6 + 6 <= room ? numbered : room > 16 ? `${at + 1}` : "");
       text.append(element("title", {}, name));
       drawing.append(text);
     });
