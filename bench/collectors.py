@@ -12,7 +12,8 @@ import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from bench.figure import Figure
 from rowpath.analysis.statistics.intervals import student
@@ -21,6 +22,7 @@ from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.group_totals import Member
 from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.stage import Stage
+from rowpath.journal.mixed_load_records import SecondRecord
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.progress import GroupsSecond
 from rowpath.workloads.scale import at_scale
@@ -80,12 +82,12 @@ def at_work(
 ) -> dict[str, float]:
     """Operations a second of each group in one stage; with `usage` each second is looked at and written down."""
 
-    def second(record: dict[str, Any], _told: GroupsSecond) -> None:
+    def second(record: SecondRecord, _shown: GroupsSecond) -> None:
         assert file is not None
         with file.open("a") as stream:
-            stream.write(json.dumps(record) + "\n")
+            stream.write(json.dumps(msgspec.to_builtins(record)) + "\n")
 
-    table = StageTable(name="at work", groups=tuple(member.name for member in members), seconds=seconds)
+    table = StageTable(name="at work", client_groups=tuple(member.name for member in members), seconds=seconds)
     told = second if usage else None
     # Without: the controller sleeps until the end.
     look_ns = 1_000_000_000 if usage else 1_000_000_000_000

@@ -34,7 +34,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
     fastest = min(WAYS, key=lambda way: statistics.median(one for each in costs[way].values() for one in each.values()))
     for name, bar in ((fastest, "interval reaches 1 or less"), (BUSY, "")):
         found = student(list(log_ratios(costs[name], costs[SLEEPING]).values()))
-        if found.ratio_low is None:
+        if found is None or found.ratio_low is None:
             raise RowpathError(f"{name} has no interval over the sleeping drain")
         value = f"{found.ratio:.3f} [{found.ratio_low:.3f}, {found.ratio_high:.3f}], {SETS} sets of {ROUNDS}"
         met = found.ratio_low <= 1 if bar else None

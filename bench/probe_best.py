@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from typing_extensions import override
+
 from bench.figure import Figure
 from rowpath.analysis.model import Analysis, RankedPath
 from rowpath.checks.selftest.bench import Bench
@@ -40,6 +42,7 @@ date '1992-01-01' + g % 2400 AS day, '5-LOW' AS priority, 'Clerk#' || lpad((g % 
 class Sweep(ProbeRun):
     """Full sets of everything that delivers."""
 
+    @override
     def go_through(self, search: Search) -> None:
         """Every candidate is tried, then measured in full: none is left behind."""
         search.budget = Budget(NO_END_S)

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -97,7 +98,7 @@ def make(bench: Bench, engine: str, instance: Instance) -> dict[str, str]:
 def growth(bench: Bench, streaming: Streaming, instance: Instance, where: dict[str, str]) -> Figure:
     """The figure of one path."""
     planned = bench.path(streaming.language, streaming.driver, "narrow.read", **streaming.coordinates)
-    worker = bench.worker(planned, instance, **where)
+    worker = bench.worker(planned, instance, **dict[str, Any](where))
     worker.timeout_s = TIMEOUT_S
     few = peak_bytes(worker, work(planned.path.get("engine"), FEW), FEW)
     many = peak_bytes(worker, work(planned.path.get("engine"), ALL), ALL)

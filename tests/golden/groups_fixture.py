@@ -164,7 +164,7 @@ def report() -> MixedLoadReport:
                 "ERROR XSLAN: \x1b[31mnot <b>compatible",
             ),
         ),
-        rate_searchs=(
+        rate_searches=(
             RateSearch(
                 "Derby network",
                 _id("Derby network"),

@@ -332,7 +332,7 @@ def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
 
     analysis = analysed(tmp_path, bend)
     assert analysis.mixed_load is not None
-    (sweep,) = analysis.mixed_load.rate_searchs
+    (sweep,) = analysis.mixed_load.rate_searches
     assert (sweep.highest_per_s, sweep.bound_ns, len(sweep.tries)) == (150, 1_000, 4)
     highest = result(analysis, "server", "highest_rate", "", "readers")
     assert (highest.median, highest.workload, highest.phase) == (150, "library", "read")
@@ -354,7 +354,7 @@ def test_a_rate_search_whose_tries_end_first_says_that_the_path_may_do_more(tmp_
 
     analysis = analysed(tmp_path, bend)
     assert analysis.mixed_load is not None
-    (sweep,) = analysis.mixed_load.rate_searchs
+    (sweep,) = analysis.mixed_load.rate_searches
     assert any("up to 200/s, the highest rate tried" in each for each in analysis.verdict)
     assert rate_search_grid(sweep).caption.endswith("200/s or more, no higher rate was tried")
 

@@ -32,7 +32,7 @@ def grids(report: MixedLoadReport) -> Iterator[tuple[str, Grid]]:
         ("acknowledged", acknowledged_grid(report)),
         ("failures", failures_grid(report)),
         ("moves", moves_grid(report)),
-        *((f"rates-{number}", rate_search_grid(sweep)) for number, sweep in enumerate(report.rate_searchs)),
+        *((f"rates-{number}", rate_search_grid(sweep)) for number, sweep in enumerate(report.rate_searches)),
         ("stages", stages_grid(report)),
         ("processes", processes_grid(report)),
     ]

@@ -50,7 +50,7 @@ def groups_report(evidence: Evidence) -> MixedLoadReport | None:
         ratios=tuple(_ratios(evidence)),
         checks=tuple(backups.checks(evidence)),
         moves=moves,
-        rate_searchs=sweeps,
+        rate_searches=sweeps,
         lines=time_lines(evidence.journal, runs),
     )
 

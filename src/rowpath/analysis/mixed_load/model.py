@@ -212,5 +212,5 @@ class MixedLoadReport(Frozen, frozen=True):
     ratios: tuple[GroupRatio, ...] = ()
     checks: tuple[AcknowledgedCheck, ...] = ()
     moves: tuple[DirectoryCopy, ...] = ()
-    rate_searchs: tuple[RateSearch, ...] = ()
+    rate_searches: tuple[RateSearch, ...] = ()
     lines: tuple[TimeLine, ...] = ()

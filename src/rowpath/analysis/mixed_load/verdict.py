@@ -154,7 +154,7 @@ def _moves(report: MixedLoadReport) -> Iterator[str]:
 
 
 def _sweeps(report: MixedLoadReport) -> Iterator[str]:
-    for sweep in report.rate_searchs:
+    for sweep in report.rate_searches:
         bound = f"a p99 latency under {text.duration(sweep.bound_ns)}"
         if sweep.highest_per_s is None:
             yield f"{sweep.name}: no rate tried for {sweep.client_group} kept {bound}."
