@@ -3,7 +3,8 @@ PYTHON = .venv/bin/python
 export PYTHONPATH = src
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
 PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example)
-SIDE_BY_SIDE = $(PYTHON) -m pytest -n 3 --dist loadgroup  # three on two cores: tests wait for servers and clocks
+# Three on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.
+SIDE_BY_SIDE = $(PYTHON) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder
 MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 
 .PHONY: run test test-fast test-all test-changed check bench docs setup lock clean help

@@ -22,6 +22,7 @@ LEFT_OUT = "rowpath/left_out"
 UNIT = "unit of the matrix"
 COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()
 WHOLE = {"tests", "tests/conformance"}  # what is asked for when nothing of the matrix is left out
+LONG_FIRST = ("end_to_end", "engines", "runners", "conformance")  # a worker that begins one last would work alone
 ENABLE = "sudo scripts/install-packages.sh"
 
 
@@ -83,6 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
+    items.sort(key=lambda item: next((at for at, name in enumerate(LONG_FIRST) if name in item.path.parts), 9))
 
 
 def _keys() -> dict[str, str]:

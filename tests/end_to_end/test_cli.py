@@ -244,7 +244,7 @@ def _unwrapped(text: str, directory: Path) -> str:
 
 
 def test_verify(tmp_path: Path) -> None:
-    done = rowpath("verify", "driver=sqlite", "statement=prepared,text", "clients=1", "-o", tmp_path / "run", "-q")
+    done = rowpath("verify", "driver=sqlite", "statement=prepared", "clients=1", "-o", tmp_path / "run", "-q")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 wrong or failed" in done.stdout
     assert not records(tmp_path / "run", "sample"), "nothing is measured"

@@ -35,7 +35,7 @@ typedef struct rp_phase {
     uint64_t parameter_count;
     uint64_t rows_per_operation; /* kind `load` */
     uint64_t wrap, position;     /* operations before positions wrap; of the next operation */
-    uint64_t counted;            /* several clients: where the next sample of so many operations begins */
+    uint64_t counted;            /* several clients: where the next sample that has a number of operations begins */
     void *statement;             /* what the adapter's prepare returned */
     struct rp_phase *next;
     struct rp_phase **clients; /* the same phase with each client's own columns, position and statement; itself first */

@@ -42,7 +42,7 @@ typedef struct rp_member {
 /* A client's thread: waits for the group's begin, works until its end. */
 void *rp_member_work(void *member);
 
-/* Counts so many failures like this one; those of more than RP_MOST_FAILURE_KINDS kinds and codes are left out. */
+/* Adds to the failures of this kind and code; those beyond RP_MOST_FAILURE_KINDS kinds are left out. */
 void rp_note_failures(rp_failure_kind **failures, int *kinds, const rp_error *error, uint64_t count);
 
 #endif

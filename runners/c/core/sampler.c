@@ -203,7 +203,7 @@ static void write_clients(rp_writer *reply, const rp_turn *turns, int count) {
     rp_write_close(reply, ']');
 }
 
-/* Where each client begins and, when the sample has so many operations, how many are its. */
+/* Where each client begins and, when the sample has a number of operations, its share. */
 static void divide(rp_turn *turns, int count, rp_phase *phase, int64_t first, uint64_t operations) {
     uint64_t base = first >= 0 ? (uint64_t)first : phase->counted;
     for (uint64_t i = 0, n = (uint64_t)count; i < n; i++) {

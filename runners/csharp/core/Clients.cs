@@ -43,7 +43,7 @@ namespace Rowpath
         internal PreparedPhase Prepare(Phase phase, object[][] rows)
         {
             if (threads.Length > 0 && (phase.Kind == "load" || phase.Kind == "connect"))
-                throw new Failure("unsupported", "", "one client alone does the kind " + phase.Kind);
+                throw new Failure("unsupported", "", "only one client can do the kind " + phase.Kind);
             int operations = phase.Operations(rows.Length);
             var samplers = new List<Sampler>();
             long prepareNs = 0;

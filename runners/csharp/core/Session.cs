@@ -200,7 +200,7 @@ namespace Rowpath
         {
             var facts = new Facts();
             facts.Settings["mono_time_zone"] = TimeZoneInfo.Local.Id;
-            facts.Settings["garbage_collector"] = "its count of collections is told, its time is not known to programs";
+            facts.Settings["garbage_collector"] = "it reports its number of collections, but not their time";
             Opened().First.Facts(facts);
             Opened().Facts(facts.Settings);
             return new Dictionary<string, object>

@@ -48,7 +48,7 @@ final class Clients {
   /** The phase, made ready on every connection. */
   PreparedPhase prepare(Phase phase, Object[][] rows) throws Exception {
     if (threads != null && (phase.kind().equals("load") || phase.kind().equals("connect"))) {
-      throw new Failure("unsupported", "", "one client alone does the kind " + phase.kind());
+      throw new Failure("unsupported", "", "only one client can do the kind " + phase.kind());
     }
     int operations = phase.operations(rows.length);
     List<Sampler> samplers = new ArrayList<>();

@@ -121,7 +121,7 @@ class Session:
         if unknown:
             raise Failure("unsupported", f"requirement {unknown[0]!r} is not known here")
         if request["adapter"] != self.driver:
-            raise Failure("unsupported", f"adapter {request['adapter']!r} is asked for, {self.driver!r} was started")
+            raise Failure("unsupported", f"adapter {request['adapter']!r} is requested, {self.driver!r} was started")
         return {
             "protocol": PROTOCOL,
             "codec": CODEC,

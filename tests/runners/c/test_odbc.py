@@ -174,14 +174,13 @@ def test_a_file_that_is_no_library(instances: dict[str, Instance], tmp_path: Pat
         Talk("libsqliteodbc", instance_of("libsqliteodbc", instances), version=str(wrong))
 
 
-def test_a_driver_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_is_missing() -> None:
     adapter = ADAPTERS["psqlodbc"]
     assert odbc.problem(adapter, "/nowhere/psqlodbcw.so") == (
         "the ODBC driver /nowhere/psqlodbcw.so is missing",
         "apt-get install odbc-postgresql",
     )
-    monkeypatch.setattr(odbc, "library_file", lambda _name: None)
-    assert odbc.problem(adapter, "system") == (
+    assert odbc.problem(adapter, "system", lambda _name: None) == (
         "the ODBC driver odbc/psqlodbcw.so is missing",
         "apt-get install odbc-postgresql",
     )

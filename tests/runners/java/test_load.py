@@ -117,7 +117,7 @@ def test_what_does_not_exist(instances: Instances, tmp_path: Path) -> None:
     for coordinates, reason in (
         ({"bulk": "copy"}, "no bulk way copy"),
         ({"bulk": "none"}, "no bulk way none"),
-        ({"clients": "2"}, "one client alone"),
+        ({"clients": "2"}, "only one client"),
     ):
         talk = talk_on(AccessPath.of(path.as_dict() | coordinates), instances)
         try:

@@ -16,7 +16,7 @@ bool drain_open(drain *drain, int socket, bool encrypted, const rp_options *opti
     if (drain->buffer == NULL) abort();
     memset(drain->buffer, 0, DRAIN_TAIL_BYTES + DRAIN_BYTES); /* no page is new when it is measured */
     return !encrypted ||
-           rp_fail(RP_UNSUPPORTED, "", "bytes that are encrypted cannot be told from their protocol: tls=off");
+           rp_fail(RP_UNSUPPORTED, "", "a drain cannot follow the protocol in encrypted bytes: use tls=off");
 }
 
 bool drain_can(const rp_phase *phase) {

@@ -57,7 +57,7 @@ bool my_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *s
 void my_release(void *statement);
 bool my_bulk(void *statement, const rp_phase *phase, uint64_t row, uint64_t count); /* in one transaction */
 
-/* The server is asked which connection this is: the embedded library itself does not know. */
+/* Ask the server which connection this is: the embedded library does not know. */
 void *my_make_canceller(void *opened);
 bool my_cancel(void *made); /* over a second connection */
 bool my_set_timeout(void *opened, int64_t ms);
