@@ -44,7 +44,8 @@ WATCH = f"""
     SELECT coalesce(string_agg(pid::text, ' '), ''),
            count(*) FILTER (WHERE state LIKE 'idle in transaction%'
                             AND clock_timestamp() - state_change > interval '{RESTING_S} s'),
-           count(*) FILTER (WHERE application_name <> 'rowpath' AND position('{QUERY}' IN query) > 0)
+           coalesce(string_agg(pid::text, ' ')
+                    FILTER (WHERE application_name <> 'rowpath' AND position('{QUERY}' IN query) > 0), '')
     FROM pg_stat_activity WHERE usename = 'probed'"""
 
 
@@ -113,15 +114,17 @@ def files_with_password(directory: Path) -> list[str]:
 
 def test_a_probe_of_a_server_only_reads_gives_way_and_keeps_the_password(server: Any, tmp_path: Path) -> None:
     open_ones: list[set[str]] = [set()]
-    resting = nameless = 0
+    nameless: list[set[str]] = [set()]
+    resting = 0
     written = "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_all_tables"
     before = server._psql(written, "postgres", "rowpath")
 
     def each(_command: Command) -> None:
-        nonlocal resting, nameless
+        nonlocal resting
         pids, rest, without_name = server._ask(WATCH).split("|")
         open_ones.append(set(pids.split()))
-        resting, nameless = resting + int(rest), nameless + int(without_name)
+        nameless.append(set(without_name.split()))
+        resting += int(rest)
 
     arguments: list[str | Path] = [url(server), "--query", QUERY, "--budget", "5s", "--redact-query"]
     arguments += ["--connections", str(CONNECTIONS), "--language", "c,python", "--driver", "libpq,psycopg,connectorx"]
@@ -132,7 +135,9 @@ def test_a_probe_of_a_server_only_reads_gives_way_and_keeps_the_password(server:
     # One that was closed is seen for a moment longer, so those count that are there twice.
     held = max(len(earlier & later) for earlier, later in itertools.pairwise(open_ones))
     assert 1 <= held <= CONNECTIONS
-    assert (resting, nameless) == (0, 0)
+    # connectorx has a query parsed, not executed, before the session's settings: such a moment may be seen once.
+    assert not any(earlier & later for earlier, later in itertools.pairwise(nameless))
+    assert resting == 0
     assert records(tmp_path / "run", "sample")
     assert QUERY not in (tmp_path / "run" / "samples.jsonl").read_text(encoding="utf-8")
     assert server._psql(written, "postgres", "rowpath") == before
@@ -197,7 +202,7 @@ def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Pa
 
 def wait_until_gone(server: Any) -> None:
     """Until the server has noticed that every connection was closed."""
-    until(lambda: server._ask(WATCH) == "|0|0", "end of every connection")
+    until(lambda: server._ask(WATCH) == "|0|", "end of every connection")
 
 
 @contextlib.contextmanager
