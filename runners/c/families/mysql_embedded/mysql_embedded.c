@@ -54,8 +54,8 @@ static bool is_free(int count) {
         if (holder == 0) holder = locked_by(folder, "ibdata1");
         if (holder != 0)
             return rp_fail(RP_CONNECT_ERROR, "locked",
-                           "process %d has the data directory %s open; an embedded server must be its only user", (int)holder,
-                           folder);
+                           "process %d has the data directory %s open; an embedded server must be its only user",
+                           (int)holder, folder);
     }
     return true;
 }
