@@ -153,15 +153,12 @@ final class ClientGroups {
     }
 
     private static Map<String, Object> client(GroupClient client) {
-      return Map.of(
-          "first",
-          client.first,
-          "rows_of_its_own",
-          client.rowsOfItsOwn,
-          "operations",
-          client.operations,
-          "failed",
-          client.failed);
+      Map<String, Object> shown = new LinkedHashMap<>();
+      shown.put("first", client.first);
+      shown.put("rows_of_its_own", client.rowsOfItsOwn);
+      shown.put("operations", client.operations);
+      shown.put("failed", client.failed);
+      return shown;
     }
   }
 }
