@@ -85,7 +85,7 @@ class Runner:
             raise NotImplementedError(f"protocol {protocol}, codec {codec}, {requires} or adapter {adapter} is unknown")
         reads = [perf_counter_ns() for _ in range(1001)]
         ids = {"pid": os.getpid(), "loop_tid": threading.get_native_id(), "clock_read_ns": (reads[-1] - reads[0]) / 1e3}
-        return ids | {"protocol": [2, 0], "codec": 1, "language": "python", "runner": "example 1", "adapter": adapter}
+        return ids | {"protocol": [2, 1], "codec": 1, "language": "python", "runner": "example 1", "adapter": adapter}
 
     def open(self, options, **_):
         started = perf_counter_ns()

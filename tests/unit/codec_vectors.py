@@ -26,7 +26,7 @@ NO_DATE_OR_TIME = (  # what a reader of ISO 8601 must not take
 
 def natural(value: Any, kind: str) -> Any:
     """A vector's JSON value as the natural Python value of its type."""
-    if value is None or kind in ("boolean", "array", "char", "varchar", "text", "json"):
+    if value is None or kind in ("boolean", "array", "char", "varchar", "text", "json", "opaque"):
         return value
     if kind in ("date", "timestamp", "timestamptz") and value in ("inf", "-inf"):
         return float(value)

@@ -103,6 +103,15 @@ static void take(sqlite3_stmt *statement, int i, rp_column *column, rp_sink *sin
         rp_binary(sink, column, bytes, (size_t)sqlite3_column_bytes(statement, i));
         return;
     }
+    case RP_OPAQUE: /* each value is of the type that it was stored as */
+        if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
+            double number = sqlite3_column_double(statement, i);
+            rp_opaque(sink, column, &number, sizeof number);
+        } else {
+            const void *bytes = sqlite3_column_blob(statement, i);
+            rp_opaque(sink, column, bytes, (size_t)sqlite3_column_bytes(statement, i));
+        }
+        return;
     default: break;
     }
     if (sink->digest && type != SQLITE_TEXT && column->type != RP_DECIMAL) rp_misfit(sink, column, "not text");

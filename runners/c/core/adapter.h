@@ -70,8 +70,7 @@ void rp_fact(rp_facts *facts, const char *name, const char *value); /* a setting
 
 /* What a query delivers, column by column. */
 typedef struct rp_description rp_description;
-void rp_describe(rp_description *description, const rp_column *column, const char *engine_type,
-                 const char *unsupported);
+void rp_describe(rp_description *description, const rp_column *column, const char *engine_type);
 
 /* What an adapter offers; functions marked (optional) may be NULL. */
 typedef struct rp_adapter {

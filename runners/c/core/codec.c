@@ -170,6 +170,10 @@ void rp_put_array(rp_bytes *bytes, uint32_t count) {
     put_little(bytes, count, 4);
 }
 
+void rp_put_opaque(rp_bytes *bytes) {
+    put_byte(bytes, 'O');
+}
+
 size_t rp_without_trailing_blanks(const char *text, size_t length) {
     while (length > 0 && text[length - 1] == ' ')
         length--;

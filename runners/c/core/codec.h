@@ -33,6 +33,7 @@ void rp_put_timestamp(rp_bytes *bytes, char tag, int64_t seconds, uint32_t ns);
 void rp_put_interval(rp_bytes *bytes, int32_t months, int32_t days, int64_t ns);
 void rp_put_uuid(rp_bytes *bytes, const uint8_t uuid[16]);
 void rp_put_array(rp_bytes *bytes, uint32_t count);
+void rp_put_opaque(rp_bytes *bytes);
 
 size_t rp_without_trailing_blanks(const char *text, size_t length);
 bool rp_is_utf8(const char *text, size_t length);

@@ -5,8 +5,7 @@ struct rp_description {
     rp_writer *reply;
 };
 
-void rp_describe(rp_description *description, const rp_column *column, const char *engine_type,
-                 const char *unsupported) {
+void rp_describe(rp_description *description, const rp_column *column, const char *engine_type) {
     rp_writer *reply = description->reply;
     rp_write_open(reply, NULL, '{');
     rp_write_text(reply, "name", column->name);
@@ -17,7 +16,6 @@ void rp_describe(rp_description *description, const rp_column *column, const cha
     rp_write_integer(reply, "bits", column->bits);
     rp_write_boolean(reply, "nullable", column->nullable);
     rp_write_text(reply, "engine_type", engine_type);
-    rp_write_text(reply, "unsupported", unsupported);
     rp_write_close(reply, '}');
 }
 

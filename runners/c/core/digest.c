@@ -158,3 +158,8 @@ void rp_digest_array(rp_sink *sink, rp_column *column, uint32_t count) {
     else
         rp_misfit(sink, column, "an array does not fit the declared type");
 }
+
+void rp_digest_opaque(rp_sink *sink, rp_column *column) {
+    delivered(column, "bytes of its own");
+    rp_put_opaque(&sink->digest->row);
+}

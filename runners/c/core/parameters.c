@@ -121,6 +121,7 @@ static bool take_value(bytes_in *in, rp_arena *arena, const rp_column *column, r
         if (strcmp(value->text, "inf") == 0) set_text(arena, value, "infinity", 8);
         if (strcmp(value->text, "-inf") == 0) set_text(arena, value, "-infinity", 9);
         return true;
+    case 'O': set_text(arena, value, "", 0); return true; /* its bytes hold no more than that it is there */
     case 'B':
     case 'U':
         if (*tag == 'B') return take_sized(in, arena, value);

@@ -10,7 +10,7 @@ static const char *const type_names[] = {
     [RP_DATE] = "date",           [RP_TIME] = "time",
     [RP_TIMESTAMP] = "timestamp", [RP_TIMESTAMPTZ] = "timestamptz",
     [RP_INTERVAL] = "interval",   [RP_UUID] = "uuid",
-    [RP_ARRAY] = "array",
+    [RP_ARRAY] = "array",         [RP_OPAQUE] = "opaque",
 };
 
 static const char *const kind_names[] = {[RP_QUERY] = "query",
@@ -46,7 +46,7 @@ static bool read_columns(rp_phase *phase, const rp_json *list, rp_column **colum
     rp_column *column = *columns;
     for (const rp_json *each = list->first; each != NULL; each = each->next, column++) {
         const char *type = rp_json_text(each, "type", "");
-        int known = find(type_names, RP_ARRAY + 1, type);
+        int known = find(type_names, RP_OPAQUE + 1, type);
         int64_t length = rp_json_integer(each, "length", 0); /* a LONGBLOB's is beyond an int: as good as none */
         if (known < 0) return rp_fail(RP_UNSUPPORTED, "", "this runner knows no column type '%s'", type);
         *column = (rp_column){

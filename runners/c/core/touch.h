@@ -40,6 +40,7 @@ void rp_digest_temporal(rp_sink *sink, rp_column *column, int64_t value);
 void rp_digest_infinity(rp_sink *sink, rp_column *column, bool negative);
 void rp_digest_interval(rp_sink *sink, rp_column *column, int32_t months, int32_t days, int64_t ns);
 void rp_digest_array(rp_sink *sink, rp_column *column, uint32_t count);
+void rp_digest_opaque(rp_sink *sink, rp_column *column);
 
 static inline uint64_t rp_now_ns(void) {
     struct timespec now;
@@ -130,6 +131,13 @@ static inline void rp_uuid(rp_sink *sink, rp_column *column, const void *bytes) 
     RP_DIGEST(rp_digest_binary(sink, column, bytes, 16));
 }
 
+/* A value of a type that drivers deliver in different forms; `length` in bytes. */
+static inline void rp_opaque(rp_sink *sink, rp_column *column, const void *bytes, size_t length) {
+    sink->touch += 5;
+    if (length > 0) rp_taken = ((const unsigned char *)bytes)[length - 1];
+    RP_DIGEST(rp_digest_opaque(sink, column));
+}
+
 /* An array begins; its `count` elements follow through rp_element_integer, rp_element_text and rp_element_null. */
 static inline void rp_array(rp_sink *sink, rp_column *column, uint32_t count) {
     sink->touch += 5;
@@ -159,6 +167,8 @@ void rp_convert(rp_sink *sink, rp_column *column, const char *text, size_t lengt
 static inline void rp_text_as(rp_sink *sink, rp_column *column, const char *text, size_t length) {
     if (rp_is_text(column->type))
         rp_text(sink, column, text, length);
+    else if (column->type == RP_OPAQUE)
+        rp_opaque(sink, column, text, length);
     else
         rp_convert(sink, column, text, length);
 }

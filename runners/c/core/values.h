@@ -25,7 +25,8 @@ typedef enum rp_type {
     RP_INTERVAL,
     RP_UUID,
     RP_ARRAY,
-    RP_NULL, /* a value's type only, never a column's */
+    RP_OPAQUE, /* delivered as the driver pleases: NULL or not is all that is compared */
+    RP_NULL,   /* a value's type only, never a column's */
 } rp_type;
 
 const char *rp_type_name(rp_type type);

@@ -7,7 +7,7 @@ namespace Rowpath
     public enum LogicalType
     {
         Integer, Decimal, Float32, Float64, Boolean, Char, Varchar, Text, Json, Binary, Date, Time, Timestamp,
-        TimestampTz, Interval, Uuid, Array
+        TimestampTz, Interval, Uuid, Array, Opaque
     }
 
     /// <summary>One column by its declared logical type; <c>Bits</c> is an integer's width (16, 32, 64).</summary>
@@ -47,7 +47,8 @@ namespace Rowpath
                     case LogicalType.Timestamp:
                     case LogicalType.TimestampTz:
                     case LogicalType.Interval:
-                    case LogicalType.Array: return true;
+                    case LogicalType.Array:
+                    case LogicalType.Opaque: return true;
                     default: return false;
                 }
             }

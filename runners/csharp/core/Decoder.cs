@@ -62,6 +62,7 @@ namespace Rowpath
                 case 'I': return new Interval(Int32(), Int32(), Int64());
                 case 'U': return Uuid();
                 case 'A': return Elements(column);
+                case 'O': return new object(); // its bytes hold no more than that it is there
                 case 'X':
                     throw new Failure("unsupported", "", "column " + column.Name + ": a DateTime has no infinity");
                 default:

@@ -183,6 +183,14 @@ namespace Rowpath
             return Touch.Other(value);
         }
 
+        /// <summary>A value in a form of the driver's own: only that it is there is in the bytes.</summary>
+        public long Opaque(object value)
+        {
+            at++;
+            Put('O');
+            return Touch.Other(value);
+        }
+
         /// <summary>Plain decimal notation without trailing zeros of the fraction.</summary>
         static string Stripped(string plain)
         {

@@ -38,6 +38,7 @@ namespace Rowpath
                 case LogicalType.Interval: return new[] { typeof(Interval) };
                 case LogicalType.Uuid: return new[] { typeof(Guid) };
                 case LogicalType.Array: return new[] { typeof(object[]) };
+                case LogicalType.Opaque: return new[] { typeof(object) };
                 default: return new[] { typeof(string) };
             }
         }
@@ -69,7 +70,8 @@ namespace Rowpath
                 case LogicalType.TimestampTz: return "Moment";
                 case LogicalType.Interval:
                 case LogicalType.Uuid:
-                case LogicalType.Array: return "Other";
+                case LogicalType.Array:
+                case LogicalType.Opaque: return "Other";
                 default: return EncoderName(column);
             }
         }

@@ -14,7 +14,7 @@ namespace Rowpath
     {
         const int Codec = 1;
         const string RunnerName = "rowpath-csharp 1.0";
-        static readonly int[] Protocol = { 2, 0 };
+        static readonly int[] Protocol = { 2, 1 };
         static readonly string[] Requirements = { "touch", "digest", "load", "clients", "interrupt" };
 
         readonly string driver;

@@ -37,7 +37,7 @@ namespace Rowpath
 
         public static long Moment(DateTime value) => value.Second;
 
-        /// <summary>Intervals, UUIDs, arrays.</summary>
+        /// <summary>Intervals, UUIDs, arrays, what has a form of the driver's own.</summary>
         public static long Other<T>(T value) => 5;
 
         static long Signed(int low, int high, bool negative)

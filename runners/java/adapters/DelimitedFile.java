@@ -100,6 +100,7 @@ public final class DelimitedFile implements Adapter {
       case UUID -> text("getUuid", java.util.UUID.class);
       case INTERVAL -> text("getInterval", rowpath.Interval.class);
       case ARRAY -> text("getArray", Object[].class);
+      case OPAQUE -> Getter.typed("getObject", Object.class);
     };
   }
 

@@ -73,9 +73,11 @@ final class DuckDbAppender implements Bulk {
       case TIMESTAMPTZ -> (appender, value) -> appender.append((OffsetDateTime) value);
       case UUID -> (appender, value) -> appender.append((UUID) value);
       case ARRAY -> (appender, value) -> appender.append(Arrays.asList((Object[]) value));
-      case INTERVAL ->
+      case INTERVAL, OPAQUE ->
           throw new Failure(
-              "unsupported", "", "DuckDB's appender takes no intervals (" + column.name() + ")");
+              "unsupported",
+              "",
+              "DuckDB's appender takes no " + column.type() + " (" + column.name() + ")");
     };
   }
 }

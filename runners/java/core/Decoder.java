@@ -69,6 +69,7 @@ final class Decoder {
       case 'I' -> new Interval(data.getInt(), data.getInt(), data.getLong());
       case 'U' -> new UUID(Long.reverseBytes(data.getLong()), Long.reverseBytes(data.getLong()));
       case 'A' -> array(data, column);
+      case 'O' -> ""; // its bytes hold no more than that it is there
       case 'X' -> infinity(string(data), column);
       default ->
           throw new Failure("internal", "", "column " + column.name() + ": unknown tag " + tag);

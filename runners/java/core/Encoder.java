@@ -240,6 +240,14 @@ public final class Encoder {
     return Touch.of((Object) value);
   }
 
+  /** A value in a form of the driver's own: only whether it is null is in the bytes. */
+  public long opaque(Object value) {
+    if (!isNull(value == null)) {
+      put('O');
+    }
+    return Touch.of(value);
+  }
+
   private void elements(Object[] values) {
     put('A');
     put32(values.length);

@@ -64,7 +64,7 @@ public final class RowLoops {
   /** The parameter of the {@link Touch#of} that takes the type. */
   private static Class<?> touched(Type type) {
     return switch (type) {
-      case INTERVAL, UUID, ARRAY -> Object.class;
+      case INTERVAL, UUID, ARRAY, OPAQUE -> Object.class;
       default -> type.natural;
     };
   }

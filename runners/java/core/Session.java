@@ -20,7 +20,7 @@ import java.util.concurrent.BlockingQueue;
 
 /** Serves requests one after the other, on the thread that runs the loop. */
 final class Session implements Runnable {
-  private static final int[] PROTOCOL = {2, 0};
+  private static final int[] PROTOCOL = {2, 1};
   private static final int CODEC = 1;
   private static final Set<String> REQUIREMENTS =
       Set.of("touch", "digest", "load", "clients", "interrupt", "describe", "client-groups");

@@ -69,7 +69,7 @@ public final class Touch {
         : value.getSecond();
   }
 
-  /** Intervals, UUIDs and arrays. */
+  /** Intervals, UUIDs, arrays and what has a form of the driver's own. */
   public static long of(Object value) {
     return value == null ? 1 : 5;
   }

@@ -31,7 +31,8 @@ public enum Type {
   TIMESTAMPTZ("instant", OffsetDateTime.class),
   INTERVAL("interval", Interval.class),
   UUID("uuid", UUID.class),
-  ARRAY("array", Object[].class);
+  ARRAY("array", Object[].class),
+  OPAQUE("opaque", Object.class);
 
   /** The name of the {@link Encoder} method. */
   final String encoder;

@@ -8,6 +8,7 @@ from core.adapter import Unsupported
 from families.mysql.adapter import MysqlAdapter
 from families.mysql.connection import address, driver_module
 from families.mysql.values import NATURAL, as_text
+from families.sql.placeholders import split_placeholders
 
 
 class Adapter(MysqlAdapter):
@@ -56,6 +57,9 @@ class Adapter(MysqlAdapter):
         if self.prepared:
             return self.connection.cursor(prepared=True)
         return self.connection.cursor(buffered=bool(phase.columns) and self.options.get("result") == "whole")
+
+    def placed(self, sql):
+        return "%s".join(split_placeholders(sql))  # to this driver %% is two signs
 
     def ready(self, parameters, phase):
         if self.prepared and not self.pure and phase.way != "bulk":

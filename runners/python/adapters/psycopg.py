@@ -41,6 +41,16 @@ class JsonbBinary(TextBinaryLoader):
         return super().load(data[1:])  # after a version byte
 
 
+class OwnTypeBinary(TextBinaryLoader):
+    """Of the types that psycopg does not know some have a binary form that is no text."""
+
+    def load(self, data):
+        try:
+            return super().load(data)
+        except UnicodeDecodeError:
+            return bytes(data)
+
+
 class Adapter(LibpqAdapter):
     errors = (psycopg.Error,)
     bulk_ways = ("copy", "executemany")
@@ -63,6 +73,8 @@ class Adapter(LibpqAdapter):
     def prepare(self, phase, parameters):
         connection, binary = self.connection, self.binary
         statement = self.options.get("statement")
+        if any(column.type == "opaque" for column in phase.columns):
+            connection.adapters.register_loader(INVALID_OID, OwnTypeBinary)
         if phase.kind == "connect":
             return Operation(
                 lambda opened: opened.execute(phase.sql, binary=binary),

@@ -13,9 +13,10 @@ from families.sql.blocks import block_size, in_blocks
 from families.sql.placeholders import formatted
 from families.text.values import interval
 
-INTERVAL_OID = 1186
+INTERVAL_OID, INTERVALS_OID = 1186, 1187
 # (months, days, nanoseconds): psycopg2's own timedelta has no months.
 INTERVAL = extensions.new_type((INTERVAL_OID,), "INTERVAL", lambda text, _: None if text is None else interval(text))
+INTERVALS = extensions.new_array_type((INTERVALS_OID,), "INTERVAL[]", INTERVAL)
 ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
@@ -43,6 +44,7 @@ class Adapter(LibpqAdapter):
         extras.register_default_json(connection, loads=str)
         extras.register_default_jsonb(connection, loads=str)
         extensions.register_type(INTERVAL, connection)
+        extensions.register_type(INTERVALS, connection)
         return connection
 
     def prepare(self, phase, parameters):

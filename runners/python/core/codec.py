@@ -160,6 +160,10 @@ def _array(value, column):
     return b"A" + len(elements).to_bytes(4, "little") + b"".join(elements)
 
 
+def _opaque(_value, _column):
+    return b"O"
+
+
 ENCODERS = {
     "integer": _integer,
     "decimal": _decimal,
@@ -178,6 +182,7 @@ ENCODERS = {
     "interval": _interval,
     "uuid": _uuid,
     "array": _array,
+    "opaque": _opaque,
 }
 
 
@@ -187,11 +192,6 @@ def encode_value(value, column):
         _expect(column.nullable, value, column)
         return b"\x00"
     return ENCODERS[column.type](value, column)
-
-
-def encode_row(row, columns):
-    """The bytes of a row; ValueError when it has more or fewer values than columns."""
-    return b"".join([encode_value(value, column) for value, column in zip(row, columns, strict=True)])
 
 
 def _value(data, at, column):
@@ -233,6 +233,8 @@ def _value(data, at, column):
             element, at = _value(data, at, column)
             elements.append(element)
         return elements, at
+    if tag == b"O":  # its bytes hold no more than that it is there
+        return "", at
     raise ValueError(f"byte {tag!r} begins no value")
 
 

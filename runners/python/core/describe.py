@@ -1,18 +1,17 @@
 """What a query's columns are, as the protocol's `describe` has it: the engine's types as the codec's.
 
-A type that the codec lacks is `text` only where every driver delivers the same text of it; else it is `unsupported`.
+A type that the codec lacks is `text` only where every driver delivers the same text of it; else it is `opaque`.
 """
 
 
 def described(name, kind, engine_type, nullable=True, **size):
     """A column as one of the codec's types; `size` has its `length`, `precision` and `scale`, or `bits`."""
-    return {"name": name, "type": kind, "engine_type": engine_type, "nullable": nullable, "unsupported": "", **size}
+    return {"name": name, "type": kind, "engine_type": engine_type, "nullable": nullable, **size}
 
 
-def unsupported(name, engine_type, reason=""):
-    """A column that no adapter can take as one of the codec's types; without a reason: what the query can do."""
-    reason = reason or "drivers hand it over in different forms: cast it to text in the query"
-    return described(name, "text", engine_type) | {"unsupported": f"{engine_type}: {reason}"}
+def opaque(name, engine_type, nullable=True):
+    """A column that drivers hand over in different forms: it is delivered, and compared only as NULL or not."""
+    return described(name, "opaque", engine_type, nullable)
 
 
 def decimal(name, engine_type, precision, scale, nullable=True):

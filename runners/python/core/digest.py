@@ -5,8 +5,8 @@ from pathlib import Path
 
 import xxhash
 
-from core.codec import encode_row
 from core.failure import Failure
+from core.row_bytes import row_encoder
 from core.touch import touch_text
 
 
@@ -24,7 +24,7 @@ class Digest:
     """Of the first `most` rows added; each one's length (u32, little endian) and codec bytes go to `write`, if any."""
 
     def __init__(self, columns, most, write=None):
-        self._columns = columns
+        self._encode = row_encoder(columns)
         self._most = most
         self._write = write
         self._rows = self._hashes = 0
@@ -34,10 +34,10 @@ class Digest:
         return self._most - self._rows
 
     def add(self, row):
-        """One more row of natural values; beyond the last that it takes nothing happens. Errors: as `encode_row`."""
+        """One more row of natural values; beyond the last that it takes nothing happens. Errors: as the codec's."""
         if not self.room():
             return
-        data = encode_row(row, self._columns)
+        data = self._encode(row)
         self._rows += 1
         self._hashes += row_hash(data)
         if self._write:

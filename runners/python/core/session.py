@@ -21,7 +21,7 @@ from core.interruption import try_interruption
 from core.load import store
 from core.phase import Phase
 
-PROTOCOL = [2, 0]
+PROTOCOL = [2, 1]
 CODEC = 1
 KNOWN = {"touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"}
 LIMIT_BYTES = 1 << 20

@@ -29,6 +29,7 @@ LogicalType = Literal[
     "interval",
     "uuid",
     "array",
+    "opaque",
 ]
 
 PhaseKind = Literal["query", "execute", "load", "connect", "null"]
@@ -60,7 +61,10 @@ class ColumnSpec(msgspec.Struct, frozen=True):
 
 
 class Column(ColumnSpec, Frozen, frozen=True):
-    """One column by its declared logical type: an `array` holds integers of `bits`, a `time` has whole seconds."""
+    """One column by its declared logical type: an `array` holds integers of `bits`, a `time` has whole seconds.
+
+    `opaque` is only a probed result's: drivers deliver it in different forms, so only NULL or not is compared.
+    """
 
     type: LogicalType
 

@@ -9,7 +9,7 @@ import msgspec
 
 from rowpath.model.workload import ColumnSpec
 
-PROTOCOL = (2, 0)
+PROTOCOL = (2, 1)
 CODEC = 1
 REQUIREMENTS = ("touch", "digest")
 MESSAGE_LIMIT_BYTES = 1 << 20
@@ -288,10 +288,9 @@ class InterruptReply(Reply, kw_only=True):
 
 
 class DescribedColumn(ColumnSpec, frozen=True):
-    """A column of a query's result as the engine declares it; `unsupported`: why no adapter could take it."""
+    """A column of a query's result as the engine declares it."""
 
     engine_type: str = ""
-    unsupported: str = ""
 
 
 class DescribeReply(Reply, kw_only=True):

@@ -99,6 +99,7 @@ _ENCODERS: dict[str, Callable[[Any], bytes]] = {
     "interval": lambda value: b"I" + struct.pack("<iiq", *value),
     "uuid": lambda value: b"U" + bytes(value.bytes),
     "array": _array,
+    "opaque": lambda _value: b"O",
 }
 
 
@@ -191,6 +192,16 @@ def write_rows(path: Path, rows: Iterable[Sequence[Any]], columns: Sequence[Colu
     return len(encoded)
 
 
+def read_kept(path: Path, columns: Sequence[Column]) -> list[tuple[Any, ...]]:
+    """The rows of a file that `verify` kept (runners/PROTOCOL.md)."""
+    data, at, rows = path.read_bytes(), 0, []
+    while at < len(data):
+        begin = at + 4
+        at = begin + int.from_bytes(data[at:begin], "little")
+        rows.append(decode_row(data[begin:at], columns))
+    return rows
+
+
 # Values of one size, by tag: how they are packed, and the natural value.
 _FIXED: dict[int, tuple[struct.Struct, Callable[..., Any]]] = {
     ord("F"): (struct.Struct("<d"), float),
@@ -220,6 +231,8 @@ def _decode_value(data: bytes, at: int, column: Column) -> tuple[Any, int]:
             return payload, end
         natural = Decimal if tag == ord("N") and column.type == "decimal" else _TEXTS[tag]
         return natural(payload.decode()), end
+    if tag == ord("O"):  # its bytes hold no more than that it is there
+        return "", at
     if tag == ord("A"):
         count = int.from_bytes(data[at : at + 4], "little")
         at += 4

@@ -92,7 +92,7 @@ class _Scans:
         return self._whole.digest(count, max_rows)
 
 
-class _Delivery:
+class Delivery:
     """What the operations of one phase deliver: one group of rows per position; positions wrap."""
 
     def __init__(self, groups: list[list[generators.Row]], columns: tuple[Column, ...]) -> None:
@@ -136,21 +136,21 @@ class Expected:
 
     def __init__(self, workload: Workload, engine_supports: Callable[[str], str] | None = None) -> None:
         self.workload = for_engine(workload, engine_supports)[0] if engine_supports else workload
-        self._deliveries: dict[str, _Delivery | _Scans | None] = {}
+        self._deliveries: dict[str, Delivery | _Scans | None] = {}
         self._sent: dict[str, Sums] = {}
         self._after: dict[tuple[str, int], str] = {}
 
     def _phase(self, phase: Phase | str) -> Phase:
         return self.workload.phase(phase) if isinstance(phase, str) else phase
 
-    def _delivery(self, phase: Phase) -> _Delivery | _Scans | None:
+    def _delivery(self, phase: Phase) -> Delivery | _Scans | None:
         if phase.name not in self._deliveries:
             columns = result_columns(self.workload, phase)
             if phase.truth == "whole-table":
                 self._deliveries[phase.name] = _Scans(whole_table(self.workload.tables[phase.table], columns))
             else:
                 groups = self._groups(phase)
-                self._deliveries[phase.name] = None if groups is None else _Delivery(groups, columns)
+                self._deliveries[phase.name] = None if groups is None else Delivery(groups, columns)
         return self._deliveries[phase.name]
 
     def _groups(self, phase: Phase) -> list[list[generators.Row]] | None:

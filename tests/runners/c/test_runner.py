@@ -14,9 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from rowpath.runners.toolchains import c
+from rowpath.errors import InternalError
+from rowpath.machine import processes
+from rowpath.runners import manifest
+from rowpath.runners.toolchains import c, python
 from tests.runners.protocol.talk import NOTHING, Start, Talk, adapter, talks
 from tests.waiting import PATIENCE_S, at_work, gone, until
 
@@ -40,7 +44,7 @@ def null(start: Start) -> Talk:
 def test_hello(start: Start) -> None:
     talk = start("null")
     reply = talk.hello(unknown="ignored")
-    assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([2, 0], 1, "c", talk.process.pid)
+    assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([2, 1], 1, "c", talk.process.pid)
     assert reply["loop_tid"] != reply["pid"]
     assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
     assert 5 < reply["clock_read_ns"] < 5000
@@ -229,3 +233,26 @@ def test_clients_have_threads_of_their_own(start: Start) -> None:
     assert talk.sample("null.nothing")["error"]["text"] == "no connection is open"
     for senseless in ("0", "-1", "100000"):
         assert talk.ask("open", options={"clients": senseless})["error"]["kind"] == "unsupported"
+
+
+def test_building_is_said_only_when_something_is_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
+    said: list[str] = []
+    wanted = [(adapter("c", "null"), "bundled"), (adapter("c", "ping"), "bundled")]
+    manifest.build(wanted, said.append)
+    assert said == ["building the C runner"]
+    manifest.build(wanted, said.append)
+    assert said == ["building the C runner"]
+    made = [file.name for file in (tmp_path / "build" / "c").iterdir()]
+    assert len(made) == 3, "the core, two runners, and no folder in which one was made"
+
+
+def test_a_compile_error_beside_other_languages_is_readable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
+    monkeypatch.setattr(python, "build", lambda *_what: processes.run(["sleep", "100"]))
+    source = tmp_path / "wrong.c"
+    source.write_text("this is no C\n")
+    broken = msgspec.structs.replace(adapter("c", "null"), driver="wrong", source=str(source))
+    with pytest.raises(InternalError, match=r"wrong does not compile:\n.*wrong\.c:1"):
+        manifest.build([(broken, "bundled"), (adapter("python", "null"), "bundled")])
+    assert not processes.living()

@@ -108,12 +108,16 @@ class Bench:
         return tuple(runner.request(Describe, TIMEOUT_S, sql=sql, expect=DescribeReply).columns)
 
     def outcome(self, each: PlannedPath, sql: str, columns: tuple[DescribedColumn, ...]) -> Outcome:
-        """What the path makes of the query."""
+        """What the path makes of the query, checked and inside the clock."""
         try:
             living = self.worker(each)
             work = work_of(sql, columns)
             living.prepare(work)
-            return Outcome(each.name, each.adapter.driver, living.verify(work, 0, 1).digest)
+            reply = living.verify(work, 0, 1)
+            timed = living.sample(work, "steady", operations=1, first=0).reply
+            if (timed.touch, timed.rows, timed.failed) != (reply.touch, reply.rows, 0):
+                return Outcome(each.name, each.adapter.driver, "", "verify", f"inside the clock: {timed}")
+            return Outcome(each.name, each.adapter.driver, reply.digest)
         except RunnerFailure as failure:
             return Outcome(each.name, each.adapter.driver, "", failure.kind, failure.text)
 

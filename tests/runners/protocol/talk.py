@@ -77,7 +77,7 @@ class Talk:
 
     def hello(self, **changed: Any) -> Any:
         asked = {
-            "protocol": [2, 0],
+            "protocol": [2, 1],
             "codec": 1,
             "requires": self.known,
             "adapter": self.driver,

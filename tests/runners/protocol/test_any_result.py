@@ -42,12 +42,9 @@ def test_any_result_is_delivered_or_unsupported(engine: str) -> None:
 def mistakes(made: Bench, cases: any_result_cases.Cases, engine: str, name: str, sql: str) -> list[str]:
     """What came out differently than it must."""
     columns = made.describe(cases.describer, sql)
-    without = [column for column in columns if column.unsupported]
     types = " ".join(map(spelt, columns))
-    if bool(without) != (name in cases.unsupported) or types != cases.types.get(name, types):
-        return [f"described as {types}: {without}"]
-    if without:
-        return [f"no type's name in {one.unsupported}" for one in without if one.engine_type not in one.unsupported]
+    if ("opaque" in types) != (name in cases.opaque) or types != cases.types.get(name, types):
+        return [f"described as {types}"]
     outcomes = [made.outcome(each, sql, columns) for each in made.paths]
     strangers = cases.own_ways.get(name, ())
     regular = [outcome for outcome in outcomes if outcome.driver not in strangers]
@@ -81,7 +78,7 @@ def lost(outcome: Outcome, stranger: bool) -> bool:
 def test_the_own_ways_of_drivers_are_still_theirs() -> None:
     """A query that is not there any more cannot excuse a driver."""
     for cases in any_result_cases.ENGINES.values():
-        assert set(cases.own_ways) | set(cases.types) | cases.unsupported <= set(cases.queries)
+        assert set(cases.own_ways) | set(cases.types) | cases.opaque <= set(cases.queries)
 
 
 def test_what_is_lost_is_seen() -> None:

@@ -80,7 +80,7 @@ def left_behind(talk: Talk) -> bool:
 def test_handshake(start: Start, language: str, driver: str) -> None:
     talk = start(driver)
     reply = talk.hello()
-    assert (reply["protocol"], reply["codec"], reply["language"]) == ([2, 0], 1, language)
+    assert (reply["protocol"], reply["codec"], reply["language"]) == ([2, 1], 1, language)
     assert reply["pid"] == talk.process.pid
     assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
     assert reply["loop_tid"] != reply["pid"]

@@ -14,15 +14,17 @@ bool pq_describe(pq_operation *operation, const rp_phase *phase, const PGresult 
     for (int i = 0; i < phase->column_count; i++) {
         rp_column *column = &phase->columns[i];
         const pg_type *type = pg_find_type(PQftype(result, i));
-        bool as_text = !binary && rp_is_text(column->type) && (type == NULL || type->text_only);
+        bool opaque = column->type == RP_OPAQUE;
+        /* An enumeration's binary form is its text. */
+        bool as_text = rp_is_text(column->type) && (type == NULL || (type->text_only && !binary));
         bool fits = type != NULL && !type->text_only && (type->declared >> column->type & 1) != 0;
-        if (!fits && !as_text)
+        if (!fits && !as_text && !opaque)
             return rp_fail(RP_UNSUPPORTED, "", "column %s: type %s (number %u) cannot be taken as %s%s", column->name,
                            type != NULL ? type->name : "of the database's own", PQftype(result, i),
                            rp_type_name(column->type), binary ? " with format=binary" : "");
-        column->code = type != NULL ? (int)type->number : 0;
+        column->code = type != NULL && !opaque ? (int)type->number : 0;
         column->element = type != NULL ? type->element : RP_NULL;
-        rp_deliver(column, type != NULL ? type->name : "text of another type");
+        rp_deliver(column, type != NULL ? type->name : "another type");
     }
     operation->described = true;
     return true;

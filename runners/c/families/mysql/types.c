@@ -53,14 +53,15 @@ int my_position_of(const rp_column *column, int position, const MYSQL_FIELD *fie
 
 bool my_describe_column(rp_column *column, const MYSQL_FIELD *field) {
     const my_type *type = type_of(field);
-    bool bytes = field->charsetnr == BINARY_CHARACTERS, fits = type != NULL && (type->declared & AS(column->type)) != 0;
+    bool bytes = field->charsetnr == BINARY_CHARACTERS, opaque = column->type == RP_OPAQUE;
+    bool fits = opaque || (type != NULL && (type->declared & AS(column->type)) != 0);
     if (!fits || (column->type == RP_BINARY && !bytes))
         return rp_fail(RP_UNSUPPORTED, "", "column %s: type %s (number %d) cannot be taken as %s", column->name,
                        type != NULL ? type->name : "unknown here", (int)field->type, rp_type_name(column->type));
-    bool text = type->buffer == MYSQL_TYPE_STRING;
-    column->code = column->type == RP_DECIMAL           ? MYSQL_TYPE_STRING
+    bool text = opaque || type->buffer == MYSQL_TYPE_STRING;
+    column->code = opaque || column->type == RP_DECIMAL ? MYSQL_TYPE_STRING
                    : column->type == RP_INTEGER && text ? MYSQL_TYPE_LONGLONG
                                                         : (int)type->buffer;
-    rp_deliver(column, type->name);
+    rp_deliver(column, type != NULL ? type->name : "bytes of another type");
     return true;
 }

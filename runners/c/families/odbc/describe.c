@@ -61,7 +61,7 @@ static void narrow_name(const SQLWCHAR *wide, size_t count, char *to) {
 }
 
 static bool describe_column(SQLHSTMT handle, SQLUSMALLINT number, rp_description *description) {
-    char name[4 * 256 + 1] = "", type_name[128] = "", reason[192] = "";
+    char name[4 * 256 + 1] = "", type_name[128] = "";
     SQLWCHAR wide[256];
     SQLSMALLINT length = 0, sql_type, digits, nullable;
     SQLULEN size;
@@ -74,10 +74,9 @@ static bool describe_column(SQLHSTMT handle, SQLUSMALLINT number, rp_description
     if (odbc_driver_here.wide) narrow_name(wide, length < 255 ? (size_t)length : 255, name);
     SQLColAttribute(handle, number, SQL_DESC_TYPE_NAME, type_name, sizeof type_name, NULL, NULL);
     const odbc_logical *logical = logical_of(sql_type);
-    rp_column column = {.name = name, .type = RP_TEXT, .bits = 32, .nullable = true};
+    rp_column column = {.name = name, .type = RP_OPAQUE, .bits = 32, .nullable = true};
     if (logical == NULL) {
-        snprintf(reason, sizeof reason, "the type %s (%d in ODBC) has no counterpart here", type_name, sql_type);
-        rp_describe(description, &column, type_name, reason);
+        rp_describe(description, &column, type_name);
         return true;
     }
     column.type = logical->type;
@@ -94,7 +93,7 @@ static bool describe_column(SQLHSTMT handle, SQLUSMALLINT number, rp_description
         column.precision = (int)size;
         column.scale = digits;
     }
-    rp_describe(description, &column, type_name, "");
+    rp_describe(description, &column, type_name);
     return true;
 }
 

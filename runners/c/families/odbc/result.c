@@ -35,7 +35,7 @@ static SQLLEN width_of(const rp_column *column, SQLSMALLINT c_type) {
         return column->length == 0 ? LONG_BYTES : column->length < MOST_VALUE_BYTES ? column->length : MOST_VALUE_BYTES;
     default: break;
     }
-    if (!rp_is_text(column->type)) return column->type == RP_ARRAY ? LONG_BYTES : 128;
+    if (!rp_is_text(column->type)) return column->type == RP_ARRAY || column->type == RP_OPAQUE ? LONG_BYTES : 128;
     if (column->length == 0) return LONG_BYTES;
     return column->length < MOST_VALUE_BYTES / 4 ? 4 * (SQLLEN)column->length + 1 : MOST_VALUE_BYTES;
 }

@@ -144,6 +144,8 @@ void pg_take_binary(rp_sink *sink, rp_column *column, const char *data, size_t l
     default:
         if (column->type == RP_ARRAY)
             pg_take_array(sink, column, data);
+        else if (column->type == RP_OPAQUE)
+            rp_opaque(sink, column, data, length);
         else
             rp_text(sink, column, data, length);
     }

@@ -44,6 +44,7 @@ namespace Rowpath.Ado
                 case LogicalType.TimestampTz: return Typed("GetDateTime");
                 case LogicalType.Time: return Rowpath.Getter.FromValue(Values.Time);
                 case LogicalType.Uuid: return Typed("GetGuid");
+                case LogicalType.Opaque: return Typed("GetValue");
                 case LogicalType.Interval:
                 case LogicalType.Array:
                     throw new Failure("unsupported", "", "ADO.NET has no natural type for " + column.Type + " (" + column.Name + ")");

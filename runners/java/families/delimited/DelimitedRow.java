@@ -105,6 +105,10 @@ public final class DelimitedRow {
     return escaped && raw.indexOf('\\') >= 0 ? unescaped(raw) : raw;
   }
 
+  public Object getObject(int column) {
+    return getString(column);
+  }
+
   public byte[] getBytes(int column) {
     return value(column, raw -> HexFormat.of().parseHex(raw, "\\\\x".length(), raw.length()));
   }

@@ -49,7 +49,7 @@ final class Binder {
       case TIMESTAMP -> Types.TIMESTAMP;
       case TIMESTAMPTZ -> Types.TIMESTAMP_WITH_TIMEZONE;
       case ARRAY -> Types.ARRAY;
-      case JSON, INTERVAL, UUID -> Types.OTHER;
+      case JSON, INTERVAL, UUID, OPAQUE -> Types.OTHER;
     };
   }
 }

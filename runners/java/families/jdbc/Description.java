@@ -21,8 +21,9 @@ import rowpath.Type;
 /**
  * What a query's columns are, as java.sql.ResultSetMetaData has it, in the codec's types.
  *
- * <p>A type without a natural one is {@code unsupported}, never guessed at. The query is executed
- * only where the driver describes nothing before, and then for no more than one row.
+ * <p>A type without a natural one, or that the path cannot take as it, is opaque, never guessed at.
+ * The query is executed only where the driver describes nothing before, and then for no more than
+ * one row.
  */
 final class Description {
   private static final int UNLIMITED = 1_000_000_000; // what drivers report for "no length"
@@ -30,7 +31,9 @@ final class Description {
 
   private Description() {}
 
-  /** The columns of the query; {@code getter} refuses the types that the path cannot take. */
+  /**
+   * The columns of the query; {@code getter} refuses the types that the path cannot take as such.
+   */
   static List<Map<String, Object>> of(
       Connection connection, String sql, Function<Column, Getter> getter) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -76,44 +79,40 @@ final class Description {
     Column column =
         new Column(
             meta.getColumnLabel(at),
-            type == null ? Type.TEXT : type,
+            type,
             type == Type.CHAR || type == Type.VARCHAR || type == Type.BINARY ? length(meta, at) : 0,
             scale < 0 ? precision - scale : Math.max(precision, scale),
             Math.max(scale, 0),
             bits(sqlType, engineType, meta, at),
             true); // drivers report what the table declares, behind an outer join too
-    String reason =
-        type == null
-            ? "no type of the codec's (JDBC type " + sqlType + "): cast it in the query"
-            : reasonAgainst(column, getter);
-    return fields(column, engineType, reason.isEmpty() ? "" : engineType + ": " + reason);
+    return fields(column, takes(getter, column) ? type : Type.OPAQUE, engineType);
   }
 
-  private static String reasonAgainst(Column column, Function<Column, Getter> getter) {
+  private static boolean takes(Function<Column, Getter> getter, Column column) {
     try {
       getter.apply(column);
-      return "";
+      return true;
     } catch (Failure missing) {
-      return missing.getMessage();
+      return false;
     }
   }
 
-  private static Map<String, Object> fields(Column column, String engineType, String unsupported) {
+  private static Map<String, Object> fields(Column column, Type type, String engineType) {
     Map<String, Object> fields = new LinkedHashMap<>();
     fields.put("name", column.name());
-    fields.put("type", column.type().name().toLowerCase(Locale.ROOT));
+    fields.put("type", type.name().toLowerCase(Locale.ROOT));
     fields.put("length", column.length());
     fields.put("precision", column.precision());
     fields.put("scale", column.scale());
     fields.put("bits", column.bits());
     fields.put("nullable", column.nullable());
     fields.put("engine_type", engineType);
-    fields.put("unsupported", unsupported);
     return fields;
   }
 
   /**
-   * Null where the codec has no such type. Names first: drivers file what JDBC lacks under others.
+   * Opaque where the codec has no such type. Names first: drivers file what JDBC lacks under
+   * others.
    */
   private static Type type(int sqlType, String name, ResultSetMetaData meta, int at)
       throws SQLException {
@@ -127,7 +126,7 @@ final class Description {
       return Type.TIMESTAMPTZ;
     }
     if (name.equals("timetz") || name.equals("money") || name.equals("year")) {
-      return null;
+      return Type.OPAQUE;
     }
     return switch (sqlType) {
       case Types.TINYINT, Types.SMALLINT, Types.INTEGER -> Type.INTEGER;
@@ -137,7 +136,8 @@ final class Description {
       case Types.NUMERIC, Types.DECIMAL -> Type.DECIMAL;
       case Types.BOOLEAN -> Type.BOOLEAN;
       // A string of bits too.
-      case Types.BIT -> meta.getPrecision(at) <= 1 && !name.equals("bit") ? Type.BOOLEAN : null;
+      case Types.BIT ->
+          meta.getPrecision(at) <= 1 && !name.equals("bit") ? Type.BOOLEAN : Type.OPAQUE;
       case Types.CHAR, Types.NCHAR -> Type.CHAR;
       case Types.VARCHAR, Types.NVARCHAR -> Type.VARCHAR;
       case Types.LONGVARCHAR, Types.LONGNVARCHAR, Types.CLOB, Types.NCLOB -> Type.TEXT;
@@ -146,8 +146,8 @@ final class Description {
       case Types.TIME -> Type.TIME;
       case Types.TIMESTAMP -> Type.TIMESTAMP;
       case Types.TIMESTAMP_WITH_TIMEZONE -> Type.TIMESTAMPTZ;
-      case Types.ARRAY -> isOfIntegers(name) ? Type.ARRAY : null;
-      default -> TEXTS.contains(name.replaceFirst("[( ].*", "")) ? Type.TEXT : null;
+      case Types.ARRAY -> isOfIntegers(name) ? Type.ARRAY : Type.OPAQUE;
+      default -> TEXTS.contains(name.replaceFirst("[( ].*", "")) ? Type.TEXT : Type.OPAQUE;
     };
   }
 

@@ -61,6 +61,7 @@ public abstract class Jdbc implements Adapter {
       case CHAR, VARCHAR, TEXT, JSON -> Getter.typed("getString", String.class);
       case BINARY -> Getter.typed("getBytes", byte[].class);
       case DATE, TIME, TIMESTAMP, TIMESTAMPTZ, UUID -> Getter.object(column.type().natural);
+      case OPAQUE -> Getter.typed("getObject", Object.class);
       case INTERVAL, ARRAY -> throw missing(column);
     };
   }
@@ -81,7 +82,7 @@ public abstract class Jdbc implements Adapter {
           (statement, index, value) -> statement.setString(index, (String) value);
       case BINARY -> (statement, index, value) -> statement.setBytes(index, (byte[]) value);
       case DATE, TIME, TIMESTAMP, TIMESTAMPTZ, UUID -> PreparedStatement::setObject;
-      case INTERVAL, ARRAY -> throw missing(column);
+      case INTERVAL, ARRAY, OPAQUE -> throw missing(column);
     };
   }
 

@@ -121,6 +121,9 @@ class Arrow(Library):
     def rows(self, batch):
         columns = []
         for column, convert, values in zip(self._columns, self._converters, batch.columns, strict=True):
+            if column.type == "opaque":  # of some types Arrow has values that Python has none for
+                columns.append([valid or None for valid in values.is_valid().to_pylist()])
+                continue
             needed = convert and values.null_count < len(values)
             plain = (convert(values) if needed else values).to_pylist()
             columns.append(map(natural_uuid, plain) if column.type == "uuid" else plain)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from core.describe import decimal, described, unsupported
+from core.describe import decimal, described, opaque
 
 MOST_BYTES = 256 << 20  # of a delimited file that are looked at
 SIMPLE = (
@@ -88,4 +88,4 @@ def column(field, beside=""):
         return described(name, "timestamp" if kind.tz is None else "timestamptz", engine_type, nullable)
     if pa.types.is_list(kind) and str(kind.value_type) in LISTED:
         return described(name, "array", engine_type, nullable, bits=LISTED[str(kind.value_type)])
-    return unsupported(name, engine_type, "readers hand it over in different forms")
+    return opaque(name, engine_type, nullable)

@@ -5,7 +5,7 @@ Source: DuckDB's documentation, "Data Types" and "DESCRIBE".
 
 import re
 
-from core.describe import decimal, described, unsupported
+from core.describe import decimal, described, opaque
 
 TYPES = {
     "BOOLEAN": ("boolean", {}),
@@ -36,7 +36,6 @@ TYPES = {
 }
 WIDE = {"UBIGINT": 20, "HUGEINT": 39}  # integers beyond 64 bits, by their digits
 DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
-NANOSECONDS = "its nanoseconds have no room in most languages: cast it in the query, as in CAST({} AS TIMESTAMP)"
 
 
 def columns(connection, sql):
@@ -55,6 +54,4 @@ def column(name, kind):
         return decimal(name, kind, int(found[1]), int(found[2]))
     if kind.startswith("ENUM("):
         return described(name, "text", kind if len(kind) < 100 else "ENUM")
-    if kind == "TIMESTAMP_NS":
-        return unsupported(name, kind, NANOSECONDS.format(name))
-    return unsupported(name, kind)
+    return opaque(name, kind)

@@ -6,7 +6,7 @@ Sources: PostgreSQL's manual, "Frontend/Backend Protocol" (RowDescription), and 
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 
-from core.describe import decimal, described, unsupported
+from core.describe import decimal, described, opaque
 
 TYPES = {
     "bool": ("boolean", {}),
@@ -64,7 +64,7 @@ def column(name, modifier, type_name, schema, variety, spelt):
     if variety == "e":
         return described(name, "text", spelt)
     if schema != "pg_catalog":
-        return unsupported(name, spelt)
+        return opaque(name, spelt)
     if type_name in TYPES:
         kind, size = TYPES[type_name]
         return described(name, kind, spelt, **size)
@@ -74,4 +74,4 @@ def column(name, modifier, type_name, schema, variety, spelt):
     if type_name == "numeric":
         # 11 bits of scale, in two's complement, below 16 of precision
         return decimal(name, spelt, size >> 16 & 0xFFFF, ((size & 0x7FF) ^ 1024) - 1024)
-    return unsupported(name, spelt)
+    return opaque(name, spelt)

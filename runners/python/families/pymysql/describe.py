@@ -8,7 +8,7 @@ import struct
 from pymysql.constants import COMMAND, FIELD_TYPE, FLAG
 from pymysql.protocol import FieldDescriptorPacket
 
-from core.describe import decimal, described, unsupported
+from core.describe import decimal, described, opaque
 
 BYTES = 63  # the character set of what is no text
 INTEGERS = {
@@ -39,11 +39,7 @@ TEXTS = {
     FIELD_TYPE.VAR_STRING: ("VARCHAR", "VARBINARY"),
     FIELD_TYPE.VARCHAR: ("VARCHAR", "VARBINARY"),
 }
-DIFFERENT = "drivers hand it over in different forms: cast it in the query, as in {}"
-CASTS = {
-    FIELD_TYPE.BIT: ("BIT", "CAST(`{}` AS UNSIGNED)"),
-    FIELD_TYPE.GEOMETRY: ("GEOMETRY", "ST_AsText(`{}`)"),
-}
+OPAQUE = {FIELD_TYPE.BIT: "BIT", FIELD_TYPE.GEOMETRY: "GEOMETRY"}
 
 
 def columns(connection, sql):
@@ -77,7 +73,7 @@ def column(field):
         precision = field.length - (not unsigned) - (field.scale > 0)
         return decimal(name, f"DECIMAL({precision},{field.scale})", precision, field.scale, nullable)
     if flags & FLAG.SET:
-        return unsupported(name, "SET", DIFFERENT.format(f"CAST(`{name}` AS CHAR)"))
+        return opaque(name, "SET", nullable)
     if flags & FLAG.ENUM:
         return described(name, "text", "ENUM", nullable)
     if kind in TEXTS:
@@ -88,5 +84,4 @@ def column(field):
     if kind in OTHERS:
         codec_type, engine_type, size = OTHERS[kind]
         return described(name, codec_type, engine_type, nullable, **size)
-    engine_type, cast = CASTS.get(kind, (f"type {kind}", "CAST(`{}` AS CHAR)"))
-    return unsupported(name, engine_type, DIFFERENT.format(cast.format(name)))
+    return opaque(name, OPAQUE.get(kind, f"type {kind}"), nullable)

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from time import monotonic
 
-from core.describe import described, unsupported
+from core.describe import described, opaque
 
 MOST_ROWS = 100_000
 MOST_S = 2.0
@@ -44,8 +44,8 @@ def columns(path, sql, most_rows=MOST_ROWS, most_s=MOST_S):
 
 def column(name, seen, looked_at):
     """One column by the classes of its values."""
-    engine_type = f"{' and '.join(sorted(seen)) or 'nothing but NULL'} ({looked_at})"
+    engine_type = f"{' and '.join(sorted(seen)) or 'nothing but NULL'}, {looked_at}"
     if seen not in TYPES:
-        return unsupported(name, engine_type, f'one column of several types: CAST("{name}" AS TEXT) makes it one')
+        return opaque(name, engine_type)  # one column of several types
     kind, size = TYPES[seen]
     return described(name, kind, engine_type, **size)
