@@ -34,8 +34,10 @@ fi
 for lock in "$@"; do
     if cmp -s "$here/$lock" "$venv/$lock"; then continue; fi
     echo "rowpath: installing the Python packages of $lock into $venv" >&2
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --only-binary=:all: \
-        --require-hashes --requirement "$here/$lock" >&2 || fail "the packages of $lock could not be installed" \
+    # Without compiling every module of every package: Python compiles what it imports.
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
+        --only-binary=:all: --require-hashes --requirement "$here/$lock" >&2 || \
+        fail "the packages of $lock could not be installed" \
         "is the package index reachable? $venv/bin/python -m pip config list"
     cp "$here/$lock" "$venv/$lock"
 done

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from _pytest.terminal import TerminalReporter
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus
+from rowpath.machine.counters.other_programs import OtherPrograms
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
@@ -19,6 +21,8 @@ from tests import passed_keys
 
 pytest_plugins = ["tests.conformance.plugin"]
 LEFT_OUT = "rowpath/left_out"
+MEASURING = Path(__file__).parent / "measuring"
+TOO_BUSY = "too busy: "
 UNIT = "unit of the matrix"
 COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()
 WHOLE = {"tests", "tests/conformance"}  # what is asked for when nothing of the matrix is left out
@@ -107,11 +111,20 @@ def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """What this machine lacks fails no test: it is left out, and named at the end."""
+    """What this machine lacks fails no test: it is left out, and named at the end.
+
+    Nor does a figure that was measured beside other programs: it proves nothing.
+    """
+    others = OtherPrograms() if MEASURING in item.path.parents else None
     try:
         return (yield)
     except EnvironmentMissing as missing:
         pytest.skip(f"{missing} ({missing.hint})")
+    except AssertionError:
+        busy = others.busy() if others is not None else ""
+        if not busy:
+            raise
+        pytest.skip(f"{TOO_BUSY}{busy}")
 
 
 class Outcome:
@@ -121,11 +134,16 @@ class Outcome:
         self.config = config
         self.passed: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
+        self.too_busy: list[str] = []  # tests that could prove nothing
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped and not hasattr(report, "wasxfail"):
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-            self.left_out[reason.removeprefix("Skipped: ")] += 1
+            reason = reason.removeprefix("Skipped: ")
+            if reason.startswith(TOO_BUSY):
+                self.too_busy.append(f"{report.nodeid}: {reason}")
+            else:
+                self.left_out[reason] += 1
         if report.when == "call" and report.passed:
             self.passed.update(value for name, value in report.user_properties if name == UNIT)
 
@@ -159,6 +177,10 @@ class Outcome:
         if self.config.option.full and self.config.option.changed_only and (passed := sorted(_passed_before())):
             terminalreporter.section("passed before in this form")
             terminalreporter.line(", ".join(passed))
+        if self.too_busy:
+            terminalreporter.section(f"not known: {len(self.too_busy)} tests; run make test on a quiet machine")
+            for line in self.too_busy:
+                terminalreporter.line(line)
         if not self.left_out:
             return
         refused = ", which continuous integration does not allow" if os.environ.get("CI") else ""

@@ -19,7 +19,7 @@ from rowpath.machine import processes as launch
 from tests.waiting import alive
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = (sys.executable, "-m", "rowpath")
+PROGRAM = (sys.executable, "-m", "tests.end_to_end.undisturbed")
 MARK = "ROWPATH_TEST_MARK"  # in the environment of everything that one command starts
 LONGEST_S = 900.0  # only a hang takes longer: strace slows what the verification pass counts
 GONE_WITHIN_S = 30.0  # at once on a quiet machine
@@ -30,7 +30,11 @@ Records = list[dict[str, Any]]
 def environment(added: Mapping[str, str] = {}) -> dict[str, str]:
     """Ours without what a developer's shell may hold, with the sources on Python's path and a mark of its own."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "NO_COLOR", "FORCE_COLOR")}
-    return kept | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200", MARK: uuid.uuid4().hex} | dict(added)
+    return (
+        kept
+        | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "COLUMNS": "200", MARK: uuid.uuid4().hex}
+        | dict(added)
+    )
 
 
 class Command:

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
+from rowpath.runners.protocol import PROTOCOL
 from tests import fakes
 from tests.end_to_end.command import records, rowpath
 
+SPOKEN = ".".join(map(str, PROTOCOL))
 OUTCOMES = {
     "crash": ("failed", "the runner was killed by SIGABRT"),
     "hang": ("failed", "no reply within 3 s; the runner was stopped"),
     "out-of-order": ("failed", "answered request"),
-    "other-version": ("failed", "the runner speaks protocol 99.0 with codec 1, this Rowpath speaks 2.0"),
+    "other-version": ("failed", f"the runner speaks protocol 99.0 with codec 1, this Rowpath speaks {SPOKEN}"),
     "wrong-digest": ("wrong", "digest 6071:"),
     "too-few-rows": ("wrong", "digest 6070:"),
     "never-reads": ("wrong", "some values were not read"),

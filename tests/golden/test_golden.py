@@ -16,7 +16,7 @@ from rich.console import Console
 from rowpath.analysis.model import Analysis
 from rowpath.report import terminal
 from rowpath.report.exports import write_markdown
-from tests.golden import groups_fixture
+from tests.golden import groups_fixture, probe_fixture
 from tests.golden.analysis_fixture import analysis
 
 HERE = Path(__file__).parent
@@ -44,6 +44,8 @@ def _markdown(shown: Analysis | None = None) -> str:
         ("groups-80.txt", lambda: _terminal(80, groups_fixture.analysis())),
         ("groups-120.txt", lambda: _terminal(120, groups_fixture.analysis())),
         ("groups.md", lambda: _markdown(groups_fixture.analysis())),
+        ("probe-100.txt", lambda: _terminal(100, probe_fixture.analysis())),
+        ("probe.md", lambda: _markdown(probe_fixture.analysis())),
     ],
 )
 def test_text_is_the_kept_one(name: str, made: Callable[[], str]) -> None:

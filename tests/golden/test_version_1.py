@@ -12,7 +12,15 @@ from rowpath.journal.reader import read
 from rowpath.journal.records import CountedRecord, WorkerRecord
 
 FOLDER = Path(__file__).parent / "version_1"
-RUNS = ("tour", "reads-writes-backup")
+REFUSED: dict[str, set[tuple[str, str, str, str]]] = {
+    "tour": {
+        ("SQLite C", "keyed", "read", "steady"),
+        ("SQLite C", "scan", "read", "steady"),
+        ("Nothing, C loop", "null", "nothing", "steady"),
+    },
+    "reads-writes-backup": set(),
+}
+RUNS = tuple(REFUSED)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -33,7 +41,19 @@ def test_every_figure_is_the_one_that_the_older_rowpath_gave(name: str) -> None:
         ]
         for ranking in analysis.rankings
     ]  # fmt: skip
-    assert len(results) == len(expected["results"]) > 50
+    # What the older one still ranked although most blocks were disturbed is refused now.
+    refused = {
+        (row.name, ranking.workload, ranking.phase, ranking.regime)
+        for ranking in analysis.rankings
+        for row in ranking.rows
+        if row.status == "disturbed" and not row.rank
+    }
+    assert refused == REFUSED[name]
+    results = [each for each in results if tuple(each[:4]) not in refused]
+    expected["results"] = [each for each in expected["results"] if tuple(each[:4]) not in refused]
+    for kept in (rankings, expected["rankings"]):
+        kept[:] = [each for each in kept if not any(where[1:] == tuple(each[:3]) for where in refused)]
+    assert len(results) == len(expected["results"]) > 35
     for found, right in zip(results, expected["results"], strict=True):
         assert found[:7] == right[:7]
         for one, other in zip(found[7:], right[7:], strict=True):

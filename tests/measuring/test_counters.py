@@ -15,7 +15,10 @@ import pytest
 
 from rowpath.machine import counters as collect
 from rowpath.machine import processes
-from rowpath.machine.counters import cpu, disk, memory, noise, run_queue, syncs
+from rowpath.machine.counters import core_users, cpu, disk, memory, noise, run_queue, syncs
+from rowpath.machine.counters.core_users import CoreUser
+
+SPINNING = "rowpath-spins"
 
 CHILD = """
 import os, sys, time
@@ -74,7 +77,7 @@ def child(tmp_path: Path) -> Iterator[Child]:
 def test_every_means_is_told() -> None:
     means = collect.probe()
     counters = {"bytes and round trips", "syncs", "sync cost", "system calls", "bytes of our connections"}
-    assert set(means) == {"cpu", "memory", "queue", "disk", "noise"} | counters
+    assert set(means) == {"cpu", "memory", "queue", "disk", "noise", "users of the cores"} | counters
     assert all(means.values())
 
 
@@ -205,3 +208,28 @@ def test_sync_counters(tmp_path: Path) -> None:
         "sync_writes": 5,
         "total": 15,
     }
+
+
+def users_of(cpu: int, own: set[int]) -> list[CoreUser]:
+    """Who had that CPU for a tenth of a second, but `own`."""
+    before = core_users.look({cpu})
+    time.sleep(0.1)
+    return [each for each in core_users.users(before, core_users.look({cpu}), {cpu}, own) if each.name == SPINNING]
+
+
+def test_who_had_a_core_is_named_and_who_was_moved_away_is_not() -> None:
+    last, *others = sorted(os.sched_getaffinity(0), reverse=True)
+    program = f"import ctypes; ctypes.CDLL(None).prctl(15, b'{SPINNING}')\nwhile True: pass"
+    hog = processes.start([sys.executable, "-c", program], cpus={last})
+    try:
+        while processes.name(hog.pid) != SPINNING:
+            time.sleep(0.01)
+        (found,) = users_of(last, own=set())
+        assert found.kind == "ours"
+        assert found.ns > 1_000_000
+        assert not users_of(last, own={os.getpid()}), "what a path's own processes start is the path's"
+        if others:
+            processes.pin(hog.pid, {others[0]})
+            assert not users_of(last, own=set())
+    finally:
+        processes.stop(hog, processes.AT_ONCE)

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from rowpath.checks.selftest import TESTS, run_one
+from tests.conftest import TOO_BUSY
 
 ATTEMPTS = 3
 PAUSE_S = 45  # neighbours of the machine come and go in minutes
@@ -22,6 +23,9 @@ def test_known_answer(name: str) -> None:
         verdicts = run_one(name, full=False)
         assert verdicts
         missed = [verdict for verdict in verdicts if verdict.passed is False]
-        if not missed:
+        unknown = [verdict.busy for verdict in verdicts if verdict.busy]
+        if not missed and not unknown:
             break
+    if unknown and not missed:
+        pytest.skip(f"{TOO_BUSY}{unknown[0]}")
     assert not missed, "\n".join(f"{verdict.what}: {verdict.figure} (bar: {verdict.bar})" for verdict in missed)

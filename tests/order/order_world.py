@@ -64,6 +64,7 @@ class Instance:
 
     version = "1"
     flush_statements: tuple[str, ...] = ("SELECT flush",)
+    helper_threads: tuple[str, ...] = ()
 
     def __init__(self, world: World, name: str, deployment: str) -> None:
         self.world, self.name, self.deployment = world, name, deployment

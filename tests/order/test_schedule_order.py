@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.execution import run_context, worker
+from rowpath.execution import core_share, run_context
 from rowpath.runners.process import RunnerFailure
 from tests.order.order_world import (
     ALL,
@@ -81,8 +81,8 @@ def steady_rounds(world: World) -> list[tuple[str, ...]]:
 
 def undisturbed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """No block is repeated."""
-    monkeypatch.setattr(worker, "ACCOUNTED_LEAST", -1.0)
-    monkeypatch.setattr(worker, "WAIT_MOST", float("inf"))
+    monkeypatch.setattr(core_share, "ACCOUNTED_LEAST", -1.0)
+    monkeypatch.setattr(core_share, "WAIT_MOST", float("inf"))
 
 
 def test_steady_blocks_are_in_a_random_but_seeded_order(

@@ -208,14 +208,37 @@ def test_disturbed_blocks_are_left_out_where_others_suffice(tmp_path: Path) -> N
     assert noisy.trust["unfiltered"]
 
 
-def test_too_few_undisturbed_blocks_are_said_so(tmp_path: Path) -> None:
+def _disturbed(sets: int) -> list[factory.Record]:
+    """Two paths, `a` and `b`; in so many of six sets gcc ran beside every steady keyed block of b."""
     records = factory.records(factory.Run(paths=pair(), disturbed_share=0))
     for record in records:
-        if record["record"] == "sample" and record["regime"] == "steady" and record["path_id"].count("sqlite3"):
-            record["disturbed"] = "run-queue wait 8 %"
-    row = next(r for r in ranking(analyse(factory.write(tmp_path, records)), "keyed").rows if r.name == "b")
+        b = record["record"] == "sample" and record["path_id"].count("sqlite3")
+        if b and record["regime"] == "steady" and record["workload"] == "keyed" and record["set"] < sets:
+            record["disturbed"] = "30% of the window went to gcc"
+            record["core_users"] = [{"kind": "program", "name": "gcc", "ns": int(0.3 * record["window_ns"])}]
+    return records
+
+
+def test_half_of_the_sets_quiet_is_enough_to_rank(tmp_path: Path) -> None:
+    analysis = analyse(factory.write(tmp_path, _disturbed(3)))
+    row = next(r for r in ranking(analysis, "keyed").rows if r.name == "b")
     assert (row.status, row.rank) == ("disturbed", 1)
-    assert "6 of 6 sets" in row.reason
+    assert "3 of 6 sets" in row.reason
+    assert analysis.refusal == ""
+
+
+def test_fewer_than_half_of_the_sets_quiet_refuses_the_answer(tmp_path: Path) -> None:
+    analysis = analyse(factory.write(tmp_path, _disturbed(4)))
+    row = next(r for r in ranking(analysis, "keyed").rows if r.name == "b")
+    assert (row.status, row.rank, row.ratio_low, row.cost_ns) == ("disturbed", 0, None, None)
+    assert row.reason == "the machine was too busy: 2 of 6 sets were quiet enough"
+    assert analysis.refusal.startswith("The machine was too busy to measure b in keyed.read: gcc ")
+    assert "rowpath run tour" in analysis.refusal
+    spoken = [sentence for sentence in analysis.verdict if not sentence.startswith("Not ranked")]
+    assert not any(" b " in f"{sentence} " and "keyed" in sentence for sentence in spoken)
+    figures = [each for each in analysis.results if (each.name, each.workload, each.regime) == ("b", "keyed", "steady")]
+    timed = [each for each in figures if each.metric in ("time", "rate")]
+    assert [(each.median, each.low, each.status) for each in timed] == [(None, None, "disturbed")]
 
 
 def test_cells_at_or_below_their_floor_are_not_ranked(tmp_path: Path) -> None:

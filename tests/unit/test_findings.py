@@ -301,3 +301,67 @@ def test_commits_not_as_declared(tmp_path: Path, commits: int, told: bool) -> No
         of(records, "counted", "libpq")[0] |= {"commits": commits, "operations": 100}
 
     assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+
+
+def test_steady_slower_than_cold(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for sample in of(records, "sample", "sqlite", workload="keyed", regime="cold"):
+            sample["ns"] //= 3  # cold costs twice the steady cost in the factory
+
+    findings = found(tmp_path, bend)["steady-slower-than-cold"]
+    assert [f.paths for f in findings] == [("sqlite c",)]
+    assert " cold: 1.4" in findings[0].evidence
+
+
+def test_one_lucky_cold_pass_contradicts_nothing(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for sample in of(records, "sample", "sqlite", workload="keyed", regime="cold", set=2):
+            sample["ns"] //= 3
+
+    assert "steady-slower-than-cold" not in found(tmp_path, bend)
+
+
+def _half_accounted(records: list[factory.Record], **more: float) -> None:
+    for sample in of(records, "sample", "sqlite", workload="keyed", regime="steady"):
+        sample["client_cpu_ns"] = sample["window_ns"] * 0.5
+        sample |= {name: sample["window_ns"] * share for name, share in more.items()}
+
+
+def test_time_not_accounted(tmp_path: Path) -> None:
+    findings = found(tmp_path, _half_accounted)["time-not-accounted"]
+    assert [f.paths for f in findings] == [("sqlite c",)]
+    assert "50.0 %" in findings[0].evidence
+
+
+def test_waiting_of_its_own_accounts_for_time(tmp_path: Path) -> None:
+    assert "time-not-accounted" not in found(tmp_path, lambda records: _half_accounted(records, own_wait_ns=0.48))
+
+
+def test_helper_threads_on_spare_cores_account_for_no_time(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for sample in of(records, "sample", "sqlite", workload="keyed", regime="steady"):
+            sample["client_helpers_cpu_ns"] = sample["window_ns"] * 0.5
+
+    assert "time-not-accounted" in found(tmp_path, bend)
+
+
+def test_rate_not_from_time(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for sample in of(records, "sample", "sqlite", workload="keyed", regime="steady"):
+            sample["window_ns"] *= 2
+
+    findings = found(tmp_path, bend)["rate-not-from-time"]
+    assert [(f.paths, f.severity) for f in findings] == [(("sqlite c",), "error")]
+
+
+@pytest.mark.parametrize(("kind", "share", "severity"), [("ours", 0.5, "error"), ("program", 0.5, "warning")])
+def test_disturbed_blocks_name_who_had_the_core(tmp_path: Path, kind: str, share: float, severity: str) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for sample in of(records, "sample", "sqlite", regime="steady"):
+            user = {"kind": kind, "name": "java: C2 CompilerThre", "ns": int(share * sample["window_ns"])}
+            sample |= {"disturbed": "50% of the window went to java", "core_users": [user]}
+
+    (finding,) = found(tmp_path, bend)["disturbed-blocks"]
+    assert finding.severity == severity
+    assert "java: C2 CompilerThre" in finding.evidence
+    assert ("Rowpath's own" in finding.evidence) is (kind == "ours")

@@ -8,6 +8,7 @@ from rowpath.analysis.block_sizes import block_sizes
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
 from rowpath.analysis.claims import check, published_order
+from rowpath.analysis.core_users import refusal
 from rowpath.analysis.cost_model import cost_models
 from rowpath.analysis.diagnostics import trust
 from rowpath.analysis.evidence import Evidence
@@ -55,6 +56,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
             *group_sentences(evidence.mixed_load),
             *published_order.sentences(published),
         ),
+        refusal=refusal(evidence),
         claims=check.check_claims(evidence, experiment.claims),
         published=published,
         dropped=tuple(_dropped(record) for record in journal.dropped),

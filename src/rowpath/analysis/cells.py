@@ -66,6 +66,11 @@ class Cell:
         """Sets whose undisturbed blocks do not suffice."""
         return sum(1 for rounds in self.used.values() if any(sample.disturbed for sample in rounds.values()))
 
+    @property
+    def refused(self) -> bool:
+        """Whether too few of its steady sets have enough undisturbed blocks for any figure to be right."""
+        return self.regime == "steady" and 2 * (len(self.used) - self.disturbed_sets) < len(self.used)
+
     @cached_property
     def costs(self) -> Costs:
         """ns per operation by set and round; a cold pass includes preparing."""

@@ -12,7 +12,7 @@ from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.mixed_load.values import GroupValues
 from rowpath.analysis.model import Against, RankedPath, Ranking
 from rowpath.analysis.path_status import PathStatuses, path_statuses
-from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH
+from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH, Interval
 from rowpath.journal.reader import Records
 from rowpath.journal.record_base import InSet
 from rowpath.journal.records import CountedRecord, PathRecord, SettleRecord
@@ -61,10 +61,10 @@ class Evidence:
         return [cell for key in self.cells.cells if (cell := self.sound_cell(*key))]
 
     def sound_cell(self, path_id: str, workload: str, phase: str, regime: str) -> Cell | None:
-        """The cell if it delivered what it should."""
+        """The cell if it delivered what it should, undisturbed often enough."""
         cell = self.cells.get(path_id, workload, phase, regime)
         right = self.path_statuses.of(path_id, workload, phase).status == "ok"
-        return cell if cell is not None and cell.costs and right else None
+        return cell if cell is not None and cell.costs and right and not cell.refused else None
 
     def per_operation(self, cell: Cell, name: str) -> float | None:
         """A count of the cell's verification pass, per operation; None when it is not known."""
@@ -75,6 +75,14 @@ class Evidence:
         """The ratio of the cell's cost to another one's with its interval; None when the two never met."""
         interval = self.cells.interval(cell, other) if other is not None else None
         return Against(interval.ratio, interval.ratio_low, interval.ratio_high) if interval else None
+
+    def named_interval(self, name: str, other: str) -> Interval | None:
+        """The ratio of the costs of two ranked paths, by their names; None where one has none or they never met."""
+        for ranking in self.rankings:
+            cells = {row.name: cell for row in ranking.rows if row.rank and (cell := self.cell(row, ranking))}
+            if name in cells and other in cells:
+                return self.cells.interval(cells[name], cells[other])
+        return None
 
     def path(self, path_id: str) -> PathRecord | None:
         """The record of a path."""

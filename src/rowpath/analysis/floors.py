@@ -34,8 +34,12 @@ def floor_name(cell: Cell) -> str:
 
 
 def floors(cells: Cells) -> list[Cell]:
-    """The steady cells of the null engine."""
-    return [cell for cell in cells.cells.values() if cell.is_null and cell.regime == "steady" and cell.costs]
+    """The steady cells of the null engine, except those that were disturbed too often."""
+    return [
+        cell
+        for cell in cells.cells.values()
+        if cell.is_null and cell.regime == "steady" and cell.costs and not cell.refused
+    ]
 
 
 def floor_of(cells: Cells, cell: Cell) -> Cell | None:

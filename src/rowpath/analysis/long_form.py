@@ -70,7 +70,7 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
             where = row.path_id, ranking.workload, ranking.phase
             maker = _Maker(evidence, where, ranking.regime, row.status, row.reason)
             cell = evidence.cell(row, ranking)
-            if cell is None or not cell.costs or row.status in ("wrong", "failed", "unsupported"):
+            if cell is None or not cell.costs or cell.refused or row.status in ("wrong", "failed", "unsupported"):
                 found.append(maker.result("time"))
             else:
                 found += _timed(maker, cell)

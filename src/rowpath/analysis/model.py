@@ -135,6 +135,7 @@ class Analysis(Frozen, frozen=True):
     rankings: tuple[Ranking, ...]
     findings: tuple[Finding, ...]
     verdict: tuple[str, ...]
+    refusal: str = ""  # whom the machine was too busy for; read first
     claims: tuple[ClaimCheck, ...] = ()
     published: tuple[Published, ...] = ()
     dropped: tuple[Dropped, ...] = ()

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Ranking, Result
+from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS
 from rowpath.model.path import fetch_form
-from rowpath.model.probe import AtRoundTrip, LanguageBest, Probe, Setting, TriedPath
+from rowpath.model.probe import (
+    AtRoundTrip,
+    Baseline,
+    LanguageBest,
+    LanguageRow,
+    Probe,
+    Saving,
+    Setting,
+    Snippet,
+    TriedPath,
+)
 
 ROUND_TRIP_TIMES_MS = (0.1, 0.5, 1.0, 5.0, 20.0)
 FULL = "full sets"
+TOO_BUSY = "too busy"  # in place of the full sets that were refused
+YOURS = "yours"
+FORMS = {"row": "rows", "block": "blocks of rows", "columnar": "columns", "copy": "COPY's text"}
 NO_SETTINGS = ("engine", "engine_version", "deployment", "language", "driver", "version", "placement", "label")
 WORTH_SHOWING = 1.02  # a setting that changes less did not matter
 
@@ -24,29 +38,41 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     records = evidence.journal.probe
     if not records:
         return None
-    tried = with_ratios([record.tried for record in records if record.tried is not None], evidence.rankings)
+    refused = {cell.path.name for cell in evidence.cells.cells.values() if cell.refused}
+    tried = tuple(
+        msgspec.structs.replace(each, step=TOO_BUSY) if each.name in refused else each
+        for each in with_ratios([record.tried for record in records if record.tried is not None], evidence.rankings)
+    )
     return Probe(
         tried=tried,
-        languages=_languages(tried, results),
+        languages=languages(tried, results, evidence),
         settings=settings(tried),
         at_round_trips=tuple(_at_round_trips(results)),
         digest_groups=tuple(record.digest_group for record in records if record.digest_group is not None),
         limits=tuple(record.limit for record in records if record.limit),
         snippets=tuple(record.snippet for record in records if record.snippet is not None),
+        not_compared=next((record.not_compared for record in records if record.not_compared), ""),
     )
 
 
 def probe_sentences(probe: Probe | None) -> Iterator[str]:
-    """What was found in a sentence, and what cannot be known."""
+    """What the user gains, what was looked at, and what cannot be known."""
     if probe is None:
         return
-    looked = sum(1 for each in probe.tried if each.step)
-    found = [
-        f"{best.language}: {best.name} at {fmt.duration(best.time_ns)} ({fmt.ratio(best.ratio)})"
-        for best in probe.languages
-    ]
-    if found:
-        yield f"Of {len(probe.tried)} settings {looked} were tried; the fastest per language: {'; '.join(found)}."
+    snippets = {snippet.name: snippet for snippet in probe.snippets}
+    for best in sorted(probe.languages, key=lambda best: best.baseline is None or best.baseline.kind != YOURS):
+        yield from _baseline_sentences(best, snippets)
+    for each in probe.tried:
+        if each.baseline == YOURS and (each.status != "ok" or each.ratio is None):
+            yield f"You use {each.said}: it has no figure here ({each.left or each.status})."
+    if probe.tried:
+        drivers = {(each.path["language"], each.path["driver"]) for each in probe.tried}
+        looked = [each for each in probe.tried if each.step]
+        reached = {(each.path["language"], each.path["driver"]) for each in looked}
+        yield (
+            f"Tried: {len(reached)} of {len(drivers)} drivers, {len(looked)} of {len(probe.tried)} settings, "
+            f"{sum(1 for each in looked if each.step == FULL)} in full sets."
+        )
     if len(probe.digest_groups) > 1:
         yield f"The paths delivered {len(probe.digest_groups)} different sets of rows: see 'Delivered rows'."
     yield from probe.limits
@@ -69,12 +95,13 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
     """
     costs = {row.name: row.cost_ns for ranking in rankings for row in ranking.rows if row.rank and row.cost_ns}
     least = min(costs.values(), default=0.0)
+    ranked = {row.name: row for ranking in rankings for row in ranking.rows}
     by_name = {each.name: each for each in tried}
 
     def of(name: str, met: tuple[str, ...] = ()) -> float:
         each = by_name[name]
-        if name in costs:  # each ranking has its own fastest: over all of them there is only the ratio of medians
-            return costs[name] / least
+        if name in costs:  # where rankings have fastest paths of their own there is only the ratio of medians
+            return ranked[name].ratio or costs[name] / least if len(rankings) == 1 else costs[name] / least
         if each.ratio is None or each.anchor in (*met, name) or each.anchor not in by_name:
             return each.ratio or 1.0
         return each.ratio * of(each.anchor, (*met, name))
@@ -92,22 +119,98 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
     return tuple(sorted(found, key=lambda each: (each.step != FULL, each.ratio or math.inf, each.left != "")))
 
 
-def _languages(tried: Sequence[TriedPath], results: Sequence[Result]) -> tuple[LanguageBest, ...]:
+def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> Iterator[str]:
+    """How the user's or the usual way of a language compares with the fastest."""
+    baseline, title = best.baseline, best.title or best.language
+    if baseline is None:
+        return
+    named = {best.name, baseline.name, *(saving.name for saving in best.savings)}
+    if any(row.step == TOO_BUSY for row in best.rows if row.name in named):
+        yield f"{title}: not known which is faster, because the machine was too busy."
+        return
+    lead = "You use" if baseline.kind == YOURS else f"The usual way in {title} is"
+    sentences = [f"{lead} {baseline.said}: {fmt.duration(baseline.time_ns)}."]
+    for saving in best.savings:
+        less = "not certain to be less"
+        if saving.sure:
+            between = "" if saving.low is None or saving.high is None else f" ({_percent(saving.low, saving.high)})"
+            less = f"{100 * saving.share:.0f} % less{between}"
+        form = "" if saving.form == baseline.form else f", as {FORMS.get(saving.form, saving.form)}"
+        sentences.append(f"{saving.said}: {fmt.duration(saving.time_ns)}, {less}{form}.")
+        snippet = snippets.get(saving.name)
+        if snippet and saving.sure:
+            where = f"{snippet.file}: {snippet.changed}" if snippet.changed else f"see {snippet.file}"
+            sentences.append(f"Change these lines: {where}.")
+    if not best.savings:
+        sentences.append(f"Nothing tried in {title} is faster.")
+    yield " ".join(sentences)
+
+
+def _percent(low: float, high: float) -> str:
+    return f"{100 * low:.0f}–{100 * high:.0f}"
+
+
+def languages(tried: Sequence[TriedPath], results: Sequence[Result], evidence: Evidence) -> tuple[LanguageBest, ...]:
     times = _times(results)
     known = (times[each.name].median for each in tried if each.name in times)
     least_ns = min((time_ns for time_ns in known if time_ns), default=None)
-    best: dict[str, LanguageBest] = {}
-    for each in tried:  # those of the full sets come first
+    together: dict[str, list[LanguageRow]] = {}
+    titles: dict[str, str] = {}
+    ratios: dict[str, float] = {}
+    for each in tried:  # those of the full sets come first, each part fastest first
         time_ns = times[each.name].median if each.name in times else each.execution_ns
         if each.step != FULL and least_ns and each.ratio:
             time_ns = least_ns * each.ratio
         if each.ratio is None or time_ns is None or each.status != "ok":
             continue
-        language = each.path["language"]
-        found = LanguageBest(language, each.name, fetch_form(each.path), time_ns, each.ratio, each.step)
-        if language not in best or (best[language].step == each.step and each.ratio < best[language].ratio):
-            best[language] = found
-    return tuple(sorted(best.values(), key=lambda each: each.ratio))
+        rows = together.setdefault(each.path["language"], [])
+        titles[each.path["language"]], ratios[each.name] = each.title, each.ratio
+        form = fetch_form(each.path)
+        if (
+            each.step != FULL
+            and not each.baseline
+            and (each.path["driver"], form) in [_kind(row, tried) for row in rows]
+        ):
+            continue
+        first = rows[0] if rows else None
+        ratio, low, high = (1.0, None, None) if first is None else (each.ratio / ratios[first.name], None, None)
+        if first is not None and (interval := evidence.named_interval(each.name, first.name)) is not None:
+            ratio, low, high = interval.ratio, interval.ratio_low, interval.ratio_high
+        rows.append(
+            LanguageRow(each.name, each.said or each.name, form, time_ns, ratio, low, high, each.step, each.baseline)
+        )
+    found = [_best(language, rows, ratios, titles, evidence) for language, rows in together.items()]
+    return tuple(sorted(found, key=lambda each: each.ratio))
+
+
+def _kind(row: LanguageRow, tried: Sequence[TriedPath]) -> tuple[str, str]:
+    return next(each.path["driver"] for each in tried if each.name == row.name), row.form
+
+
+def _best(
+    language: str, rows: list[LanguageRow], ratios: Mapping[str, float], titles: Mapping[str, str], evidence: Evidence
+) -> LanguageBest:
+    best, rows = rows[0], [rows[0], *sorted(rows[1:], key=lambda row: row.ratio)]
+    baseline = next((Baseline(r.baseline, r.name, r.said, r.form, r.time_ns) for r in rows if r.baseline), None)
+    savings: list[Saving] = []
+    if baseline is not None:
+        alike = next(row for row in rows if row.form == baseline.form and (row.step == FULL or row.baseline))
+        faster = dict.fromkeys(row for row in (best, alike) if row.name != baseline.name)
+        savings = [_saving(row, baseline, evidence) for row in faster]
+    return LanguageBest(
+        language, best.name, best.form, best.time_ns, ratios[best.name], best.step, titles[language], tuple(rows),
+        baseline, tuple(savings),
+    )  # fmt: skip
+
+
+def _saving(row: LanguageRow, baseline: Baseline, evidence: Evidence) -> Saving:
+    interval = evidence.named_interval(baseline.name, row.name)
+    if interval is None or interval.ratio_low is None or interval.ratio_high is None:
+        share = 1 - row.time_ns / baseline.time_ns
+        return Saving(row.name, row.said, row.form, row.time_ns, share, None, None, sure=False)
+    share, low, high = (1 - 1 / ratio for ratio in (interval.ratio, interval.ratio_low, interval.ratio_high))
+    sure = interval.sets >= SETS_FOR_CLAIMS and interval.ratio_low > 1 + APART
+    return Saving(row.name, row.said, row.form, row.time_ns, share, low, high, sure)
 
 
 def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:

@@ -93,6 +93,9 @@ def _exclusion(
         return path_status.status, path_status.reason
     if cell is None or not cell.costs:
         return "failed", "no operation completed"
+    if cell.refused:
+        quiet = len(cell.used) - cell.disturbed_sets
+        return "disturbed", f"the machine was too busy: {quiet} of {len(cell.used)} sets were quiet enough"
     if path.coordinates.get("fetch") == "drain":
         return "ok", FLOOR
     against = evidence.floor(cell)
@@ -156,9 +159,10 @@ def half_width(row: RankedPath) -> float | None:
 def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath]) -> tuple[str, ...]:
     notes = []
     forms = {fetch_form(evidence.journal.paths[row.path_id].coordinates) for row in rows}
-    if "fetch" in evidence.together and len(forms) > 1:
+    if ("fetch" in evidence.together or evidence.journal.probe) and len(forms) > 1:
+        requested = "" if evidence.journal.probe else " as requested"
         notes.append(
-            f"ranked together as requested: {', '.join(sorted(forms))}. The work differs: "
+            f"ranked together{requested}: {', '.join(sorted(forms))}. The work differs: "
             "a columnar path delivers batches, and a program that needs rows must still build them"
         )
     sets = min(

@@ -42,7 +42,10 @@ def verdict(evidence: Evidence) -> tuple[str, ...]:
 def _leading(evidence: Evidence) -> list[Ranking]:
     """One ranking per workload phase and placement: steady before cold, of contenders, the one with the most paths."""
     rankings: dict[tuple[str, str, str], list[Ranking]] = {}
+    refused = {cell.key[1:3] for cell in evidence.cells.cells.values() if cell.refused}
     for ranking in evidence.rankings:
+        if ranking.regime != "steady" and (ranking.workload, ranking.phase) in refused:
+            continue  # what was too busy for steady blocks was too busy for a single pass
         first = _paths(evidence, ranking)
         if not first or first[0].is_null:
             continue
@@ -195,8 +198,8 @@ def shares(cell: Cell) -> tuple[float, float | None] | None:
     known = [sample for sample in cell.samples() if sample.client_cpu_ns is not None and sample.window_ns > 0]
     if not known:
         return None
-    client = statistics.median((sample.client_cpu_ns or 0.0) / sample.window_ns for sample in known)
-    served = [sample.server_cpu_ns / sample.window_ns for sample in known if sample.server_cpu_ns is not None]
+    client = statistics.median((sample.client_core_ns or 0.0) / sample.window_ns for sample in known)
+    served = [sample.server_core_ns / sample.window_ns for sample in known if sample.server_core_ns is not None]
     if cell.served and not served:
         return None
     return client, statistics.median(served) if served else None

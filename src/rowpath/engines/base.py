@@ -54,6 +54,7 @@ class Instance(Protocol):
     version: str = "none"
     flush_statements: tuple[str, ...] = ()  # what a runner executes so that `commits` holds all that it did, itself
     # too; empty where the engine counts no commits
+    helper_threads: tuple[str, ...] = ()  # how names of its threads begin that work beside requests: a JVM's compilers
 
     def start(self) -> None:
         """Start it and wait until `check` holds; a clear EnvironmentMissing or RowpathError otherwise."""

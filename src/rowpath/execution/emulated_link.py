@@ -43,7 +43,7 @@ class Link:
 
         self.to_port = to_port
         self._process, self.port = processes.start_listener(
-            "the emulated link", c.link_command(to_port, link_ns(value) // 2), cpus=cpus.controller_cpus()
+            "the emulated link", c.link_command(to_port, link_ns(value) // 2), cpus=cpus.spare_cpus()[:1]
         )
 
     def scheduled(self) -> str:
@@ -120,14 +120,14 @@ def measure(value: str, placement: str, directory: Path) -> LinkRecord:
         low_ns=tenths[0],
         high_ns=tenths[-1],
         rate_bytes_per_s=rate,
-        cpu=cpus.controller_cpus()[0],
+        cpu=cpus.spare_cpus()[0],
         method=method,
     )
 
 
 def _ping_pong(planned: PlannedPath, ping: Instance, way: dict[str, Any]) -> list[float]:
     """ns of a round trip, by block."""
-    worker = Worker(planned, ping, log=lambda _line: None, timeout_s=PING_TIMEOUT_S)
+    worker = Worker(planned, ping, log=lambda _line: None, timeout_s=PING_TIMEOUT_S, pinned=True)
     try:
         worker.open(**way)
         worker.prepare(NOTHING)

@@ -63,6 +63,10 @@ class EngineInstances:
     def __contains__(self, key: Key) -> bool:
         return key in self._instances
 
+    def pids(self) -> list[int]:
+        """Every process of every server of ours."""
+        return [pid for instance in self._instances.values() for pid in instance.pids()]
+
     def restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
         """Stop and start a server again on its data; `environment` (else none) is added for the new process.
 

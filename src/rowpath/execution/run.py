@@ -26,9 +26,10 @@ from rowpath.journal.records import (
 )
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, describe
+from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
-from rowpath.planning.estimate import estimate_s
+from rowpath.planning.estimate import estimate
 from rowpath.planning.plan import Plan, PlannedPath, make_plan
 from rowpath.runners.manifest import build, language, lines_of_code, tools
 
@@ -53,6 +54,7 @@ def run_plan(
     directory: Path | None,
     progress: Progress,
     timeout_s: float,
+    wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
     restart_servers: bool = False,
     together: tuple[str, ...] = (),
     paths_to_repeat: PathsToRepeat | None = None,
@@ -72,12 +74,18 @@ def run_plan(
     # Before building, so that a run stopped there can be resumed too.
     write_head(journal, plan, options | {"together": list(together)})
     build_for(plan, progress)
+    options["wait_for_quiet_s"] = wait_for_quiet_s
     schedule = Schedule(plan, run_directory, journal, scrubber, progress, **options, paths_to_repeat=paths_to_repeat)
     return _execute(schedule, measure)
 
 
 def resume(
-    directory: Path, *, progress: Progress, timeout_s: float, paths_to_repeat: PathsToRepeat | None = None
+    directory: Path,
+    *,
+    progress: Progress,
+    timeout_s: float,
+    wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
+    paths_to_repeat: PathsToRepeat | None = None,
 ) -> Outcome:
     """Resume a killed or interrupted run; finished sets are not repeated."""
     run_directory = RunDirectory(directory)
@@ -111,6 +119,7 @@ def resume(
     run_directory.work.mkdir(mode=0o700)
     journal.write(ResumedRecord(datetime.now(UTC).isoformat(timespec="seconds")))
     options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": head.options["restart_servers"]}
+    options["wait_for_quiet_s"] = wait_for_quiet_s
     schedule = Schedule(
         plan, run_directory, journal, scrubber, progress, **options, done=records.done, paths_to_repeat=paths_to_repeat
     )
@@ -119,7 +128,7 @@ def resume(
 
 def _execute(schedule: Schedule, measure: bool) -> Outcome:
     plan, journal = schedule.plan, schedule.journal
-    schedule.progress.begin(estimate_s(plan), [planned.name for planned in plan.paths])
+    schedule.progress.begin(estimate(plan, schedule.done.sets), [planned.name for planned in plan.paths])
     interrupted = False
     try:
         schedule.run(measure)

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedWorkload
+from rowpath.execution.quiet import Patience
 from rowpath.journal.record_base import InSet
 from rowpath.journal.records import FailureRecord, NoiseRecord, SetEndRecord, SetRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
-from rowpath.machine import cpus, disk_space
+from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import noise
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
@@ -31,6 +32,9 @@ class Instances(Protocol):
 
     def __getitem__(self, key: Key) -> Instance: ...
     def __contains__(self, key: Key) -> bool: ...
+
+    def pids(self) -> list[int]:
+        """Every process of every server of ours."""
 
     def way_to(self, path: AccessPath) -> dict[str, Any]:
         """What `open` gets so that a path goes through its emulated link; empty for a path without one."""
@@ -58,6 +62,7 @@ class RunContext:
     restart_servers: bool = False  # for every set, however long they take to warm up
     bad: dict[str, dict[str, str]] = field(default_factory=dict)  # path id → phase (empty: all) → status
     lost: dict[str, set[int]] = field(default_factory=dict)  # path id → sets in which its runner was lost
+    patience: Patience = field(default_factory=Patience)
     started_ns: int = field(default_factory=time.monotonic_ns)
 
     def runnable(self, planned: PlannedPath) -> bool:
@@ -119,6 +124,8 @@ class RunContext:
         self, set_number: int, batch: int, members: Sequence[PlannedPath], anchors: Sequence[str] = ()
     ) -> Iterator[None]:
         """Journal the body as `set` … `set-end`, with the noise before and after it; it has no end when it raises."""
+        for pid in self.engine_instances.pids():  # a server that no path here uses stays there
+            processes.pin(pid, cpus.spare_cpus())
         self.journal.write(SetRecord(set_number, batch, [planned.path.id for planned in members], list(anchors)))
         self._note_noise(set_number, batch, "before")
         yield

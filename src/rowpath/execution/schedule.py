@@ -15,6 +15,7 @@ from rowpath.execution.instances import EngineInstances
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.execution.mixed_load.schedule import MixedLoadSchedule
 from rowpath.execution.prepared_phases import PhaseCache
+from rowpath.execution.quiet import Patience
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_runner import SetRunner
@@ -24,6 +25,7 @@ from rowpath.journal.records import NoteRecord, SyncCostRecord, VerifiedRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import sync_cost, syncs
+from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import SET_LIMIT, Plan, PlannedPath
@@ -47,6 +49,7 @@ class Schedule:
         progress: Progress,
         *,
         timeout_s: float,
+        wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
         restart_servers: bool = False,
         done: Done | None = None,
         paths_to_repeat: PathsToRepeat | None = None,
@@ -69,6 +72,7 @@ class Schedule:
             timeout_s,
             self.engine_instances,
             phase_cache,
+            patience=Patience(wait_for_quiet_s),
             restart_servers=restart_servers,
             bad=dict(self.done.bad),
         )
@@ -103,6 +107,8 @@ class Schedule:
             shutil.rmtree(self.directory.work, ignore_errors=True)
 
     def _bring_up(self) -> None:
+        if shared := cpus.not_kept_apart(planned.path.placement for planned in self.plan.paths):
+            self.journal.write(NoteRecord(shared))
         keys = dict.fromkeys(key_of(planned.path) for planned in self.plan.paths)
         for table in [table for workload in self.plan.workloads.values() for table in workload.tables.values()]:
             if table.rows:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from rowpath.engines import ENGINES
+from rowpath.execution import quiet
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.warm_up import FLAT_BLOCKS, classify, is_flat
@@ -21,9 +22,6 @@ from rowpath.runners.process import RunnerFailure
 LONG_OPERATION_NS = 50e6  # a switch between paths costs 0.1 to 0.4 ms: under a hundredth of such an operation
 REPEATS_OF_A_BLOCK = 2
 REPEAT_BUDGET = 0.25  # of a phase's blocks
-QUIET_WINDOW_S = 0.1
-QUIET_SHARE = 0.05  # of one core, by all runtimes together
-QUIET_CAP_S = 6.0
 
 
 class SetPhase:
@@ -40,6 +38,7 @@ class SetPhase:
         self.measure = context.plan.experiment.measure
         self.workload_name, self.phase_name = PhaseName.of(name)
         self.phase: Phase = context.plan.phase(name)
+        self._repeats = 0  # of disturbed blocks that are left
         self._last_ns: dict[str, float] = {}  # of an operation of each path, in its last sample
 
     def cold(self) -> None:
@@ -58,12 +57,8 @@ class SetPhase:
             self._write_pass("steady")
             return
         self._announce("warm")
-        for worker in self.workers:
-            worker.free_helpers()
         self._each("warm", self._warm)
-        wait_until_quiet(self._alive)
-        for worker in self._alive():
-            worker.pin_all()
+        quiet.wait_for_compilers(self._alive)
         self._announce("steady")
         with contextlib.ExitStack() as peaks:
             for worker in self._alive():
@@ -147,24 +142,36 @@ class SetPhase:
         return self.set_number == 0 or self.context.restart_servers
 
     def _steady(self) -> None:
-        budget = int(REPEAT_BUDGET * self.measure.rounds * len(self.workers)) + 1
+        self._repeats = int(REPEAT_BUDGET * self.measure.rounds * len(self.workers)) + 1
         for round_number in range(self.measure.rounds):
-            for worker in self._in_order("steady", round_number):
-                with self._guarded(worker):
-                    work = self._work(worker).phases[self.name]
-                    for _attempt in range(1 + REPEATS_OF_A_BLOCK):
-                        measured = self._sample(
-                            worker,
-                            work,
-                            "steady",
-                            round_number,
-                            lead_in_ns=self._lead_in_ns(worker),
-                            duration_ns=int(self.measure.block_ms * 1e6),
-                        )
-                        if not measured.disturbed or budget <= 0:
-                            break
-                        budget -= 1
-                    self._show(worker, measured, round_number + 1)
+            disturbed = self._round(round_number)
+            if 2 * len(disturbed) > len(self.workers) and self.context.patience.wait_for_quiet(
+                frozenset(cpu for worker in disturbed for cpu in worker.measured_cpus), self.context.progress.note
+            ):
+                self._round(round_number)
+
+    def _round(self, round_number: int) -> list[Worker]:
+        """A block of every path, in random order; those whose last attempt was disturbed."""
+        disturbed = []
+        for worker in self._in_order("steady", round_number):
+            with self._guarded(worker):
+                work = self._work(worker).phases[self.name]
+                for _attempt in range(1 + REPEATS_OF_A_BLOCK):
+                    measured = self._sample(
+                        worker,
+                        work,
+                        "steady",
+                        round_number,
+                        lead_in_ns=self._lead_in_ns(worker),
+                        duration_ns=int(self.measure.block_ms * 1e6),
+                    )
+                    if not measured.core_users or self._repeats <= 0:
+                        break
+                    self._repeats -= 1
+                if measured.core_users:
+                    disturbed.append(worker)
+                self._show(worker, measured, round_number + 1)
+        return disturbed
 
     def _lead_in_ns(self, worker: Worker) -> int:
         """None before long operations: it would double their time for what they do not notice."""
@@ -240,19 +247,3 @@ class SetPhase:
 
     def _write(self, worker: Worker, record: InSet) -> None:
         self.context.write(record, self.set_number, worker.planned, self.name)
-
-
-def wait_until_quiet(workers: Callable[[], Iterable[Worker]]) -> float:
-    """Wait until no compiler's backlog is left, for it would fall on what is measured next; the seconds it took.
-
-    QUIET_CAP_S at most. Every look takes `workers` again, because one may be lost meanwhile.
-    """
-    begun = time.monotonic()
-    before = sum(worker.helpers_cpu_ns() for worker in workers())
-    while time.monotonic() - begun < QUIET_CAP_S:
-        time.sleep(QUIET_WINDOW_S)
-        now = sum(worker.helpers_cpu_ns() for worker in workers())
-        if now - before < QUIET_SHARE * QUIET_WINDOW_S * 1e9:
-            break
-        before = now
-    return time.monotonic() - begun

@@ -52,7 +52,8 @@ class SetRunner:
 
     def _new_worker(self, planned: PlannedPath) -> Worker:
         instance = self.context.engine_instances[key_of(planned.path)]
-        return Worker(planned, instance, log=self.context.log_of(planned), timeout_s=self.context.timeout_s)
+        log = self.context.log_of(planned)
+        return Worker(planned, instance, log=log, timeout_s=self.context.timeout_s, pinned=True)
 
     def _start(self, set_number: int, members: Sequence[PlannedPath], cleanup: contextlib.ExitStack) -> list[Worker]:
         instances = self.context.engine_instances

@@ -12,19 +12,19 @@ import msgspec
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Instance, Settled
 from rowpath.errors import RowpathError
+from rowpath.execution import core_share
+from rowpath.execution.core_share import CoreShare, Reading, Spent
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.records import MemoryRecord, SampleRecord, VerifyRecord, WorkerRecord
 from rowpath.machine import cpus, processes
-from rowpath.machine.counters import cpu, disk, memory, noise, run_queue
+from rowpath.machine.counters import core_users, cpu, disk, memory, run_queue
+from rowpath.machine.counters.core_users import CoreUser
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
-from rowpath.runners.manifest import command
+from rowpath.runners.manifest import command, language
 from rowpath.runners.process import AnyReply, Runner, RunnerFailure
 
 CLOSE_TIMEOUT_S = 10.0
-ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
-WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
-FOREIGN_MOST = 0.05  # of the cores' time in a window, had by others, where client and server may use every core
 
 
 @dataclass
@@ -36,7 +36,15 @@ class Measured:
     server_cpu_ns: int | None
     wait_ns: int | None
     cpu_coverage: float | None  # share of the window that client and server CPU account for
-    disturbed: str
+    core_users: list[CoreUser]  # who else had the measured cores, so that the sample is disturbed; empty: nobody
+    client_helpers_cpu_ns: int = 0  # of those above, on spare cores beside the window
+    server_helpers_cpu_ns: int = 0
+    own_wait_ns: int = 0  # in which the path waited and nobody had its core
+
+    @property
+    def disturbed(self) -> str:
+        """Why the sample is, in words; empty when it is not."""
+        return core_share.sentence(self.core_users, max(1, self.reply.window_ns))
 
     def record(self, regime: str, round_number: int, at_ns: int) -> SampleRecord:
         """As the journal has it; what it was compared to is not in it yet."""
@@ -44,11 +52,20 @@ class Measured:
         record.regime, record.round, record.at_ns = regime, round_number, at_ns
         record.client_cpu_ns, record.server_cpu_ns = self.client_cpu_ns, self.server_cpu_ns
         record.wait_ns, record.cpu_coverage, record.disturbed = self.wait_ns, self.cpu_coverage, self.disturbed
+        record.client_helpers_cpu_ns, record.server_helpers_cpu_ns = (
+            self.client_helpers_cpu_ns,
+            self.server_helpers_cpu_ns,
+        )
+        record.core_users, record.own_wait_ns = self.core_users, self.own_wait_ns
         return record
 
 
 class Worker:
-    """A living runner on its path, connected; every method that fails raises RunnerFailure."""
+    """A living runner on its path, connected; every method that fails raises RunnerFailure.
+
+    One that is `pinned` is timed on the path's cores. Between requests its runner and its server are on the spare ones,
+    and a runtime's helper threads always.
+    """
 
     def __init__(
         self,
@@ -60,19 +77,19 @@ class Worker:
         environment: dict[str, str] | None = None,
         clients: int = 0,
         runner: Runner | None = None,
+        pinned: bool = False,
     ) -> None:
         """`clients`: connections for groups at work at once; 0: as many as the path's coordinate says.
 
         `runner`: a process of the path's command without a connection, to use instead of a new one.
+        `pinned`: whether anything it does is measured; every process may use every core otherwise.
         """
         self.planned = planned
         self.instance = instance
         self.timeout_s = timeout_s
-        self.cpus = cpus.client_cpus(planned.path.placement, planned.path.threads)
         self.clients = clients or planned.path.clients
         self.grouped = bool(clients)
-        self.free = planned.path.placement == "free"
-        self.alone = planned.path.deployment in ("embedded", "file", "none")
+        self.pinned = pinned
         if runner is None:
             start = command(planned.adapter, planned.path.version, planned.path)
             # Starting may use every core; what is measured is pinned once connected.
@@ -80,6 +97,8 @@ class Worker:
         self.runner = runner
         self._server_pids: list[int] = []
         self._client_pids = [self.runner.pid]
+        self._helpers: dict[tuple[int, int], bool] = {}  # (pid, tid) → whether it works beside what is measured
+        self._core_share = CoreShare(frozenset(), frozenset())
         self.connect_ns = 0
         self.warmed = False  # whether a phase of this process has been warmed up already
 
@@ -90,11 +109,13 @@ class Worker:
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
         if self.grouped:
             options["clients"] = str(self.clients)
-        reply = self._ask(protocol.Open, protocol.OpenReply, options=options)
-        self.connect_ns = reply.connect_ns
-        if self.clients > 1:  # each of them may be a process
-            self._client_pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
-        self.free_helpers()
+        self._server_pids = self.instance.pids()
+        with self._on_its_cores():
+            reply = self._ask(protocol.Open, protocol.OpenReply, options=options)
+            self.connect_ns = reply.connect_ns
+            if self.clients > 1:  # each of them may be a process
+                self._client_pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
+        self.notice_server()
         return WorkerRecord(
             path_id=self.planned.path.id, pid=self.runner.pid, hello=protocol.body(hello), connect_ns=reply.connect_ns
         )
@@ -104,25 +125,73 @@ class Worker:
         """The runner's processes."""
         return self._client_pids
 
-    def free_helpers(self) -> None:
-        """Pin the loop's thread; the runtime's others (compiler, collector) may use every core for now."""
-        for pid in self._client_pids:
-            processes.pin(pid, cpus.usable())
-        processes.pin_thread(self.runner.loop_tid, self.cpus)
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """Where the client is measured."""
+        return cpus.client_cpus(self.planned.path.placement, self.planned.path.threads)
 
-    def pin_all(self) -> None:
-        """Pin every thread: from here on what the runtime does is the path's own cost."""
+    @property
+    def alone(self) -> bool:
+        """Whether no server takes part."""
+        return self.planned.path.deployment in ("embedded", "file", "none")
+
+    @property
+    def _server_cpus(self) -> tuple[int, ...]:
+        return () if self.alone else cpus.server_cpus(self.planned.path.placement)
+
+    @property
+    def measured_cpus(self) -> tuple[int, ...]:
+        """Where client and server are measured."""
+        return tuple(dict.fromkeys((*self.cpus, *self._server_cpus)))
+
+    def take_cores(self) -> None:
+        """Bring the runner and its server to the cores on which the path is measured, helper threads excepted."""
+        if not self.pinned:
+            return
+        client_helpers = language(self.planned.adapter.language).helper_threads
         for pid in self._client_pids:
-            processes.pin(pid, self.cpus)
+            self._pin(pid, self.cpus, client_helpers)
+        for pid in self._server_pids:
+            self._pin(pid, self._server_cpus, self.instance.helper_threads)
+
+    def leave_cores(self) -> None:
+        """Move the runner and its server away from the measured cores, as far as there are others."""
+        for pid in (*self._client_pids, *self._server_pids) if self.pinned else ():
+            processes.pin(pid, cpus.spare_cpus())
+
+    @contextlib.contextmanager
+    def _on_its_cores(self) -> Iterator[None]:
+        self.take_cores()
+        try:
+            yield
+        finally:
+            if not self.grouped:  # groups stay at work between requests; nothing else is measured meanwhile
+                self.leave_cores()
+
+    def _pin(self, pid: int, to: tuple[int, ...], helpers: tuple[str, ...]) -> None:
+        if not helpers:
+            processes.pin(pid, to)
+            return
+        for tid in processes.threads(pid):
+            if (pid, tid) not in self._helpers:
+                self._helpers[pid, tid] = processes.name(tid).startswith(helpers)
+            processes.pin_thread(tid, cpus.spare_cpus() if self._helpers[pid, tid] else to)
+
+    @property
+    def has_helpers(self) -> bool:
+        """Whether helper threads of a runtime take part: compilers, which may have a backlog."""
+        return bool(language(self.planned.adapter.language).helper_threads or self.instance.helper_threads)
 
     def helpers_cpu_ns(self) -> int:
-        """CPU time so far of the runtime's own threads and of the server: what may still be compiling."""
-        others = run_queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid) or 0
-        return others + cpu.total_ns(self._server_pids)
+        """CPU time so far of the helper threads on both sides."""
+        return run_queue.threads_cpu_ns(thread for thread, helps in self._helpers.items() if helps)
 
     def notice_server(self) -> None:
         """Learn which server processes exist now; between blocks, after connecting."""
         self._server_pids = self.instance.pids()
+        self._core_share = CoreShare(frozenset(self.measured_cpus), frozenset((*self._client_pids, *self._server_pids)))
+        if not self.grouped:
+            self.leave_cores()
 
     def prepare(self, work: PreparedPhase) -> int:
         """Prepare a phase; what it took, in ns."""
@@ -145,7 +214,8 @@ class Worker:
         parameters = None
         if work.parameter_file is not None:
             parameters = protocol.ParameterSlice(file=str(work.parameter_file), first=0, count=work.parameter_count)
-        return self._ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters).prepare_ns
+        with self._on_its_cores():
+            return self._ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters).prepare_ns
 
     def _ask(self, message: type[protocol.Request], expect: type[AnyReply], **fields: Any) -> AnyReply:
         return self.runner.request(message, self.timeout_s, expect=expect, **fields)
@@ -166,68 +236,76 @@ class Worker:
         """
         if work.phase.union:
             lead_in_ns, operations, first = 0, work.parameter_count, 0
-        busy_before = noise.busy_ns(self.cpus) if self.free else 0
-        server_before = cpu.total_ns(self._server_pids)
-        others_before = self._beside_the_window_cpu_ns()
-        wait_before = self._foreign_wait_ns()
         how = {"lead_in_ns": lead_in_ns, "duration_ns": duration_ns, "operations": operations, "first": first}
-        reply = self._ask(protocol.Sample, protocol.SampleReply, phase=work.name, regime=regime, **how)
+        with self._on_its_cores():
+            before = self._read()
+            reply = self._ask(protocol.Sample, protocol.SampleReply, phase=work.name, regime=regime, **how)
+            after = self._read()
         if work.phase.union:
             book_as_one(reply, operations)
-        others = _difference(self._beside_the_window_cpu_ns(), others_before)
-        server = _difference(cpu.total_ns(self._server_pids), server_before)
-        busy = noise.busy_ns(self.cpus) - busy_before if self.free else 0
-        wait = _difference(self._foreign_wait_ns(), wait_before)
+        return self._judged(work, reply, before, after)
+
+    def _read(self) -> Reading:
+        beside = run_queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid)
+        kept_apart = not self._core_share.cpus & set(cpus.spare_cpus())
+        apart = [thread for thread, helps in self._helpers.items() if helps] if kept_apart else []
+        client_helpers_ns = run_queue.threads_cpu_ns(each for each in apart if each[0] in self._client_pids)
+        wait_ns = run_queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
+        return Reading(
+            client_ns=cpu.total_ns(self._client_pids) if self.clients > 1 else beside,
+            client_helpers_ns=client_helpers_ns,
+            server_ns=cpu.total_ns(self._server_pids),
+            server_helpers_ns=run_queue.threads_cpu_ns(each for each in apart if each[0] in self._server_pids),
+            wait_ns=None if wait_ns is None else wait_ns + client_helpers_ns,  # it never waited for those
+            look=core_users.look(self._core_share.cpus),
+        )
+
+    def _judged(self, work: PreparedPhase, reply: protocol.SampleReply, before: Reading, after: Reading) -> Measured:
+        window = max(reply.window_ns, 1)
         # A backend that has ended takes its clock with it; a server that was given to us shows none.
         counted_server = work.phase.kind != "connect" and not isinstance(self.instance, External)
+        server = after.server_ns - before.server_ns if counted_server else None
+        server_helpers = after.server_helpers_ns - before.server_helpers_ns
         # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
         # every other thread of the process (compiler, collector) from outside; several clients are threads too, so
         # that then all is seen from outside.
         # Pinned to its CPUs, the process cannot have had more than the window: what exceeds it ran before or after.
         inside = reply.window_cpu_ns if self.clients == 1 else 0
-        client = None if others is None else min(reply.window_ns * len(self.cpus), inside + max(0, others))
-        return self._judged(work, reply, client, server if counted_server else None, wait, busy)
-
-    def _beside_the_window_cpu_ns(self) -> int | None:
-        """CPU time so far of the runner's threads that `window_cpu_ns` does not hold."""
-        if self.clients > 1:
-            return cpu.total_ns(self._client_pids)
-        return run_queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid)
-
-    def _foreign_wait_ns(self) -> int | None:
-        return run_queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
-
-    def _judged(
-        self,
-        work: PreparedPhase,
-        reply: protocol.SampleReply,
-        client: int | None,
-        server: int | None,
-        wait: int | None,
-        busy: int,
-    ) -> Measured:
-        one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.placement == "same")
-        cpu_coverage = None
-        disturbed = ""
-        window = max(reply.window_ns, 1)
+        helpers = after.client_helpers_ns - before.client_helpers_ns
+        beside = _difference(after.client_ns, before.client_ns)
+        on_core = None if beside is None else min(window * len(self.cpus), inside + max(0, beside - helpers))
+        spent = Spent(
+            window_ns=window,
+            client_ns=on_core,
+            server_ns=0 if self.alone else None if server is None else server - server_helpers,
+            wait_ns=_difference(after.wait_ns, before.wait_ns),
+        )
+        coverage = None
+        own_wait = 0
+        looks = before.look, after.look
         # Over a link the client waits, so that no CPU accounts for its window.
         local = self.planned.path.get("link") == "none" and not work.phase.writes and work.phase.kind != "connect"
-        if self.free:
-            # Client and server wait for each other's threads there; what counts is whether others had the cores.
-            foreign = busy - (client or 0) - (server or 0)
-            limit = FOREIGN_MOST * window + 2 * noise.NS_PER_TICK
-            if (self.alone or server is not None) and foreign > limit * len(self.cpus):
-                disturbed = f"other processes used {foreign / window / len(self.cpus):.0%} of the cores' time"
-        elif one_core and local and client is not None:
-            served = 0 if self.alone else server
-            if served is not None:
-                cpu_coverage = (reply.window_cpu_ns + served) / window
-                accounted = (client + served) / window
-                if accounted < ACCOUNTED_LEAST:
-                    disturbed = f"client and server used {accounted:.0%} of the window on their core"
-        elif wait is not None and wait / window > WAIT_MOST:
-            disturbed = f"ready but not running for {wait / window:.0%} of the window"
-        return Measured(reply, client, None if self.alone else server, wait, cpu_coverage, disturbed)
+        known = spent.client_ns is not None and spent.server_ns is not None
+        one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.placement == "same")
+        if self.planned.path.placement == "free":
+            found = self._core_share.of_every_core(spent, *looks) if known else []
+        elif one_core and local and spent.client_ns is not None:
+            found, own_wait = self._core_share.of_one_core(spent, *looks) if known else ([], 0)
+            coverage = (reply.window_cpu_ns + spent.server_ns) / window if spent.server_ns is not None else None
+        else:
+            found = self._core_share.by_waiting(spent, *looks)
+        client = None if on_core is None else on_core + helpers
+        return Measured(
+            reply,
+            client,
+            None if self.alone else server,
+            spent.wait_ns,
+            coverage,
+            found,
+            client_helpers_cpu_ns=helpers,
+            server_helpers_cpu_ns=server_helpers,
+            own_wait_ns=own_wait,
+        )
 
     def verify(
         self, work: PreparedPhase, first: int, count: int, max_rows: int = protocol.VERIFIED_ROWS, keep: str = ""
@@ -252,7 +330,8 @@ class Worker:
         if not statements:
             return []
         what = {"statements": statements, "ignore_errors": ignore_errors}
-        return self._ask(protocol.RunStatements, protocol.RunReply, **what).ns
+        with self._on_its_cores():
+            return self._ask(protocol.RunStatements, protocol.RunReply, **what).ns
 
     def reset(self, work: PreparedPhase) -> None:
         """Bring a write phase's tables to their starting state, outside the clock."""

@@ -8,8 +8,9 @@ import msgspec
 
 from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
 from rowpath.journal.record_base import InSet, OperationFailure, Record
+from rowpath.machine.counters.core_users import CoreUser
 from rowpath.model.experiment import Experiment
-from rowpath.model.probe import DigestGroup, Snippet, TriedPath
+from rowpath.model.probe import DigestGroup, ParameterTypes, Snippet, TriedPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.text import printable
 
@@ -120,12 +121,28 @@ class SampleRecord(InSet, tag="sample"):
     clients: list[dict[str, int]] = []  # with several clients: what each of them did
     client_cpu_ns: float | None = None
     server_cpu_ns: float | None = None
+    client_helpers_cpu_ns: float = (
+        0  # of client_cpu_ns: of a runtime's helper threads, on spare cores beside the window
+    )
+    server_helpers_cpu_ns: float = 0
     wait_ns: float | None = None
     cpu_coverage: float | None = None  # share of the window that client and server CPU account for
     disturbed: str = ""
+    core_users: list[CoreUser] = []  # who else had the measured cores, of a disturbed sample
+    own_wait_ns: float = 0  # in which the path waited (timer, network, disk) and nobody had its core
     touch: str = ""
     touch_ok: bool | None = None
     expected_touch: list[str] | None = None  # several where a block may begin anywhere
+
+    @property
+    def client_core_ns(self) -> float | None:
+        """CPU time of the client on the measured cores."""
+        return None if self.client_cpu_ns is None else self.client_cpu_ns - self.client_helpers_cpu_ns
+
+    @property
+    def server_core_ns(self) -> float | None:
+        """CPU time of the server on the measured cores."""
+        return None if self.server_cpu_ns is None else self.server_cpu_ns - self.server_helpers_cpu_ns
 
     @property
     def in_window(self) -> int:
@@ -264,7 +281,9 @@ class ProbeRecord(Record, tag="probe"):
     tried: TriedPath | None = None
     digest_group: DigestGroup | None = None
     limit: str = ""  # what cannot be known
+    not_compared: str = ""  # which columns of the result, by name and type
     snippet: Snippet | None = None
+    parameter_types: ParameterTypes | None = None
 
 
 class ResumedRecord(Record, tag="resumed"):

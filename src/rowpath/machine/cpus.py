@@ -1,4 +1,4 @@
-"""Which CPUs client and server are pinned to: servers to the last core, clients there too or to another one.
+"""Which CPUs client and server are pinned to while they are measured: the last core, clients there too or elsewhere.
 
 `free`: both may use every core, for what several clients gain cannot be seen on one.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -41,6 +42,23 @@ def client_cpus(placement: str, threads: int = 1) -> tuple[int, ...]:
     return server_cpus() if placement == "same" else (usable()[0],)
 
 
+def spare_cpus() -> tuple[int, ...]:
+    """Where everything is that must not disturb a measured path: cores that no placement measures.
+
+    With two cores the first one, which `split` measures too; with one core that one: nothing can be kept apart then.
+    """
+    return usable()[1:-1] or (usable()[0],)
+
+
+def not_kept_apart(placements: Iterable[str]) -> str:
+    """What of a run must share cores with what is measured, in words; empty when there are enough."""
+    if len(usable()) == 1:
+        return "one core: the controller, other paths' processes and compilers share it with what is measured"
+    if "split" in placements and set(spare_cpus()) & set(client_cpus("split")):
+        return "placement=split uses both cores: other processes of the run share the client's"
+    return ""
+
+
 def controller_cpus() -> tuple[int, ...]:
-    """Where the controller sleeps: away from the servers where there is a choice."""
-    return (usable()[0],)
+    """Where the controller sleeps."""
+    return spare_cpus()

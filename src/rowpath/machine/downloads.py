@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import importlib.util
-import logging
 import os
 import platform
 import shutil
@@ -18,15 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowpath.errors import EnvironmentMissing, InternalError
-from rowpath.machine import processes
+from rowpath.machine import jobs, processes
 from rowpath.machine.directories import unwritable_cache
 
 if TYPE_CHECKING:
     from rowpath.model.availability import Availability
 
 PIP_TIMEOUT_S = 300
-
-log = logging.getLogger("rowpath")
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ def install(program: Path, home: Path, available: Callable[[], Availability], un
     found.require()
     with _locked(home.with_name(f"{home.name}.lock")):
         if not program.is_file():
-            log.info("fetching %s", found.what)
+            jobs.begins(f"fetching {found.what}")
             with tempfile.TemporaryDirectory(prefix=f"{home.name}.", dir=home.parent) as scratch:
                 unpacked = Path(scratch) / "unpacked"
                 unpacked.mkdir()

@@ -15,11 +15,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
-from rowpath.machine import processes
+from rowpath.machine import jobs, processes
 from rowpath.machine.directories import data_dir, downloads_dir
 
 PLUGIN_VERSION = "3.6.1"
 TIMEOUT_S = 300
+SHORT_LIVED = "-XX:TieredStopAtLevel=1"  # a JVM that ends after seconds takes less CPU so
 INSTALL = "apt-get install maven"
 _COORDINATES = re.compile(r"[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+){2,3}")
 
@@ -88,6 +89,7 @@ def _download(coordinates: list[str]) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise EnvironmentMissing(f"Maven is missing, {coordinates[0]} cannot be fetched", INSTALL)
+    jobs.begins(f"fetching {len(coordinates)} Java artefact{'s' if len(coordinates) > 1 else ''}")
     folder = downloads_dir() / "java"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as name:
@@ -97,7 +99,8 @@ def _download(coordinates: list[str]) -> None:
         command = [maven, "-q", "-B", "-C", "-f", str(project / "pom.xml"), "dependency:copy"]
         try:
             # The user's own settings for Java may hold what the way to the repository needs.
-            done = processes.run(command, timeout_s=TIMEOUT_S, environment=os.environ)
+            environment = os.environ | {"MAVEN_OPTS": f"{SHORT_LIVED} {os.environ.get('MAVEN_OPTS', '')}"}
+            done = processes.run(command, timeout_s=TIMEOUT_S, environment=environment)
         except TimedOut as error:
             raise _failed(coordinates, f"took more than {TIMEOUT_S} s") from error
         if done.returncode != 0:

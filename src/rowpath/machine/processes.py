@@ -12,12 +12,12 @@ import re
 import select
 import signal
 import subprocess
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from rowpath.errors import InternalError, TimedOut
+from rowpath.machine import jobs
 
 Stream = int | IO[bytes] | None
 Process = subprocess.Popen[bytes]
@@ -72,11 +72,9 @@ def start(
     """A child process, pinned to `cpus` (empty: ours), that gets `death_signal` when we die, however we die.
 
     `environment` is added to ours; `user` (root only) also sets that user's group and no other. The child has a
-    process group of its own, so that Ctrl-C reaches only us and the end is orderly. Only from the main thread,
+    process group of its own, so that Ctrl-C reaches only us and the end is orderly. From the main thread or a job,
     because the kernel binds a child to the thread that started it. Errors: OSError when it cannot be started.
     """
-    if threading.current_thread() is not threading.main_thread():
-        raise InternalError("a child process must be started from the main thread", "call launch.start there")
     parent = os.getpid()
     pinned = frozenset(cpus)
 
@@ -89,22 +87,39 @@ def start(
             os.sched_setaffinity(0, pinned)
 
     group = pwd.getpwnam(user).pw_gid if user is not None else None
-    with _signals_held():
-        process = subprocess.Popen(
-            [os.fspath(argument) for argument in arguments],
-            env=environment_for(environment),
-            cwd=directory,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            user=user,
-            group=group,
-            extra_groups=None if user is None else [],
-            process_group=0,
-            preexec_fn=in_the_child,  # noqa: PLW1509 - it allocates nothing and the libraries are loaded
-        )
-        _living[process.pid] = process
-    return process
+
+    def started() -> Process:
+        with _signals_held():
+            process = subprocess.Popen(
+                [os.fspath(argument) for argument in arguments],
+                env=environment_for(environment),
+                cwd=directory,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                user=user,
+                group=group,
+                extra_groups=None if user is None else [],
+                process_group=0,
+                preexec_fn=in_the_child,  # noqa: PLW1509 - it allocates nothing and the libraries are loaded
+            )
+            _living[process.pid] = process
+        return process
+
+    return jobs.in_main_thread(started)
+
+
+def side_by_side(todo: Iterable[Callable[[], object]], at_most: int = 0) -> None:
+    """Do these jobs, `at_most` (0: all) at once; they may start processes, which end with them.
+
+    Errors: that of the first that failed; what the others began is given up.
+    """
+    before = set(_living)
+
+    def give_up() -> None:
+        _kill([process for pid, process in list(_living.items()) if pid not in before])
+
+    jobs.side_by_side(todo, give_up, at_most)
 
 
 @contextlib.contextmanager
@@ -155,6 +170,7 @@ def run(
         ) from error
     finally:
         stop(process, AT_ONCE)
+    jobs.check()
     return subprocess.CompletedProcess(
         process.args, process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
     )
@@ -213,10 +229,14 @@ def wait(process: Process, timeout_s: float) -> bool:
 
 def stop_all() -> None:
     """Kill every child that is still alive; the last act of every way out."""
-    for process in list(_living.values()):
+    _kill(list(_living.values()))
+
+
+def _kill(every: list[Process]) -> None:
+    for process in every:
         if process.poll() is None:
             process.kill()
-    for process in list(_living.values()):
+    for process in every:
         wait(process, 5.0)
         _living.pop(process.pid, None)
 
@@ -249,6 +269,15 @@ def threads(pid: int) -> list[int]:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+def name(tid: int) -> str:
+    """The name of a process or thread, at most 15 characters; empty when it has ended."""
+    try:
+        with open(f"/proc/{tid}/comm", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            return file.read().rstrip("\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def descendants(pid: int) -> list[int]:

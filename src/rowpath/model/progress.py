@@ -27,10 +27,37 @@ class GroupsSecond:
     backup: bool  # whether one was under way
 
 
+@dataclass(frozen=True)
+class Step:
+    """A part of a run: a phase in a regime, or a path's stage (`step_name`)."""
+
+    set_number: int  # −1: all that comes before the first set
+    name: str
+    seconds: float
+    announced: bool = True  # whether its watcher learns when it begins
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How long a run would take, step by step."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def total_s(self) -> float:
+        """The whole run."""
+        return sum(step.seconds for step in self.steps)
+
+
+def step_name(*words: str) -> str:
+    """Workload, phase and regime, or path and stage, as a step is called."""
+    return " · ".join(words)
+
+
 class Progress:
     """What the schedule reports to a watcher, always between blocks; without more it shows nothing."""
 
-    def begin(self, plan_total_seconds: float, paths: list[str]) -> None: ...
+    def begin(self, planned: Estimate | float, paths: list[str]) -> None: ...
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
     def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None: ...
     def loading(self, what: str, done: int, total: int) -> None: ...

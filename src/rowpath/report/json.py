@@ -46,6 +46,7 @@ class Export(Frozen, frozen=True):
     rankings: tuple[Ranking, ...]
     findings: tuple[Finding, ...]
     verdict: tuple[str, ...]
+    refusal: str
     claims: tuple[ClaimCheck, ...]
     published: tuple[Published, ...]
     cost_models: tuple[CostModel, ...]

@@ -16,7 +16,9 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
     """Writes verdict, findings, rankings and the tables behind them."""
     shown = view(analysis)
     parts = [f"# {_text(shown.title)}", " · ".join(map(_text, shown.facts))]
+    parts += [f"**{_text(shown.refusal)}**"] if shown.refusal else []
     parts += ["\n".join(f"- {_text(sentence)}" for sentence in shown.verdict)] if shown.verdict else []
+    parts += [_table(section.grid) for section in shown.first]
     if shown.findings:
         parts += ["## Findings", "\n".join(map(_finding, shown.findings))]
     parts += ["## Client groups", *(_table(section.grid) for section in shown.mixed_load)] if shown.mixed_load else []

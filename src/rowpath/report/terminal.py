@@ -41,19 +41,23 @@ def make_console(color: str = "auto", to_stderr: bool = False) -> Console:
 def render(analysis: Analysis, console: Console, report_path: Path | None = None) -> None:
     """Prints a run's outcome; `report_path` is its HTML report, None when there is none."""
     shown = view(analysis)
-    left_out: dict[str, None] = {}
-    for operation in shown.operations:
+    if shown.refusal:
+        console.print(Text(shown.refusal, style="bold red"))
+        console.print()
+    left_out = {title: None for section in shown.first for title in _grid(section.grid, console)}
+    for operation in shown.operations if not shown.first else ():
         for ranking in operation.rankings:
             left_out |= dict.fromkeys(_ranking(ranking, console))
         left_out |= _leading(operation.sections, console)
     left_out |= _leading((*shown.mixed_load, *shown.across), console)
     for published in shown.published:
         left_out |= dict.fromkeys(_grid(published, console))
-    for mark in shown.marks:
+    marks = shown.marks if not shown.first else ()  # of rankings, which only the page shows then
+    for mark in marks:
         console.print(Text(mark, style="dim"))
     if left_out:
         console.print(Text(f"Hidden columns (widen the terminal): {', '.join(left_out)}.", style="dim"))
-    if shown.marks or left_out:
+    if marks or left_out:
         console.print()
     if shown.dropped:
         count = len(shown.dropped.rows)

@@ -73,8 +73,10 @@ class View(Frozen, frozen=True):
 
     title: str
     facts: tuple[str, ...]
+    refusal: str  # the first line; empty when every path has its answer
     verdict: tuple[str, ...]
     findings: tuple[Finding, ...]
+    first: tuple[Section, ...]  # what answers the question, where that is not a ranking
     operations: tuple[Operation, ...]
     across: tuple[Section, ...]  # tables over several phases
     mixed_load: tuple[Section, ...]  # at work at once
@@ -95,8 +97,10 @@ def view(analysis: Analysis) -> View:
     return View(
         title=_title(analysis),
         facts=_facts(analysis),
+        refusal=fmt.clean(analysis.refusal),
         verdict=tuple(fmt.clean(sentence) for sentence in analysis.verdict),
         findings=tuple(map(_cleaned, analysis.findings)),
+        first=tuple(Section(f"first-{number}", grid) for number, grid in enumerate(probe.languages(analysis))),
         operations=_operations(analysis, lookup),
         across=_across(analysis, lookup),
         mixed_load=_groups(analysis),

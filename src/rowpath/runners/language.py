@@ -11,6 +11,9 @@ class SnippetDriver(Frozen, frozen=True):
     template: str = ""  # TEMPLATE + suffix + `.j2` in the folder `snippets`; empty: called like the driver
     needs: str = ""
     password: str = "DB_PASSWORD"  # the environment variable
+    placeholder: str = "?"  # in its SQL: `?`, `$1` or `%s`
+    percent: str = "%%"  # with `%s`: what stands for a % of the SQL's own
+    interpolates: bool = False  # statement=text: it writes the values into the SQL itself
 
 
 class Snippets(Frozen, frozen=True):
@@ -33,11 +36,11 @@ class Language(Frozen, frozen=True):
     memory_mib: float = 100  # of a live runner
     start_s: float = 0.5
     row_s: float = 1e-6  # a row taken out with all its values
-    warm_s: float = 1.0  # what warming up takes, roughly
     warm_least_s: tuple[float, float] = (0.2, 0.1)  # at least: in a process's first phase, in each later one
     probe_warm_s: tuple[float, float] = (0.0, 0.0)  # in a probe: of a new process, of one that has worked
     shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
     null_operation_ns: float = 0  # the most that the loop may take for nothing; 0: no bar
+    helper_threads: tuple[str, ...] = ()  # how the names of threads begin that work beside the program: its compilers
     selftest_driver: str = ""  # reads SQLite in `selftest`; empty: none does
     client_groups: bool = True  # whether the runner knows several groups of clients at work at once
     tools: dict[str, tuple[str, ...]] = {}  # recorded with a run: name → command that prints the version

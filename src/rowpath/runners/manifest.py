@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import msgspec
 
 from rowpath.errors import UsageError
+from rowpath.machine import jobs, processes
 from rowpath.machine.directories import data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.base import Frozen
@@ -40,6 +41,7 @@ class Adapter(Frozen, frozen=True):
     coordinates: dict[str, tuple[str, ...]]
     loads: tuple[str, ...] = ()  # engines whose databases are made and filled through it
     describes: dict[str, int] = {}  # engine → its turn when a probe asks what columns a query has
+    usual: tuple[str, ...] = ()  # engines that most programs of the language reach through it: a probe compares with it
     confounded: str = ""
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}
@@ -232,15 +234,21 @@ def build(
     note: Callable[[str], None] = lambda _text: None,
     paths: Iterable[AccessPath] = (),
 ) -> None:
-    """Bring runners, adapters and drivers up to date, language by language, with what only these paths need."""
+    """Bring runners, adapters and drivers up to date, languages side by side, with what only these paths need.
+
+    `note` gets what is really built or fetched. Errors: the first one; what was begun beside it is given up.
+    """
     every_path = list(paths)
     wanted: dict[str, list[tuple[Adapter, str]]] = {}
     for adapter, version in adapters:
         if "command" not in adapter.build:
             wanted.setdefault(adapter.language, []).append((adapter, version))
-    for name, mine in wanted.items():
-        note(f"building the {name} runner")
-        toolchain(name).build(mine, [path for path in every_path if path.language == name])
+
+    def build_one(name: str) -> None:
+        with jobs.announcing(lambda what: note(what or f"building the {language(name).title or name} runner")):
+            toolchain(name).build(wanted[name], [path for path in every_path if path.language == name])
+
+    processes.side_by_side(functools.partial(build_one, name) for name in wanted)
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:

@@ -118,7 +118,7 @@ def test_cpu_and_memory_are_those_of_all_processes(tmp_path: Path) -> None:
         pids = [worker.runner.pid, *processes.descendants(worker.runner.pid)]
         assert len(pids) == 2
         before = [cpu.process_ns(pid) or 0 for pid in pids]
-        seen = worker._beside_the_window_cpu_ns()
+        seen = worker._read().client_ns
         assert seen is not None and seen >= sum(before)
         with worker.peak_memory() as record:
             pass

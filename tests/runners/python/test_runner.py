@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from rowpath.runners import protocol as p
+from rowpath.runners.manifest import Adapter
 from rowpath.runners.toolchains import python as language
+from rowpath.runners.toolchains import python_compiled
 from rowpath.workloads import generators, workload_file
 from rowpath.workloads.expected import Expected
 from tests.runners.python.talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
@@ -26,6 +35,7 @@ sys.path.append(str(SOURCE))
 from core import codec as runner_codec  # noqa: E402
 from core.digest import row_hash  # noqa: E402
 from core.operation import Operation  # noqa: E402
+from core.row_bytes import row_encoder  # noqa: E402
 from core.sampler import Sampler  # noqa: E402
 from families.sql.literals import with_literals  # noqa: E402
 from families.sql.placeholders import split_placeholders  # noqa: E402
@@ -41,7 +51,8 @@ def test_its_codec_keeps_the_shared_vectors(vector: dict[str, Any]) -> None:
     encoded = runner_codec.encode_value(value, column)
     assert encoded.hex() == vector["bytes"]
     assert f"{row_hash(encoded):016x}" == vector["hash"]
-    assert runner_codec.encode_row(runner_codec.decode_row(encoded, [column]), [column]) == encoded
+    encode = row_encoder([column])
+    assert encode((value,)) == encode(runner_codec.decode_row(encoded, [column])) == encoded
     if vector["value"] in ("inf", "-inf") and not vector["type"].startswith("float"):
         return  # the drivers hosted here refuse infinite dates
     touched = Sampler("query", [column], Operation(lambda _: [(value,)])).verify(0, 1, 1)["touch"]
@@ -57,6 +68,46 @@ def test_its_codec_refuses_what_does_not_fit() -> None:
     ):  # fmt: skip
         with pytest.raises(ValueError):
             runner_codec.encode_value(value, runner_codec.Column({"name": "v", "type": kind}))
+
+
+def bytes_or_error(encode: Callable[[], bytes]) -> bytes | tuple[type[Exception], str]:
+    try:
+        return encode()
+    except Exception as error:
+        return type(error), str(error)
+
+
+class Text(str):
+    """What a driver may hand over instead of a plain str."""
+
+
+@pytest.mark.parametrize("nullable", [True, False])
+@pytest.mark.parametrize("kind", sorted(runner_codec.ENCODERS))
+def test_whole_rows_have_the_bytes_and_the_errors_of_their_values(kind: str, nullable: bool) -> None:
+    column = runner_codec.Column({"name": "v", "type": kind, "nullable": nullable, "bits": 64})
+    odd = (
+        None, True, False, 0, -1, 7, 2**63 - 1, -(2**63), 2**64 - 1, 2**64, 2**80, 0.0, -0.0, 1.5, 5.0, 1e300, "", "é",
+        Text("x"), "inf", "2000-01-01", b"", b"x", bytearray(b"y"), memoryview(b"z"), date(1, 1, 1),
+        datetime(2000, 1, 2, 3, 4, 5, 6),
+        datetime(1969, 12, 31, tzinfo=UTC), datetime.min, time(1, 2, 3, 4), UUID(int=5), (1, 2, 3), [1, None], [[1]],
+        float("nan"), float("inf"), float("-inf"),
+        *map(Decimal, ("-0", "0.00", "-0.00", "100", "1E+3", "1E-9", "0.10", "-5.50", "NaN", "-Infinity", "sNaN", "7")),
+    )  # fmt: skip
+    encode = row_encoder([column])
+    for value in odd:
+        wanted = bytes_or_error(lambda value=value: runner_codec.encode_value(value, column))  # type: ignore[misc]
+        assert bytes_or_error(lambda value=value: encode((value,))) == wanted, value  # type: ignore[misc]
+    for wrong in ((), (None, None)):
+        with pytest.raises(ValueError):
+            encode(wrong)
+
+
+def test_a_row_of_nothing_and_rows_of_several_columns() -> None:
+    columns = [runner_codec.Column(spec) for spec in VECTORS["row_columns"]]
+    for vector in VECTORS["rows"]:
+        row = tuple(natural(value, column.type) for value, column in zip(vector["value"], columns, strict=True))
+        assert row_encoder(columns)(row).hex() == vector["bytes"]
+    assert row_encoder([])(()) == b""
 
 
 def test_text_becomes_the_natural_type() -> None:
@@ -136,7 +187,7 @@ def test_it_refuses_what_it_does_not_know() -> None:
         "id": 1,
         "type": "hello",
         "deadline_ms": 1000,
-        "protocol": [2, 0],
+        "protocol": [2, 1],
         "codec": 1,
         "requires": [],
         "adapter": "null",
@@ -217,6 +268,64 @@ def test_the_environment_is_locked_and_names_no_host() -> None:
     for adapter, requirement in ((ADAPTERS["psycopg"], "psycopg[binary]"), (ADAPTERS["mysqlclient"], "mysqlclient")):
         assert language._locked_version(adapter, requirement) == adapter.versions[0]
     assert language._own(ADAPTERS["psycopg"], "3.2.10") == "psycopg[binary]==3.2.10"
+
+
+def _locked_here(adapter: Adapter) -> bool:
+    return not language._own(adapter, adapter.versions[0]) and not python_compiled.is_compiled(adapter)
+
+
+def test_the_shared_environment_gets_only_what_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
+    installed: list[list[str]] = []
+
+    def install(pip: list[str], what: list[str], *_more: object) -> None:
+        installed.append([name for name in language._locked(SOURCE / "requirements.lock") if name in _names(what[-1])])
+
+    monkeypatch.setattr(language, "_install", install)
+    null, psycopg = (ADAPTERS[name] for name in ("null", "psycopg"))
+    version = psycopg.versions[0]
+    assert language.interpreter(null, "bundled") is None
+    language.build([(null, "bundled")])
+    assert installed == [["xxhash"]]
+    assert language.interpreter(null, "bundled") and language.interpreter(psycopg, version) is None
+    language.build([(null, "bundled"), (psycopg, version)])
+    language.build([(psycopg, version)])
+    assert installed[1:] == [["psycopg", "psycopg-binary", "typing-extensions"]]
+    assert language.interpreter(psycopg, version) == language.interpreter(null, "bundled")
+
+
+def _names(file: str) -> set[str]:
+    return set(re.findall(r"^([a-z0-9-]+)==", Path(file).read_text(), re.MULTILINE))
+
+
+def test_an_earlier_environment_has_every_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
+    psycopg = ADAPTERS["psycopg"]
+    environment = language._environment(psycopg, psycopg.versions[0])
+    environment.mkdir(parents=True)
+    (environment / language.COMPLETE).touch()
+    assert language.interpreter(psycopg, psycopg.versions[0])
+
+
+def test_the_packages_of_every_driver_are_those_that_its_own_metadata_asks_for() -> None:
+    locked = language._locked(SOURCE / "requirements.lock")
+    named = {
+        name for each in ADAPTERS.values() if _locked_here(each) for name in language._packages(each, each.versions[0])
+    }
+    assert named == {name for name, entry in locked.items() if "sys_platform == 'win32'" not in entry}
+    for adapter in filter(_locked_here, ADAPTERS.values()):
+        interpreter = language.interpreter(adapter, adapter.versions[0])
+        packages = language._packages(adapter, adapter.versions[0])
+        folders = next(interpreter.parents[1].glob("lib/python*/site-packages")) if interpreter else None
+        for found in importlib.metadata.distributions(path=[str(folders)]) if folders else ():
+            if canonicalize_name(found.name) in packages:
+                wanted = [Requirement(text) for text in found.requires or ()]
+                needed = {canonicalize_name(each.name) for each in wanted if not each.marker or each.marker.evaluate()}
+                assert needed <= set(packages), f"{adapter.driver}: {found.name}"
+        sources = [SOURCE / adapter.source, *(SOURCE / "families").glob("*/*.py")]
+        for source in sources:
+            if source.parent.name in ("adapters", *adapter.build.get("families", ())):
+                assert "import pyarrow" not in source.read_text() or "pyarrow" in packages, (adapter.driver, source)
 
 
 def test_without_pip_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

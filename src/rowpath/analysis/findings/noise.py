@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rowpath import text
+from rowpath.analysis.core_users import NAMES, Share, shares, shares_text
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Finding
 from rowpath.journal.records import NoiseRecord, SampleRecord
@@ -15,6 +16,7 @@ from rowpath.journal.records import NoiseRecord, SampleRecord
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 
 MANY = 0.05  # share of disturbed blocks that is a warning
+OURS_MOST = 0.01  # of the time of all blocks, had by processes of ours: more is a defect
 STEAL_SHARE = 0.01
 PRESSURE_SHARE = 0.05
 SPIN_GAP_NS = 5_000_000
@@ -23,27 +25,44 @@ TICK_NS = 10_000_000
 
 
 def disturbed_blocks(evidence: Evidence) -> Iterator[Finding]:
-    """Blocks that outside evidence marked as disturbed, and what leaving them out changed."""
+    """Blocks in which somebody else had the measured cores: who, for how long, and what leaving them out changed."""
     samples = evidence.journal.all(SampleRecord)
     hit = [sample for sample in samples if sample.disturbed]
     if not hit:
         return
     share = len(hit) / len(samples)
-    reasons: dict[str, list[str]] = {}
-    for sample in hit:
-        # Reasons that differ only in their figures are one; the first stands for all.
-        reasons.setdefault(_FIGURE.sub("", sample.disturbed), []).append(sample.disturbed)
-    common = sorted(reasons.values(), key=len, reverse=True)[:3]
+    found = shares(samples)
+    ours = sum(each.share for each in found if each.kind == "ours")
     moved = _moved(evidence)
     yield Finding(
         "disturbed-blocks",
-        "warning" if share > MANY else "note",
-        f"{len(hit)} of {len(samples)} blocks ({text.share(share)}) were disturbed from outside",
-        "; ".join(f"{len(alike)}× such as: {alike[0]}" for alike in common) + (f". {moved}" if moved else ""),
-        "other programs ran on the measured cores; figures use undisturbed blocks where there are enough",
+        "error" if ours > OURS_MOST else "warning" if share > MANY else "note",
+        f"{len(hit)} of {len(samples)} blocks ({text.share(share)}) were disturbed",
+        (f"of the time of all blocks: {shares_text(found)}" if found else _reasons(hit))
+        + (f". {moved}" if moved else ""),
+        "Rowpath's own processes ran on the measured cores: a defect, please report it"
+        if ours > OURS_MOST
+        else f"{_greatest(found)} had the measured cores; figures use undisturbed blocks where there are enough",
         "rowpath doctor",
         tuple(dict.fromkeys(evidence.name(sample.path_id) for sample in hit)),
     )
+
+
+def _greatest(found: list[Share]) -> str:
+    """The kind of user that had most of it."""
+    by_kind: dict[str, float] = {}
+    for each in found:
+        by_kind[each.kind] = by_kind.get(each.kind, 0.0) + each.share
+    return NAMES[max(by_kind, key=lambda kind: by_kind[kind])] if by_kind else NAMES["program"]
+
+
+def _reasons(hit: list[SampleRecord]) -> str:
+    """The commonest reasons, of a journal that names no users; reasons that differ only in their figures are one."""
+    reasons: dict[str, list[str]] = {}
+    for sample in hit:
+        reasons.setdefault(_FIGURE.sub("", sample.disturbed), []).append(sample.disturbed)
+    common = sorted(reasons.values(), key=len, reverse=True)[:3]
+    return "; ".join(f"{len(alike)}× such as: {alike[0]}" for alike in common)
 
 
 @dataclass(frozen=True)

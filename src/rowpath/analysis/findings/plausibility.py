@@ -1,7 +1,9 @@
-"""What cannot be: fewer bytes than the payload, more CPU than wall time, faster than the floor."""
+"""What cannot be: fewer bytes than the payload, figures of one path that contradict each other, less than the floor."""
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Iterator
 
 from rowpath import text
@@ -14,6 +16,7 @@ from rowpath.analysis.model import Finding
 CPU_SLACK = 1.05
 CPU_SLACK_NS = 2_000_000
 SUSPICIOUS_SHARE = 0.1
+CONTRADICTION = 1.10  # two figures of one path that should agree may differ by so much
 
 
 def bytes_below_payload(evidence: Evidence) -> Iterator[Finding]:
@@ -45,7 +48,7 @@ def cpu_exceeds_wall(evidence: Evidence) -> Iterator[Finding]:
                 continue
             counted += 1
             limit = _cores(evidence, cell) * sample.window_ns * CPU_SLACK + CPU_SLACK_NS
-            for spent in (sample.client_cpu_ns, sample.server_cpu_ns):
+            for spent in (sample.client_core_ns, sample.server_core_ns):
                 if spent is not None and spent > limit:
                     violations += 1
                     worst = max(worst, spent / sample.window_ns)
@@ -83,3 +86,74 @@ def rate_beats_floor(evidence: Evidence) -> Iterator[Finding]:
             f"rowpath verify {evidence.experiment} -v",
             (cell.path.name,),
         )
+
+
+def steady_slower_than_cold(evidence: Evidence) -> Iterator[Finding]:
+    """A path that is surely slower warmed up than in the first passes of the same sets."""
+    for cell in evidence.sound():
+        cold = evidence.cells.get(*cell.key[:3], "cold") if cell.regime == "steady" else None
+        if cold is None or not cold.costs or evidence.writes(*cell.key[1:3]) or cell.median is None:
+            continue
+        # Within sets: a machine has faster and slower moments, and the best pass of a run is the luckiest.
+        interval = evidence.cells.interval(cell, cold)
+        if interval is not None and interval.low > math.log(CONTRADICTION):
+            yield Finding(
+                "steady-slower-than-cold",
+                "warning",
+                f"{cell.path.name} is slower in {phase_text(cell)} warmed up than in its cold passes",
+                f"{text.duration(cell.median)} steady, {text.duration(cold.median)} cold: {interval_text(interval)}",
+                "something took the core during steady blocks, or the path slows down as it goes on",
+                evidence.rerun(),
+                (cell.path.name,),
+            )
+
+
+def time_not_accounted(evidence: Evidence) -> Iterator[Finding]:
+    """Steady time on one core that neither CPU of both sides nor waiting of the path's own explains."""
+    for cell in evidence.sound():
+        get = cell.path.coordinates.get
+        phase = evidence.journal.run.phase(*cell.key[1:3])
+        one_core = get("placement") == "same" and get("threads", "1") == "1" and get("link", "none") == "none"
+        if cell.regime != "steady" or not one_core or evidence.writes(*cell.key[1:3]):
+            continue
+        if phase is not None and phase.kind == "connect":  # the CPU of a server process that has ended is not known
+            continue
+        known = [sample for sample in cell.samples() if sample.client_cpu_ns is not None and sample.window_ns > 0]
+        if not known or (cell.served and all(sample.server_cpu_ns is None for sample in known)):
+            continue
+        parts = [(s.client_core_ns or 0) + (s.server_core_ns or 0) + s.own_wait_ns for s in known]
+        share = statistics.median(part / sample.window_ns for part, sample in zip(parts, known, strict=True))
+        if share * CONTRADICTION < 1:
+            yield Finding(
+                "time-not-accounted",
+                "warning",
+                f"{cell.path.name} takes longer in {phase_text(cell)} than its CPU and its waiting explain",
+                f"client CPU, server CPU and waiting are {text.share(share)} of {text.duration(cell.median)}",
+                "something else had the core and was not noticed, or a process of the path was not counted",
+                "rowpath doctor",
+                (cell.path.name,),
+            )
+
+
+def rate_not_from_time(evidence: Evidence) -> Iterator[Finding]:
+    """A runner that leaves out much of the wall time of its own loop: the rate shown was never there."""
+    lead_in_ns = evidence.journal.run.experiment.measure.lead_in_ms * 1e6
+    for cell in evidence.sound():
+        if cell.regime != "steady" or cell.path.coordinates.get("clients", "1") != "1":
+            continue
+        left_out = [
+            1 - (s.ns + max(2 * lead_in_ns, 2 * s.lead_in_operations * s.ns / s.operations)) / s.window_ns
+            for s in cell.samples()
+            if s.operations > 0 and s.window_ns > 0
+        ]
+        share = statistics.median(left_out) if left_out else 0.0
+        if share > 1 - 1 / CONTRADICTION:
+            yield Finding(
+                "rate-not-from-time",
+                "error",
+                f"the operations of {cell.path.name} in {phase_text(cell)} do not fill the time they took",
+                f"{text.share(share)} of its blocks' wall time is in none of its operations",
+                "the runner stops its clock between operations",
+                f"rowpath verify {evidence.experiment} -v",
+                (cell.path.name,),
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,20 +30,27 @@ from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
 from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.runners import manifest
 from rowpath.runners.manifest import adapter_of, availability, build, every_adapter, language
 from rowpath.workloads.workload_file import load_workload
 
+CHEATS = Path(__file__).parent / "cheats"
+PATIENCE_S = 2.0
 NOTHING = "null.nothing"  # the phase of the null adapter: its operations have a known cost
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of one known answer; `passed` is None where this machine cannot run the test."""
+    """The outcome of one known answer; `passed` is None where this machine cannot run the test.
+
+    `busy`: what else ran, when a miss proves nothing for that reason.
+    """
 
     passed: bool | None
     what: str
     figure: str
     bar: str = ""
+    busy: str = ""
 
     @classmethod
     def exactly(cls, what: str, value: float | None, truth: int, slack: int = 0) -> Verdict:
@@ -120,6 +128,16 @@ class Bench:
         path = AccessPath.of(given | first | coordinates, label)
         return PlannedPath(path, adapter, (phase,), name or f"{language_name} {driver} {label}".strip(), "all paths")
 
+    def cheat(self, honest: PlannedPath, how: str) -> PlannedPath:
+        """A path by the adapter `HOW_DRIVER` in `cheats`, which is that of the honest path with something added."""
+        driver = f"{how}-{honest.adapter.driver}"
+        start = manifest.command(honest.adapter, honest.path.version, honest.path)
+        environment = start.environment | {"PYTHONPATH": f"{start.environment['PYTHONPATH']}{os.pathsep}{CHEATS}"}
+        words = [f"{name}={value}" for name, value in environment.items()]
+        adapter = manifest.external(honest.adapter, driver, ["env", *words, *start.arguments[:-2]])
+        path = AccessPath.of(honest.path.as_dict() | {"driver": driver})
+        return PlannedPath(path, adapter, honest.phases, how, honest.comparison)
+
     def work(self, phase: str, engine: str) -> PreparedPhase:
         """The phase called `workload.phase`, ready for that engine."""
         return self.phase_cache.prepared_workload(load_workload(PhaseName.of(phase).workload), engine).phases[phase]
@@ -149,7 +167,7 @@ class Bench:
         """A living, connected runner; `clients`: of groups at work at once."""
         self.build(planned)
         how: dict[str, Any] = {"log": lambda _line: None, "timeout_s": 60.0, "environment": environment}
-        worker = Worker(planned, instance, clients=clients, **how)
+        worker = Worker(planned, instance, clients=clients, pinned=True, **how)
         self._cleanup.callback(worker.close)
         worker.open(**overrides)
         worker.notice_server()
@@ -191,7 +209,7 @@ class Bench:
         scrubber = Scrubber()
         journal = Journal(directory, scrubber)
         write_head(journal, plan, {})
-        Schedule(plan, directory, journal, scrubber, Silent(), timeout_s=60.0).run()
+        Schedule(plan, directory, journal, scrubber, Silent(), timeout_s=60.0, wait_for_quiet_s=PATIENCE_S).run()
         journal.write(EndRecord("complete"))
         journal.close()
         records = [json.loads(line) for line in directory.samples.read_text().splitlines()]

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.engines import ENGINES
-from rowpath.planning.plan import PlannedPath
-from rowpath.runners import manifest
-from rowpath.runners.manifest import Adapter
-
-CHEATS = Path(__file__).parent / "cheats"
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
@@ -21,7 +13,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         return [Verdict(None, "lazy driver", engine.reason or "the Python runner is missing", engine.remedy)]
     honest = bench.path("python", "psycopg", "keyed.read", name="honest", transport="tcp", durability="full")
     bench.build(honest)
-    paths = [honest, _cheat(honest, "lazy"), _cheat(honest, "cached")]
+    paths = [honest, bench.cheat(honest, "lazy"), bench.cheat(honest, "cached")]
     analysis, _ = bench.run(paths, "keyed.read", sets=2, rounds=5, warm_cap_s=0.5)
     verdicts = []
     for name, expected in (("honest", True), ("lazy", False), ("cached", False)):
@@ -31,13 +23,3 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         raised = any(found.id == finding and name in found.paths for found in analysis.findings)
         verdicts.append(Verdict.either(f"the {name} driver: the finding {finding}", raised))
     return verdicts
-
-
-def _cheat(honest: PlannedPath, how: str) -> PlannedPath:
-    start = manifest.command(honest.adapter, honest.path.version, honest.path)
-    environment = start.environment | {"PYTHONPATH": os.pathsep.join((start.environment["PYTHONPATH"], str(CHEATS)))}
-    words = [f"{name}={value}" for name, value in environment.items()]
-    command = ["env", *words, *start.arguments[:-2]]
-    adapter: Adapter = manifest.external(honest.adapter, f"{how}-psycopg", command)
-    coordinates = honest.path.as_dict() | {"driver": f"{how}-psycopg"}
-    return PlannedPath(type(honest.path).of(coordinates), adapter, honest.phases, how, honest.comparison)

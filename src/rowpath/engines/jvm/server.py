@@ -21,6 +21,7 @@ from rowpath.errors import TimedOut
 from rowpath.machine import private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
+from rowpath.runners.manifest import language
 
 if TYPE_CHECKING:
     from rowpath.engines.jvm.engine import JvmEngine
@@ -40,6 +41,7 @@ class JvmServer(PrivateServer):
     def __init__(self, engine: JvmEngine, durability: str, place: Place) -> None:
         super().__init__(f"{engine.title}'s server", durability, place)
         self.version = engine.version()
+        self.helper_threads = language("java").helper_threads
         self._engine = engine
         self._login = {"user": engine.user, "password": secrets.token_urlsafe(24)}
 

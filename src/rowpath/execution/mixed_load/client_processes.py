@@ -54,7 +54,7 @@ class Processes:
         try:
             for share in [{name: count} for name, count in connections.items()] if own else [dict(connections)]:
                 total = sum(share.values())
-                worker = Worker(planned, instance, log=log, timeout_s=timeout_s, clients=total)
+                worker = Worker(planned, instance, log=log, timeout_s=timeout_s, clients=total, pinned=True)
                 first = 0
                 for name, count in share.items():
                     self.seats[name] = Seat(worker, first, len(self.workers))

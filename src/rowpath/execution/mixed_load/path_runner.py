@@ -21,9 +21,9 @@ from rowpath.execution.mixed_load.path_context import PathContext
 from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.stage import Outcome, Stage
 from rowpath.execution.mixed_load.warm_up import LOOK_NS, Warming
+from rowpath.execution.quiet import wait_for_compilers
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.set_phase import wait_until_quiet
 from rowpath.journal.mixed_load_records import AtWork, RateTryRecord, SecondRecord, StageRecord
 from rowpath.machine import cpus
 from rowpath.model import histogram
@@ -160,15 +160,13 @@ class PathRunner:
         members = [
             replace(each, table=msgspec.structs.replace(each.table, **endless), touches=None) for each in members
         ]
-        for worker in processes.workers:
-            worker.free_helpers()
         table = StageTable(name=WARM_UP, client_groups=tuple(each.name for each in members), seconds=most)
         outcome = self._new(table, members, [], processes, enough=Warming(least), look_ns=LOOK_NS).run()
         if outcome.lost:
             raise RunnerFailure("crashed", outcome.lost)
-        wait_until_quiet(lambda: processes.workers)
-        for worker in processes.workers:
-            worker.pin_all()
+        wait_for_compilers(lambda: processes.workers)
+        for worker in processes.workers:  # threads that were born meanwhile
+            worker.take_cores()
 
     def _new(
         self, table: StageTable, members: list[Member], actions: list[Repetitions], processes: Processes, **more: Any

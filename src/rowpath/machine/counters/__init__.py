@@ -10,6 +10,7 @@ def probe() -> dict[str, str]:
     """By resource: the means that works here, or a text beginning with `unavailable`. Written down once per run."""
     from rowpath.machine.counters import (
         connections,
+        core_users,
         counting_proxy,
         cpu,
         disk,
@@ -26,6 +27,7 @@ def probe() -> dict[str, str]:
         "memory": memory.probe(),
         "queue": run_queue.probe(),
         "disk": disk.probe(),
+        "users of the cores": core_users.probe(),
         "noise": noise.probe(),
         "bytes and round trips": counting_proxy.MEANS,
         "bytes of our connections": connections.probe(),

@@ -46,19 +46,6 @@ def steal_ticks() -> int | None:
     return int(fields[8]) if len(fields) > 8 else None
 
 
-def busy_ns(cpus: tuple[int, ...]) -> int:
-    """Time so far in which these CPUs ran something, or were stolen by the hypervisor; in steps of a clock tick."""
-    wanted = {f"cpu{cpu}".encode() for cpu in cpus}
-    total = 0
-    with open("/proc/stat", "rb") as file:  # noqa: PTH123
-        for line in file:
-            name, *fields = line.split()
-            if name in wanted:
-                user, nice, system, _idle, _waiting, interrupts, soft, stolen = map(int, fields[:8])
-                total += user + nice + system + interrupts + soft + stolen
-    return total * NS_PER_TICK
-
-
 def spin(cpu: int | None = None, duration_ns: int = SPIN_NS) -> tuple[int, float]:
     """Read the clock in a loop: the longest gap in ns, and the share of the time spent in gaps."""
     own = os.sched_getaffinity(0)

@@ -22,6 +22,11 @@ def other_threads_cpu_ns(pid: int, tid: int) -> int | None:
     return process - fields[0] if fields and process is not None else None
 
 
+def threads_cpu_ns(threads: Iterable[tuple[int, int]]) -> int:
+    """CPU time of these threads, each (pid, tid); one that has ended counts nothing."""
+    return sum(fields[0] for pid, tid in threads if (fields := _schedstat(pid, tid)) is not None)
+
+
 def foreign_wait_ns(pid: int, tid: int, others: Iterable[int] = ()) -> int | None:
     """Run-queue wait less the CPU time of the process's other threads and of other processes that are ours.
 

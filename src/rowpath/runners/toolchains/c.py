@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import structs
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import postgresql_programs
+from rowpath.machine import postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -74,14 +74,20 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
+    wanted: list[tuple[Adapter, str, str]] = []
     for adapter, version in adapters:
         mine = [path for path in paths if path.driver == adapter.driver]
         differing = {(path.engine, path.get("statement")): path for path in mine}
         for path in differing.values() or (AccessPath.of({}),):
             every = programs(adapter, path)
             for program in every:
-                if len(every) == 1 or _built_here(program, version).ok:
-                    executable(program, version, path.get("statement"))
+                one = (program, version, path.get("statement") if program.build.get("ecpg") else "")
+                if one not in wanted and (len(every) == 1 or _built_here(program, version).ok):
+                    wanted.append(one)
+    # What the executables share comes first, or each would make it.
+    fetched = {version for program, version, _statement in wanted if program.build.get("libpq")}
+    processes.side_by_side([_core, *(functools.partial(_libpq, version) for version in sorted(fetched))])
+    processes.side_by_side((functools.partial(executable, *one) for one in wanted), compiling.AT_ONCE)
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
@@ -240,8 +246,13 @@ def _core() -> Path:
 
     def archive(made: Path) -> None:
         objects = [made.with_name(f"{source.stem}.o") for source in sources]
-        for source, compiled in zip(sources, objects, strict=True):
-            _compile(["-c", str(source), "-o", str(compiled)], source.name)
+        processes.side_by_side(
+            (
+                functools.partial(_compile, ["-c", str(source), "-o", str(compiled)], source.name)
+                for source, compiled in zip(sources, objects, strict=True)
+            ),
+            compiling.AT_ONCE,
+        )
         compiling.run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library is not made", REMEDY)
 
     return compiling.made_once(target, archive)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rowpath.errors import InternalError
-from rowpath.machine import processes
+from rowpath.machine import jobs, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts
@@ -30,6 +30,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     for header in map(language, {adapter.language for adapter, _version in adapters}):
         if not header.build:
             continue
+        jobs.begins(f"running {' '.join(header.build)} in {header.folder}")
         done = processes.run(header.build, timeout_s=BUILD_TIMEOUT_S, directory=Path(header.folder))
         if done.returncode:
             text = f"the {header.title} runner does not build: {(done.stdout + done.stderr).strip()}"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, InternalError, UsageError
-from rowpath.machine import processes
+from rowpath.machine import jobs, processes
 from rowpath.machine.directories import data_dir, made_whole
 from rowpath.runners.manifest import language
 
 TIMEOUT_S = 300
+AT_ONCE = len(os.sched_getaffinity(0))  # compilers; downloads go on beside them
 PRINTED_LINES = 20  # of a compiler's output that an error shows
 
 
@@ -44,6 +46,7 @@ def key(files: Iterable[Path], words: Sequence[str]) -> str:
 def made_once(target: Path, make: Callable[[Path], object]) -> Path:
     """The file in the cache; when it is not there, what `make` writes, whole or not at all."""
     if not target.is_file():
+        jobs.begins()
         with made_whole(target) as made:
             make(made)
     return target

@@ -46,8 +46,8 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 
     Errors: EnvironmentMissing without Mono, InternalError when a source does not compile.
     """
-    for adapter, _version in adapters:
-        program(adapter)
+    by_driver = {adapter.driver: adapter for adapter, _version in adapters}
+    processes.side_by_side((functools.partial(program, each) for each in by_driver.values()), compiling.AT_ONCE)
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:

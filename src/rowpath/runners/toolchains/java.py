@@ -9,11 +9,11 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.machine import maven, maven_artefacts
+from rowpath.machine import jobs, maven, maven_artefacts, processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -30,6 +30,8 @@ TOOLS = (
     "com.fasterxml.jackson.jr:jackson-jr-objects:2.18.2",
 )
 COMPILER_OPTIONS = ("--release", str(OLDEST), "-g", "-nowarn", "-proc:none", "-encoding", "UTF-8")
+# A compiler that ends after a second takes half the CPU so; what it writes is the same.
+SHORT_LIVED = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 JVM_OPTIONS = (
     "-XX:+UseSerialGC",
     "-Xms256m",
@@ -87,15 +89,20 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
         here = _on_request(adapter, version)
         if not here.ok:
             raise EnvironmentMissing(here.reason, here.remedy)
-    fetch([*TOOLS, *(one for adapter, version in adapters for one in _coordinates(adapter, version))])
+    build_dir("java").mkdir(parents=True, exist_ok=True)
     _make_scratch()
-    _compile("core", _sources("core"), [])
-    _compile("tools", _sources("tools"), fetch(TOOLS))
-    for adapter, version in adapters:
-        for unit in _units(adapter, version):
-            _compile(*unit)
+    needed = [one for adapter, version in adapters for one in _coordinates(adapter, version)]
+    first: list[Callable[[], object]] = [functools.partial(fetch, [*TOOLS, *needed])]
+    first.append(functools.partial(_compile, "core", _sources("core"), []))
     if any(map(jvm.needs_virtual, paths)):
-        jvm.install(_major(), java_command())
+        first.append(functools.partial(jvm.install, _major(), java_command()))
+    processes.side_by_side(first)
+    chains = [_units(adapter, version)[1:] for adapter, version in adapters]
+    chains.append([("tools", _sources("tools"), fetch(TOOLS))])
+    # Step by step, because an adapter is compiled against the families before it; what several need only once.
+    for step in range(max(map(len, chains))):
+        units = {_output(*chain[step]): chain[step] for chain in chains if step < len(chain)}
+        processes.side_by_side((functools.partial(_compile, *unit) for unit in units.values()), compiling.AT_ONCE)
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
@@ -227,11 +234,12 @@ def _compile(name: str, sources: list[Path], libraries: list[Path]) -> Path:
     output = _output(name, sources, libraries)
     if output.is_dir():
         return output
+    jobs.begins()
     javac = Path(java_command()).parent / "javac"
     with tempfile.TemporaryDirectory(dir=build_dir("java")) as scratch:
         classes = Path(scratch) / "classes"
-        arguments = [str(javac), *COMPILER_OPTIONS, "-cp", _joined(libraries), "-d", str(classes), *map(str, sources)]
-        compiling.run(arguments, f"{name} does not compile", INSTALL, {"LC_ALL": "C.UTF-8"})
+        arguments = [str(javac), *SHORT_LIVED, *COMPILER_OPTIONS, "-cp", _joined(libraries), "-d", str(classes)]
+        compiling.run([*arguments, *map(str, sources)], f"{name} does not compile", INSTALL, {"LC_ALL": "C.UTF-8"})
         try:
             classes.rename(output)
         except OSError:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
-from rowpath.machine import processes
+from rowpath.machine import jobs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -27,7 +27,11 @@ from rowpath.runners.toolchains import python_compiled
 
 PIP_TIMEOUT_S = 300
 REMEDY = "apt-get install python3-venv python3-pip"
-COMPLETE = "complete"  # written last: an environment without it was interrupted and is made again
+# Written last: an environment without it was interrupted and is made again. It names the packages of the lock that are
+# there; empty: all that the environment is for.
+COMPLETE = "complete"
+CORE_PACKAGE = "xxhash"
+CHECKED = ("--require-hashes", "--no-deps", "-r")
 FAILED = "failed"  # instead of it: why a driver could not be compiled
 
 log = logging.getLogger("rowpath")
@@ -86,14 +90,32 @@ def _program(environment: Path) -> Path:
 
 def interpreter(adapter: Adapter, version: str) -> Path | None:
     """The Python that has the driver; None until its environment is made."""
-    environment = _environment(adapter, version)
-    return _program(environment) if (environment / COMPLETE).is_file() else None
+    return _program(_environment(adapter, version)) if _absent(adapter, version) == [] else None
+
+
+def _packages(adapter: Adapter, version: str) -> list[str]:
+    """What the driver needs of the lock in the shared environment; a driver of the user's may need anything."""
+    if is_external(adapter):
+        return list(_locked(_lock()))
+    if _own(adapter, version) or python_compiled.is_compiled(adapter):
+        return []
+    requirement = str(adapter.build.get("requirement", "")).partition("[")[0]
+    return [CORE_PACKAGE, *([requirement] if requirement else []), *adapter.build.get("packages", ())]
+
+
+def _absent(adapter: Adapter, version: str) -> list[str] | None:
+    """The packages that the driver's environment still lacks; None: all of it."""
+    try:
+        there = (_environment(adapter, version) / COMPLETE).read_text().split()
+    except FileNotFoundError:
+        return None
+    return [name for name in _packages(adapter, version) if there and name not in there]
 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether the driver's environment is there or can be made; makes nothing."""
     what = f"{adapter.driver} {version} (Python {platform.python_version()})"
-    if (_environment(adapter, version) / COMPLETE).is_file():
+    if interpreter(adapter, version) is not None:
         return Availability(True, what)
     if python_compiled.is_compiled(adapter):
         if (failed := _environment(adapter, version) / FAILED).is_file():
@@ -114,38 +136,43 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 
     A driver that cannot be compiled stops no other: a warning names it, and `command` refuses it.
     """
+    by_environment: dict[Path, list[tuple[Adapter, str]]] = {}
     for adapter, version in adapters:
-        environment = _environment(adapter, version)
-        if (environment / COMPLETE).is_file():
-            continue
-        build_dir("python").mkdir(parents=True, exist_ok=True)
-        with (build_dir("python") / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (environment / COMPLETE).is_file():
-                _make(environment, adapter, version)
+        if _absent(adapter, version) != []:
+            by_environment.setdefault(_environment(adapter, version), []).append((adapter, version))
+    processes.side_by_side(functools.partial(_bring_up_to_date, *each) for each in by_environment.items())
+
+
+def _bring_up_to_date(environment: Path, mine: list[tuple[Adapter, str]]) -> None:
+    build_dir("python").mkdir(parents=True, exist_ok=True)
+    with environment.with_name(f"{environment.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        absent = [_absent(*each) for each in mine]  # another process may have made it meanwhile
+        if None in absent:
+            _make(environment, *mine[0])
+            absent = [_absent(*each) for each in mine]
+        packages = sorted({name for names in absent for name in names or ()})
+        if packages:
+            _add(environment, packages)
 
 
 def _make(environment: Path, adapter: Adapter, version: str) -> None:
+    """The environment with what it is for; the shared one with the core's package only."""
     import venv  # here, for it is needed once and slow to load
 
+    jobs.begins()
     own, compiled = _own(adapter, version), python_compiled.is_compiled(adapter)
-    what = own or (f"{adapter.driver}, compiled here" if compiled else "the locked drivers")
-    log.info("making the Python drivers' environment (%s)", what)
     shutil.rmtree(environment, ignore_errors=True)
-    shared_pip = _has("pip")
-    if not shared_pip and not _has("ensurepip"):
+    if not _has("pip") and not _has("ensurepip"):
         raise EnvironmentMissing("this Python has no pip to fetch the drivers", REMEDY)
-    venv.EnvBuilder(symlinks=True, with_pip=not shared_pip).create(environment)
-    pip = [sys.executable, "-m", "pip", "--python", str(_program(environment))]
-    if not shared_pip:
-        pip = [str(_program(environment)), "-m", "pip"]
-    checked = ["--require-hashes", "--no-deps", "-r"]
+    venv.EnvBuilder(symlinks=True, with_pip=not _has("pip")).create(environment)
+    pip = _pip(environment)
     if own or compiled:
         tools = [_locked(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
-        _install(pip, [*checked, _written(environment / "core.lock", [_locked(_lock())["xxhash"], *tools])])
+        _install(pip, [*CHECKED, _written(environment / "core.lock", [_locked(_lock())[CORE_PACKAGE], *tools])])
     if compiled:
         pinned = _locked(_lock(adapter))[str(adapter.build["requirement"])]
-        driver = [own] if own else [*checked, _written(environment / "driver.lock", [pinned])]
+        driver = [own] if own else [*CHECKED, _written(environment / "driver.lock", [pinned])]
         try:
             # pip keeps what it compiled only by the source: another library's build would be taken for this one's.
             _install(pip, ["--no-build-isolation", "--no-cache-dir", *driver], ":none:", python_compiled.flags(adapter))
@@ -153,9 +180,30 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
             log.warning("skipped %s: %s", adapter.driver, error.message)
             (environment / FAILED).write_text(error.message)
             return
+    elif own:
+        _install(pip, [own])
+    if own or compiled:
+        (environment / COMPLETE).touch()
     else:
-        _install(pip, [own] if own else [*checked, str(_lock())])
-    (environment / COMPLETE).touch()
+        _add(environment, [CORE_PACKAGE])
+
+
+def _add(environment: Path, packages: list[str]) -> None:
+    """Install these packages of the lock, and note them beside those that are there."""
+    jobs.begins()
+    complete = environment / COMPLETE
+    there = complete.read_text().split() if complete.is_file() else []
+    entries = [_locked(_lock())[name] for name in packages]
+    _install(_pip(environment), [*CHECKED, _written(environment / "packages.lock", entries)])
+    noted = environment / "noted"
+    noted.write_text("\n".join(sorted({*there, *packages})) + "\n")
+    noted.replace(complete)  # whole or not at all: an empty one would stand for every package
+
+
+def _pip(environment: Path) -> list[str]:
+    if _has("pip"):
+        return [sys.executable, "-m", "pip", "--python", str(_program(environment))]
+    return [str(_program(environment)), "-m", "pip"]
 
 
 def _written(file: Path, entries: list[str]) -> str:
@@ -166,7 +214,8 @@ def _written(file: Path, entries: list[str]) -> str:
 def _install(
     pip: list[str], what: list[str], wheels: str = ":all:", environment: Mapping[str, str] | None = None
 ) -> None:
-    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", wheels]
+    # Runners keep what they compile in a folder of their own, and only of what they import.
+    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--no-compile", "--only-binary", wheels]
     try:
         done = processes.run([*pip, "install", *options, *what], timeout_s=PIP_TIMEOUT_S, environment=environment or {})
     except TimedOut as error:

@@ -1,0 +1,110 @@
+"""19: while one path is measured, no other process of ours has its core; a busy machine changes no answer.
+
+An operation that burns a known time on the clock takes longer only where somebody else had its core.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Iterator
+
+from rowpath.analysis.model import Analysis
+from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
+from rowpath.machine import cpus, processes
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import adapter_of, availability
+
+BURN_NS = 20_000
+SLACK = 0.02  # of the known time, the loop's own included
+STEPS = (1.0, 1.06, 1.12)  # known times of three paths, as multiples
+HOG = "while True: pass"
+JVMS = 3
+
+
+def check(bench: Bench, *, full: bool) -> list[Verdict]:
+    """Beside a helper thread that burns, beside JVMs that compile, beside a spinning program on each core in turn."""
+    skipped = bench.without_compiler("quiet cores")
+    if skipped:
+        return skipped
+    sets = 6 if full else 3
+    return [*_beside_a_helper(bench, sets), *_beside_compilers(bench, sets), *_beside_programs(bench, sets)]
+
+
+def _burning(bench: Bench, times: float = 1.0) -> PlannedPath:
+    name = f"burns {times:g}"
+    return bench.path("c", "null", NOTHING, name=name, label=name, burn_ns=str(round(BURN_NS * times)))
+
+
+def _beside_a_helper(bench: Bench, sets: int) -> Iterator[Verdict]:
+    if "python" not in bench.languages():
+        yield Verdict(None, "beside a helper thread", "the Python runner is missing", "rowpath doctor")
+        return
+    honest = bench.path("python", "null", NOTHING)
+    bench.build(honest)
+    paths = [_burning(bench), bench.cheat(honest, "helped")]
+    analysis, _records = bench.run(paths, NOTHING, sets=sets, warm_cap_s=0.2)
+    yield from _undisturbed(analysis, "beside a helper thread that burns")
+
+
+def _beside_compilers(bench: Bench, sets: int) -> Iterator[Verdict]:
+    adapter = adapter_of("java", "null")
+    found = availability(adapter, adapter.versions[0])
+    if not found.ok:
+        yield Verdict(None, "beside JVMs that compile", found.reason, found.remedy)
+        return
+    # Without warming up, compilers are at work while the blocks of others run.
+    jvms = [bench.path("java", "null", NOTHING, name=f"jvm {n}", label=f"jvm {n}", burn_ns="900") for n in range(JVMS)]
+    analysis, _records = bench.run([_burning(bench), *jvms], NOTHING, sets=sets, warm_cap_s=0.01)
+    yield from _undisturbed(analysis, f"beside {JVMS} JVMs that compile")
+
+
+def _undisturbed(analysis: Analysis, where: str) -> Iterator[Verdict]:
+    """The known time, and nothing of ours on its core."""
+    yield Verdict.within(
+        f"{where}: the known time", _time_ns(analysis, "burns 1") / BURN_NS, 1 - SLACK, 1 + SLACK, ".3f"
+    )
+    ours = [each for each in analysis.findings if each.id == "disturbed-blocks" and each.severity == "error"]
+    yield Verdict.either(f"{where}: processes of ours on its core", bool(ours), expected=False, words=("seen", "none"))
+
+
+def _beside_programs(bench: Bench, sets: int) -> Iterator[Verdict]:
+    """A program of normal priority on each core in turn: the order stays and intervals overlap, or the run refuses."""
+    paths = [_burning(bench, times) for times in STEPS]
+    quiet, _ = bench.run(paths, NOTHING, sets=sets, warm_cap_s=0.1)
+    for cpu in cpus.usable():
+        hog = processes.start([sys.executable, "-c", HOG], cpus=(cpu,))
+        try:
+            busy, _ = bench.run(paths, NOTHING, sets=sets, warm_cap_s=0.1)
+        finally:
+            processes.stop(hog, processes.AT_ONCE)
+        what = f"beside a program on core {cpu}"
+        if busy.refusal:
+            yield Verdict(True, what, "refused", "the order, or refused")
+            continue
+        order = [row.name for ranking in busy.rankings for row in ranking.rows if row.rank]
+        apart = [name for name in order if not _overlap(quiet, busy, name)]
+        right = order == [path.name for path in paths] and not apart
+        shown = ", ".join(order) + (f"; other figures for {', '.join(apart)}" if apart else "")
+        yield Verdict(right, what, shown, "the order, or refused")
+
+
+def _overlap(quiet: Analysis, busy: Analysis, name: str) -> bool:
+    """Whether the path's intervals of both runs meet, or its figures agree as near as intervals of few sets can say."""
+    (one, other) = (
+        next(each for each in run.results if (each.name, each.metric, each.regime) == (name, "time", "steady"))
+        for run in (quiet, busy)
+    )
+    ends = (one.low, one.high, other.low, other.high)
+    if None not in ends and one.low <= other.high and other.low <= one.high:  # type: ignore[operator]
+        return True
+    return abs(_time_ns(busy, name) / _time_ns(quiet, name) - 1) < SLACK
+
+
+def _time_ns(analysis: Analysis, name: str) -> float:
+    found = [
+        each.median
+        for each in analysis.results
+        if (each.name, each.metric, each.regime) == (name, "time", "steady") and each.median is not None
+    ]
+    return statistics.median(found) if found else float("nan")

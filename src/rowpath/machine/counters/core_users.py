@@ -1,0 +1,115 @@
+"""Who had given cores between two looks: processes and their threads by name, the hypervisor, nobody."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from rowpath.machine import processes
+from rowpath.machine.counters.cpu import process_ns
+from rowpath.machine.counters.noise import NS_PER_TICK
+
+Kind = Literal["ours", "program", "kernel", "hypervisor", "unknown"]
+
+MEANS = "CPU clocks of every process, the CPU that each thread ran on last, steal and idle time in /proc/stat"
+KERNEL_THREADS = 2  # the parent of all of them
+LEAST_NS = 50_000  # less is nobody's fault
+
+
+@dataclass(frozen=True)
+class CoreUser:
+    """Somebody who had measured cores, and for how long."""
+
+    kind: Kind
+    name: str  # `java: C2 CompilerThre`: process and thread
+    ns: int
+
+
+@dataclass(frozen=True)
+class Look:
+    """The counters of one moment; steal and idle time of the cores in question, in steps of a clock tick."""
+
+    at_ns: int
+    process_ns: dict[int, int]
+    stolen_ns: int
+    idle_ns: int
+
+
+def look(cpus: Iterable[int]) -> Look:
+    """The counters now; a tenth of a millisecond for a hundred processes."""
+    stolen_ns, idle_ns = _stolen_and_idle_ns(cpus)
+    found = {int(name): process_ns(int(name)) or 0 for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
+    return Look(time.monotonic_ns(), found, stolen_ns, idle_ns)
+
+
+def users(before: Look, after: Look, cpus: Collection[int], own: Collection[int]) -> list[CoreUser]:
+    """Processes that ran meanwhile and last on these cores, the greatest first; not `own` and what they started.
+
+    A process with several threads counts whole when one of them was there: an upper limit. One that has ended shows no
+    more.
+    """
+    found = []
+    for pid, now_ns in after.process_ns.items():
+        ns = now_ns - before.process_ns.get(pid, 0)
+        if ns >= LEAST_NS and (kind := _kind(pid, own)) and (thread := _thread_on(pid, cpus)):
+            found.append(CoreUser(kind, thread, ns))
+    return sorted(found, key=lambda user: -user.ns)
+
+
+def _thread_on(pid: int, cpus: Collection[int]) -> str:
+    """`process: thread` of the one that last ran on these cores and has used most CPU; empty when none did."""
+    best, most_ns = "", -1
+    for tid in processes.threads(pid):
+        fields = processes.stat_fields(tid)
+        if not fields or int(fields[36]) not in cpus or not _may_run_on(tid, cpus):
+            continue
+        used = int(fields[11]) + int(fields[12])
+        if used > most_ns:
+            best, most_ns = processes.name(tid), used
+    title = processes.name(pid)
+    return best and (title if best == title else f"{title}: {best}")
+
+
+def _may_run_on(tid: int, cpus: Collection[int]) -> bool:
+    """Whether it still may: one that was moved away since it last ran there did not run there now."""
+    try:
+        return not os.sched_getaffinity(tid).isdisjoint(cpus)
+    except (ProcessLookupError, PermissionError):
+        return False
+
+
+def _kind(pid: int, own: Collection[int]) -> Kind | None:
+    """Whose process it is; None of those that are `own`."""
+    ours = os.getpid()
+    while pid > 1:
+        if pid in own:
+            return None
+        if pid == ours:
+            return "ours"
+        if pid == KERNEL_THREADS:
+            return "kernel"
+        fields = processes.stat_fields(pid)
+        pid = int(fields[1]) if fields else 0
+    return "program"
+
+
+def _stolen_and_idle_ns(cpus: Iterable[int]) -> tuple[int, int]:
+    wanted = {f"cpu{cpu}".encode() for cpu in cpus}
+    stolen = idle = 0
+    with open("/proc/stat", "rb") as file:  # noqa: PTH123
+        for line in file:
+            name, *fields = line.split()
+            if name in wanted:
+                idle += int(fields[3]) + int(fields[4])
+                stolen += int(fields[7])
+            elif not name.startswith(b"cpu"):
+                break
+    return stolen * NS_PER_TICK, idle * NS_PER_TICK
+
+
+def probe() -> str:
+    """Which means works here."""
+    return MEANS
