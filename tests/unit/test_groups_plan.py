@@ -94,7 +94,7 @@ def test_all_brings_in_every_engine_that_can_be_backed_up_and_extended_stages() 
     assert {planned.path.get("engine") for planned in few.paths} == {"derby"}
     coordinates = [planned.path for planned in every.paths] + [dropped.path for dropped in every.dropped]
     assert {path.get("engine") for path in coordinates} == able
-    assert every.paths[: len(few.paths)] == few.paths
+    assert [each.path for each in every.paths[: len(few.paths)]] == [each.path for each in few.paths]
     assert not list(stages_left_out(every))
     assert "4 readers" in described(every)
     assert "4 readers" not in described(few)

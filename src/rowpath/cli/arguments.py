@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from rowpath import __version__
 from rowpath.errors import UsageError
+from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.path import TOGETHER
 
 EXIT_CODES = """exit codes:
@@ -92,14 +93,28 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def budget_s(text: str) -> float:
     """`60s`, `2min`, `90` as seconds; UsageError for anything else."""
+    return _duration_s("--budget", text, LEAST_BUDGET_S)
+
+
+def within_s(text: str) -> float:
+    """As `budget_s`, of any length."""
+    return _duration_s("--within", text, 1.0)
+
+
+def wait_for_quiet_s(text: str) -> float:
+    """As `budget_s`; 0: not at all."""
+    return _duration_s("--wait-for-quiet", text, 0.0)
+
+
+def _duration_s(option: str, text: str, least_s: float) -> float:
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     suffix = text[len(number) :] or "s"
     try:
         found = float(number) * SECONDS[suffix]
     except (ValueError, KeyError):
-        raise UsageError(f"invalid --budget '{text}': expected a time such as 60s", "--budget 60s, or 5min") from None
-    if not LEAST_BUDGET_S <= found < float("inf"):
-        raise UsageError(f"invalid --budget '{text}': expected at least {LEAST_BUDGET_S:g} s", "--budget 60s")
+        raise UsageError(f"invalid {option} '{text}': expected a time such as 60s", f"{option} 60s, or 5min") from None
+    if not least_s <= found < float("inf"):
+        raise UsageError(f"invalid {option} '{text}': expected at least {least_s:g} s", f"{option} 60s")
     return found
 
 
@@ -203,9 +218,24 @@ def _add_run(commands: Any) -> None:
     parser.add_argument("--seconds", metavar="S", type=float, default=0.0, help="length of each stage of client groups")
     presets = parser.add_mutually_exclusive_group()
     presets.add_argument("--fast", action="store_true", help="3 sets: provisional figures, no claims")
-    presets.add_argument("--rigorous", action="store_true", help="10 sets, servers restarted for each")
+    presets.add_argument("--rigorous", action="store_true", help="10 sets at full size, servers restarted for each")
     presets.add_argument("-r", "--runs", metavar="SETS", type=int, help="number of sets")
+    presets.add_argument(
+        "--within",
+        metavar="TIME",
+        dest="within_s",
+        type=within_s,
+        help="end in this time (3m, 90s): fewer sets, rounds and rows where needed; says what that costs in certainty",
+    )
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
+    parser.add_argument(
+        "--wait-for-quiet",
+        metavar="TIME",
+        dest="wait_for_quiet_s",
+        type=wait_for_quiet_s,
+        default=WAIT_FOR_QUIET_S,
+        help=f"wait at most so long, in all, until other programs leave the measured cores ({WAIT_FOR_QUIET_S:g}s)",
+    )
     _add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
     _add_shared(parser, "-q --quiet", *SHARED_EXPORTS, "--color")
@@ -224,11 +254,41 @@ def _add_probe(commands: Any) -> None:
     query.add_argument("--query", metavar="SQL", default="", help="the query")
     query.add_argument("--query-file", metavar="FILE", type=Path, help="a file that holds the query")
     query.add_argument("--table", metavar="TABLE", default="", help="a whole table instead of a query")
+    given = parser.add_mutually_exclusive_group()
+    given.add_argument(
+        "--param",
+        metavar="TYPE:VALUE",
+        dest="params",
+        action="append",
+        default=[],
+        help="a parameter of the query, for its next placeholder (?, $1, %%s or :name)",
+    )
+    given.add_argument(
+        "--params",
+        metavar="FILE",
+        dest="params_file",
+        type=Path,
+        help="a CSV file of parameters: a line of name:type, then a line for each execution",
+    )
+    given.add_argument(
+        "--params-from", metavar="SQL", dest="params_query", default="", help="a query whose rows are the parameters"
+    )
     for what in ("language", "driver"):
         how: dict[str, Any] = {"dest": f"{what}s", "type": _listed, "default": ()}
         parser.add_argument(f"--{what}", metavar="NAMES", help=f"only these {what}s (default: all)", **how)
     parser.add_argument(
-        "--budget", metavar="TIME", dest="budget_s", type=budget_s, default=60.0, help="time limit (default 60s)"
+        "--budget",
+        metavar="TIME",
+        dest="budget_s",
+        type=budget_s,
+        default=120.0,
+        help="search until the winner is decided, at most this long (default 2min)",
+    )
+    parser.add_argument(
+        "--mine",
+        metavar="DRIVER[,SETTING=VALUE…]",
+        default="",
+        help="what you use now, to compare with (default: the commonest driver of each language as it ships)",
     )
     parser.add_argument(
         "--connections", metavar="N", type=int, default=4, help="maximum number of connections at once (default 4)"

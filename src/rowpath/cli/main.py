@@ -104,29 +104,32 @@ def run(options: argparse.Namespace) -> int:
             options.resume,
             progress=live.make(options.quiet, options.color),
             timeout_s=options.timeout,
+            wait_for_quiet_s=options.wait_for_quiet_s,
             paths_to_repeat=paths_to_repeat,
         )
     else:
         experiment = _experiment(options)
         if experiment is None:
             raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
-        plan = planning.plan_for(
-            experiment,
-            filters,
-            Overrides(
-                3 if options.fast else 10 if options.rigorous else options.runs,
-                options.warmup,
-                options.scale,
-                options.rate,
-                options.p99,
-                options.seconds,
-            ),
-            extended=options.all,
-            seed=options.seed,
+        overrides = Overrides(
+            3 if options.fast else 10 if options.rigorous else options.runs,
+            options.warmup,
+            options.scale,
+            options.rate,
+            options.p99,
+            options.seconds,
+            options.rigorous,
         )
+        more = {"extended": options.all, "seed": options.seed}
+        if options.within_s:
+            plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, **more)
+        else:
+            plan, cost = planning.plan_for(experiment, filters, overrides, **more), ""
         if options.plan:
-            planning.print_plan(plan, _console(options.color))
+            planning.print_plan(plan, _console(options.color), cost)
             return 0
+        if cost and not options.quiet:
+            print(cost, file=sys.stderr)
         if options.all and not options.quiet:
             print(f"{len(plan.paths)} paths, estimated time {estimate_s(plan) / 60:.0f} min", file=sys.stderr)
         exports = _open_exports(options)
@@ -135,6 +138,7 @@ def run(options: argparse.Namespace) -> int:
             directory=options.directory,
             progress=live.make(options.quiet, options.color),
             timeout_s=options.timeout,
+            wait_for_quiet_s=options.wait_for_quiet_s,
             restart_servers=options.rigorous,
             together=tuple(options.together),
             paths_to_repeat=paths_to_repeat,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rowpath.execution.mixed_load.directory_copies import announced
 from rowpath.model.availability import with_remedy
 from rowpath.model.experiment import Experiment, Measure, Selection
-from rowpath.planning import disk_estimate
+from rowpath.planning import disk_estimate, within
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import ExperimentFile, load_experiment
 from rowpath.planning.lattice import VARIED_ONE_AT_A_TIME
@@ -42,6 +42,21 @@ def plan_for(
     return checked_plan(file._replace(experiment=overridden(file, overrides)), filters, extended=extended, seed=seed)
 
 
+def plan_within(
+    name: str,
+    filters: dict[str, tuple[str, ...]],
+    overrides: Overrides,
+    within_s: float,
+    *,
+    extended: bool = False,
+    seed: int | None = None,
+) -> tuple[Plan, str]:
+    """As `plan_for`, measured so that it ends in this time, and a line that says what that costs; UsageError too."""
+    file = load_experiment(name)
+    plan = checked_plan(file._replace(experiment=overridden(file, overrides)), filters, extended=extended, seed=seed)
+    return within.fit(plan, file.workloads, within_s, overrides)
+
+
 def checked_plan(
     file: ExperimentFile, filters: dict[str, tuple[str, ...]], *, extended: bool, seed: int | None
 ) -> Plan:
@@ -54,8 +69,8 @@ def checked_plan(
     return plan
 
 
-def print_plan(plan: Plan, console: Console) -> None:
-    """What would run, what would not and why, and how long it would take."""
+def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
+    """What would run, what would not and why, how long it would take, and what a limit of time costs."""
     measure = plan.experiment.measure
     more = f" (up to {measure.max_sets} for wide intervals)" if measure.max_sets > measure.sets else ""
     console.print(plan.experiment.title, style="bold", highlight=False)
@@ -85,8 +100,10 @@ def print_plan(plan: Plan, console: Console) -> None:
         console.print(f"  skipped {name} in {stages}: {reason}", highlight=False)
     if data := disk_estimate.estimate(plan).text():
         console.print(data, highlight=False)
-    minutes = estimate_s(plan) / 60
-    console.print(f"estimated time: {minutes:.1f} min, not counting builds", highlight=False)
+    more = ", and more where sets are added for wide intervals" if measure.max_sets > measure.sets else ""
+    console.print(f"estimated time: {estimate_s(plan) / 60:.1f} min, not counting builds{more}", highlight=False)
+    if cost:
+        console.print(cost, highlight=False, soft_wrap=True)
 
 
 def everything() -> ExperimentFile:

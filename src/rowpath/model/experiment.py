@@ -11,6 +11,9 @@ from rowpath.model.mixed_load import ClientGroupTable, DirectoryCopyTable, RateS
 SCHEMA_VERSION = 1
 
 
+WAIT_FOR_QUIET_S = 60.0  # in a whole run, until other programs leave the measured cores
+
+
 class Measure(Frozen, frozen=True):
     """How to measure: sets, rounds, block lengths, regimes, and how long warming up may take."""
 
@@ -56,6 +59,13 @@ class SweepTable(Frozen, frozen=True):
     workload: str
 
 
+class RigorousTable(Frozen, frozen=True):
+    """What `--rigorous` does at length and a run without it, which ends within ten minutes, does not; 0: no other."""
+
+    scale: float = 0.0
+    seconds: float = 0.0  # of each stage that waits for nothing
+
+
 class Experiment(Frozen, frozen=True):
     """Workloads × a selection of paths × how to measure, the published figures and the claims to check."""
 
@@ -68,6 +78,7 @@ class Experiment(Frozen, frozen=True):
     source: str = ""
     workload_files: tuple[str, ...] = ()
     measure: Measure = Measure()
+    rigorous: RigorousTable = RigorousTable()
     scale: float = 0.0  # of workloads that have one; 0: their own default
     per_operations: int = 0  # also a table of what this many operations take; 0: none
     published: tuple[PublishedColumn, ...] = ()

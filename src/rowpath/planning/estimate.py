@@ -1,77 +1,193 @@
-"""How long a plan takes, roughly, before anything was measured."""
+"""How long a plan takes, roughly, before anything was measured: step by step, as its progress shows them."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
 from rowpath.engines import ENGINES
-from rowpath.model.workload import PhaseName
-from rowpath.planning.mixed_load.estimate import moves_s, rate_search_s, stages_s
+from rowpath.machine.counters import system_calls
+from rowpath.model.progress import Estimate, Step, step_name
+from rowpath.model.workload import Phase, PhaseName
+from rowpath.planning import disk_estimate, rough
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.mixed_load.estimate import moves_s, rate_search_steps, stage_steps
 from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.runners.language import Language
 from rowpath.runners.manifest import language
 
-ROUGH_SYNC_S, ROUGH_TURN_S, ROUGH_SPLIT_S = 0.0008, 0.00003, 0.00012  # a write that waits for the disk; that does not
-ROUGH_COLUMNS_S, ROUGH_SUMMED_S = 3e-7, 1e-7  # of a row in columns; of one that only an aggregate sees
-ROUGH_WARM_BLOCKS = 9  # the least that can be judged
-ROUGH_PROOF_OPERATIONS = 10  # of a whole table: verified, settled, counted
-
-
-def _rough_write_s(planned: PlannedPath) -> float:
-    """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
-    waiting = planned.path.link_ns / 1e9
-    if planned.path.durability == "full":
-        return waiting + ROUGH_SYNC_S
-    return waiting + (ROUGH_SPLIT_S if planned.path.placement == "split" and planned.path.served else ROUGH_TURN_S)
-
-
-def _rough_operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
-    """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
-    phase = plan.phase(name)
-    table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
-    if phase.truth == "aggregate":
-        return ROUGH_SUMMED_S * (phase.range_rows or (table.rows if table else 0))
-    rows = table.rows if table and phase.truth == "whole-table" else phase.rows_per_operation
-    if planned.path.get("fetch") == "columnar":
-        return rows * ROUGH_COLUMNS_S
-    return rows * language(planned.adapter.language).row_s
+Batch = Sequence[PlannedPath]
 
 
 def estimate_s(plan: Plan) -> float:
-    """How long the plan would take, roughly: starting, warming up, blocks, verification; no engine is needed."""
-    measure = plan.experiment.measure
-    block_s = (measure.block_ms + measure.lead_in_ms) / 1000 + 0.002
-    per_set = 1.0
-    for group in plan.batches:
-        for planned in group:
-            runner = language(planned.adapter.language)
-            slow_server = 3.0 if planned.path.served and ENGINES[planned.path.engine].server_warm_s > 0 else 1.0
-            per_set += runner.start_s
-            per_set += _crossing_s(plan, planned)
-            if plan.experiment.client_groups:
-                per_set += stages_s(plan, planned) + rate_search_s(plan) / measure.sets
-                continue
-            for name in planned.phases:
-                phase = plan.phase(name)
-                if phase.writes:
-                    passes = len(set(measure.regimes) & set(measure.write_regimes))
-                    per_set += passes * max(0.1, phase.operations * _rough_write_s(planned))
-                    continue
-                operation_s = _rough_operation_s(plan, planned, name)
-                per_set += operation_s * ("cold" in measure.regimes)
-                if "steady" in measure.regimes:
-                    warm_s = runner.warm_s * slow_server / len(planned.phases) + 0.2
-                    warm_s = min(measure.warm_cap_s, max(warm_s, ROUGH_WARM_BLOCKS * operation_s))
-                    per_set += max(warm_s, operation_s) + measure.rounds * max(block_s, operation_s)
-    proof = sum(
-        language(planned.adapter.language).start_s
-        + 0.3
-        + _crossing_s(plan, planned)
-        + sum(ROUGH_PROOF_OPERATIONS * _rough_operation_s(plan, planned, name) for name in planned.phases)
-        for planned in plan.paths
-    )
-    return 6.0 + moves_s(plan) + proof + per_set * measure.sets
+    """How long the whole plan would take, not counting builds and sets that are added for wide intervals."""
+    return estimate(plan).total_s
+
+
+def estimate(plan: Plan, done: Collection[tuple[int, int]] = ()) -> Estimate:
+    """What is left to do of the plan, step by step; no engine is needed. `done`: (batch, set) of complete sets."""
+    sets = range(plan.experiment.measure.sets)
+    steps = [Step(-1, "", _before_s(plan))]
+    for set_number in sets:
+        if plan.experiment.client_groups:
+            for number, planned in enumerate(plan.paths):
+                steps += stage_steps(plan, planned, set_number) if (number, set_number) not in done else ()
+        else:
+            for number, batch in enumerate(plan.batches):
+                steps += _set_steps(plan, batch, set_number) if (number, set_number) not in done else ()
+    for planned in plan.paths:
+        steps += rate_search_steps(plan, planned, len(sets))
+    return Estimate(tuple(_joined(steps)))
+
+
+def _joined(steps: Iterable[Step]) -> Iterator[Step]:
+    """Every step that has a name; one without is a part of the step before it."""
+    last: Step | None = None
+    for step in steps:
+        if last is not None and not step.name:
+            last = Step(last.set_number, last.name, last.seconds + step.seconds)
+            continue
+        if last is not None:
+            yield last
+        last = step
+    if last is not None:
+        yield last
+
+
+def _before_s(plan: Plan) -> float:
+    """Engines up and loaded, databases moved, every path verified."""
+    total = rough.BEGIN_S + disk_estimate.estimate(plan).seconds + moves_s(plan)
+    for engine, deployment, *_ in dict.fromkeys(key_of(planned.path) for planned in plan.paths):
+        total += rough.BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
+        total += rough.BRING_UP_SERVER_S if deployment == "server" else rough.BRING_UP_S
+    for planned in plan.paths:
+        total += language(planned.adapter.language).start_s + rough.PROOF_S + _crossing_s(plan, planned)
+        total += rough.PROOF_SERVED_S if planned.path.served else 0.0
+        for name in planned.phases:
+            total += rough.PROOF_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
+    return total
+
+
+def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:
+    """What counting system calls by strace adds to the verification of a phase that makes very many of them."""
+    phase = plan.phase(name)
+    if system_calls.probe() != system_calls.MEANS_STRACE or phase.way == "bulk":
+        return 0.0
+    if phase.writes:
+        return rough.STRACED_S * min(phase.operations, rough.STRACED_WRITES) * _rows_written(phase)
+    operations = rough.STRACED_SCANS if phase.scan or phase.union else rough.STRACED_READS
+    return rough.STRACED_S * operations * _fetches(plan, planned, name)
+
+
+def _rows_written(phase: Phase) -> int:
+    """By one operation that stores more than a row."""
+    return phase.rows_per_operation if phase.rows_per_operation > 1 else 0
+
+
+def _set_steps(plan: Plan, batch: Batch, set_number: int) -> Iterator[Step]:
+    """One set of a batch: every path started, every cold pass, then every phase warmed up and measured."""
+    measure, phases = plan.experiment.measure, plan.experiment.phases
+    starts_s = sum(language(planned.adapter.language).start_s for planned in batch)
+    yield Step(set_number, "", rough.SET_S + rough.STARTING_SHARE * starts_s)
+    serving = {name: [planned for planned in batch if name in planned.phases] for name in phases}
+    for name, paths in serving.items():
+        if paths and (not plan.phase(name).writes or _writes_in(plan, "cold")):
+            yield Step(set_number, _called(name, "cold"), sum(_cold_s(plan, planned, name) for planned in paths))
+    if "steady" not in measure.regimes:
+        return
+    for name, paths in serving.items():
+        if paths and not plan.phase(name).writes:
+            warm_s = sum(_warm_s(plan, planned, name, set_number) for planned in paths)
+            yield Step(set_number, _called(name, "warm"), rough.QUIET_S + warm_s)
+            blocks_s = sum(_block_s(plan, planned, name) for planned in paths)
+            yield Step(set_number, _called(name, "steady"), rough.REPEATED * measure.rounds * blocks_s)
+        elif paths and _writes_in(plan, "steady"):
+            yield Step(set_number, _called(name, "steady"), sum(_cold_s(plan, planned, name) for planned in paths))
+
+
+def _called(name: str, regime: str) -> str:
+    return step_name(*PhaseName.of(name), regime)
+
+
+def _writes_in(plan: Plan, regime: str) -> bool:
+    return regime in plan.experiment.measure.regimes and regime in plan.experiment.measure.write_regimes
+
+
+def _cold_s(plan: Plan, planned: PlannedPath, name: str) -> float:
+    """The first pass of a phase, or a whole write phase."""
+    phase = plan.phase(name)
+    if phase.writes:
+        return rough.WRITE_S + phase.operations * (_write_s(planned) + rough.WRITE_ROW_S * _rows_written(phase))
+    if phase.kind == "null":
+        return 0.0
+    if "cold" not in plan.experiment.measure.regimes:
+        return rough.COLD_S
+    return rough.COLD_S + _operation_s(plan, planned, name) + _passing_s(planned, phase)
+
+
+def _warm_s(plan: Plan, planned: PlannedPath, name: str, set_number: int) -> float:
+    runner, cap_s = language(planned.adapter.language), plan.experiment.measure.warm_cap_s
+    least_s = min(_warm_least_s(runner, planned, name), cap_s)
+    if planned.path.served and set_number == 0:  # later sets meet what the server has compiled by then
+        least_s = max(least_s, ENGINES[planned.path.engine].server_warm_s)
+    blocks_s = rough.WARM_MORE * max(least_s, rough.WARM_BLOCKS * _block_s(plan, planned, name))
+    return max(least_s, min(cap_s, blocks_s), _operation_s(plan, planned, name))
+
+
+def _warm_least_s(runner: Language, planned: PlannedPath, name: str) -> float:
+    first, later = runner.warm_least_s
+    return first if name == planned.phases[0] else later
+
+
+def _block_s(plan: Plan, planned: PlannedPath, name: str) -> float:
+    """A lead-in and a block; half an operation more, because the last one ends after the block's time."""
+    measure, operation_s = plan.experiment.measure, _operation_s(plan, planned, name)
+    lead_in_s = max(measure.lead_in_ms / 1000, operation_s) if operation_s < rough.LONG_OPERATION_S else 0.0
+    return rough.EXCHANGE_S + lead_in_s + max(measure.block_ms / 1000 + operation_s / 2, operation_s)
+
+
+def _write_s(planned: PlannedPath) -> float:
+    """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
+    waiting = _trip_s(planned)
+    if planned.path.durability == "full":
+        return waiting + rough.SYNC_S
+    return waiting + (rough.SPLIT_S if planned.path.placement == "split" and planned.path.served else rough.TURN_S)
+
+
+def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
+    """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
+    phase = plan.phase(name)
+    if phase.kind == "connect":
+        return rough.CONNECT_S
+    table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
+    if phase.truth == "aggregate":
+        return rough.SUMMED_S * (phase.range_rows or (table.rows if table else 0))
+    rows = _rows_read(plan, name)
+    if planned.path.get("fetch") == "columnar":
+        return rows * rough.COLUMNS_S
+    return rows * language(planned.adapter.language).row_s + rough.FETCH_S * _fetches(plan, planned, name)
+
+
+def _rows_read(plan: Plan, name: str) -> int:
+    phase = plan.phase(name)
+    table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
+    return table.rows if table and phase.truth == "whole-table" else phase.rows_per_operation
+
+
+def _fetches(plan: Plan, planned: PlannedPath, name: str) -> float:
+    """Round trips of an operation through a cursor of few rows."""
+    form, _, size = planned.path.get("result").partition(":")
+    return _rows_read(plan, name) / int(size) if form == "cursor" and size else 0.0
+
+
+def _passing_s(planned: PlannedPath, phase: Phase) -> float:
+    """What one pass of a phase spends on its path's link: at least a round trip per operation."""
+    count = phase.operations or (phase.parameters.count if phase.parameters else 1)
+    return _trip_s(planned) * count
+
+
+def _trip_s(planned: PlannedPath) -> float:
+    return planned.path.link_ns / 1e9 + rough.LINK_S if planned.path.link_ns else 0.0
 
 
 def _crossing_s(plan: Plan, planned: PlannedPath) -> float:
-    """What one pass of each phase spends on its path's link: at least a round trip per operation."""
-    trip_s = planned.path.link_ns / 1e9
-    phases = [plan.phase(name) for name in planned.phases] if trip_s else []
-    return trip_s * sum(phase.operations or (phase.parameters.count if phase.parameters else 1) for phase in phases)
+    return sum(_passing_s(planned, plan.phase(name)) for name in planned.phases)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import msgspec
 
 from rowpath.errors import UsageError
-from rowpath.model.experiment import Experiment
+from rowpath.model.experiment import Experiment, RigorousTable
 from rowpath.planning.experiment_file import ExperimentFile
 from rowpath.planning.mixed_load import overrides as mixed_load
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """`-r`, `-w`, `--scale`, `-R`, `--p99`, `--seconds`; what is left as here changes nothing."""
+    """`-r`, `-w`, `--scale`, `-R`, `--p99`, `--seconds`, `--rigorous`; what is left as here changes nothing."""
 
     sets: int | None = None
     warm_cap_s: float | None = None
@@ -23,6 +23,7 @@ class Overrides:
     rates: Sequence[str] = ()
     p99: str = ""
     seconds: float = 0.0
+    rigorous: bool = False
 
 
 NOT_OVERRIDDEN = Overrides()
@@ -30,7 +31,9 @@ NOT_OVERRIDDEN = Overrides()
 
 def overridden(file: ExperimentFile, asked: Overrides) -> Experiment:
     """The experiment with all of these options; UsageError for what it cannot take."""
-    experiment = mixed_load.changed(file.experiment, asked.rates, asked.p99, asked.seconds)
+    long = file.experiment.rigorous if asked.rigorous else RigorousTable()
+    seconds, scale = asked.seconds or long.seconds, asked.scale or long.scale
+    experiment = mixed_load.changed(file.experiment, asked.rates, asked.p99, seconds)
     measure = experiment.measure
     if asked.sets is not None:
         if asked.sets < 1:
@@ -42,4 +45,4 @@ def overridden(file: ExperimentFile, asked: Overrides) -> Experiment:
         raise UsageError(
             f"--scale {asked.scale:g}: no workload of '{experiment.name}' has a scale", f"rowpath run {experiment.name}"
         )
-    return msgspec.structs.replace(experiment, measure=measure, scale=asked.scale or experiment.scale)
+    return msgspec.structs.replace(experiment, measure=measure, scale=scale or experiment.scale)

@@ -11,6 +11,8 @@ def spelt(key: str, value: str) -> str:
         return f"{value} client{'s' if value != '1' else ''}"
     if key == "tls":
         return f"TLS {value}"
+    if key == "plan_cache_mode":
+        return f"{value.removeprefix('force_').removesuffix('_plan')} plan"
     if key == "link":
         return f"link {value}" if value != "none" else "no link"
     return f"{key} {value}" if value.isdigit() else value

@@ -14,9 +14,10 @@ from rich.text import Text
 from typing_extensions import override
 
 from rowpath import text as fmt
-from rowpath.model.progress import GroupsSecond, Progress, Silent
+from rowpath.model.progress import Estimate, GroupsSecond, Progress, Silent, step_name
 from rowpath.report.live_mixed_load import GroupsHistory
 from rowpath.report.terminal import make_console
+from rowpath.report.time_left import TimeLeft
 
 REFRESH_S = 0.25  # drawing costs some milliseconds, between blocks but of the run's time
 LINE_EVERY_S = 5.0
@@ -40,6 +41,7 @@ class LiveProgress(Progress):
         self._live: Live | None = None
         self._began = now()
         self._planned_s = 0.0
+        self._time_left: TimeLeft | None = None
         self._drawn = float("-inf")
         self._where = ""
         self._paths: list[str] = []
@@ -51,21 +53,24 @@ class LiveProgress(Progress):
         self._groups = GroupsHistory()
 
     @override
-    def begin(self, plan_total_seconds: float, paths: list[str]) -> None:
-        """Starts the display of a run that is planned to take this long."""
+    def begin(self, planned: Estimate | float, paths: list[str]) -> None:
+        """Starts the display of a run that is planned to take this long; a number is the most it may take."""
         self._began = self._now()
-        self._planned_s = plan_total_seconds
+        self._time_left = TimeLeft(planned, self._began) if isinstance(planned, Estimate) else None
+        self._planned_s = planned.total_s if isinstance(planned, Estimate) else planned
         self._paths = [fmt.clean(name) for name in paths]
         if self._console.is_terminal:
             self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
             self._live.start()
         else:
-            self._line(f"{len(paths)} path{'s' if len(paths) != 1 else ''}, about {fmt.clock(plan_total_seconds)}")
+            self._line(f"{len(paths)} path{'s' if len(paths) != 1 else ''}, about {fmt.clock(self._planned_s)}")
 
     @override
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
         """Another phase begins; `set_number` counts from 0. Its figures of earlier sets stay."""
-        self._where = f"set {set_number + 1}/{sets} · {workload} · {phase} · {regime}"
+        self._where = f"set {set_number + 1}/{sets} · {step_name(workload, phase, regime)}"
+        if self._time_left:
+            self._time_left.begins(step_name(workload, phase, regime), self._now(), set_number)
         self._operation = (workload, phase)
         self._sets = (set_number, sets)
         self._active = ""
@@ -78,6 +83,8 @@ class LiveProgress(Progress):
     def second(self, second: GroupsSecond) -> None:
         """A second of groups at work at once has ended."""
         first = self._groups.add(second)
+        if first and self._time_left:
+            self._time_left.begins(step_name(second.path_name, second.stage), self._now())
         if self._live:
             self._drawn = self._now()
             self._live.update(self._groups.drawing(self._console.width, self._left()), refresh=True)
@@ -138,8 +145,11 @@ class LiveProgress(Progress):
             self._live.update(self._table(), refresh=True)
 
     def _left(self) -> str:
-        left_s = self._planned_s - (self._now() - self._began)
-        return f"{fmt.clock(left_s)} left" if left_s > 0 else f"{fmt.clock(-left_s)} over the plan"
+        if self._time_left is None:
+            left_s = self._planned_s - (self._now() - self._began)
+            return f"{fmt.clock(left_s)} left" if left_s > 0 else f"{fmt.clock(-left_s)} over the plan"
+        found_s = self._time_left.seconds(self._now())
+        return "more sets for wide intervals" if found_s is None else f"{fmt.clock(found_s)} left"
 
     def _figure(self, name: str) -> tuple[str, str]:
         """Median over this operation's blocks and its 95 % interval by ranks; no interval from fewer than 6 blocks."""

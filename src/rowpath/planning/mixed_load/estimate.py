@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowpath.engines import ENGINES
+from rowpath.engines.base import Versioned
+from rowpath.model.progress import Step, step_name
+from rowpath.planning import rough
 from rowpath.planning.mixed_load.eligibility import why_left_out
 from rowpath.runners.manifest import language
 
 if TYPE_CHECKING:
-    from rowpath.model.mixed_load import StageTable
+    from rowpath.model.mixed_load import CopyEnd, StageTable
     from rowpath.planning.plan import Plan, PlannedPath
 
 LEAD_IN_CAP_S = 1.5  # before each stage, where only its own groups are at work
-BESIDE_S = 1.0  # per stage and path: clients made ready, totals fetched, a little for what is checked afterwards
-BACKUP_S = 4.0  # one of a small database; how large it is no one knows before
-RESTORE_S = 5.0
-RESTORE_ROW_S = 1e-5  # a restored backup is checked, then read row by row
-RECOVER_S = 5.0  # a killed engine started again, and its ledger read; only HSQLDB's lock takes ten
-MOVE_S = 20.0  # a database made or copied, and every table read at both ends
+RATE_SEARCH = "rate search"  # as its stage is called
 
 
 def least_s(planned: PlannedPath, cap_s: float) -> float:
@@ -42,35 +40,56 @@ def stages_of(plan: Plan, planned: PlannedPath) -> tuple[StageTable, ...]:
     )
 
 
-def stages_s(plan: Plan, planned: PlannedPath) -> float:
-    """One set of a path, roughly, its start left out: warming up, every stage, restoring backups."""
+def stage_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list[Step]:
+    """One set of a path: its start, warming up, every stage, restoring backups."""
+    measure = plan.experiment.measure
     actions = {group.name: max(1, group.times) for group in plan.experiment.client_groups if group.action}
-    rows = sum(table.rows for each in plan.workloads.values() for table in each.tables.values())
-    total = plan.experiment.measure.warm_cap_s
+    rows = _rows(plan)
+    beside_s = rough.BESIDE_S + lead_in_s(planned, measure.warm_cap_s)[1]
+    steps: list[Step] = []
     for stage in stages_of(plan, planned):
         backups = sum(actions.get(name, 0) for name in stage.client_groups)
         ends_early = stage.until in actions
-        total += min(stage.seconds, 2 + BACKUP_S * backups) if ends_early else stage.kill_s or stage.seconds
-        total += (
-            BESIDE_S
-            + lead_in_s(planned, plan.experiment.measure.warm_cap_s)[1]
-            + (RESTORE_S + RESTORE_ROW_S * rows) * backups
-        )
+        seconds = beside_s + (rough.RESTORE_S + rough.RESTORE_ROW_S * rows) * backups
+        backup_s = rough.BACKUP_BEGUN_S + (rough.BACKUP_S + rough.BACKUP_ROW_S * rows) * backups
+        seconds += min(stage.seconds, backup_s) if ends_early else stage.kill_s or stage.seconds
         if stage.kill_s:
-            total += RECOVER_S + plan.experiment.measure.warm_cap_s  # new clients are warmed up again
-    return total
+            seconds += rough.RECOVER_S + measure.warm_cap_s  # new clients are warmed up again
+        seconds += 0.0 if steps else _ready_s(plan, planned)
+        steps.append(Step(set_number, step_name(planned.name, stage.name), seconds))
+    return steps
 
 
-def rate_search_s(plan: Plan) -> float:
-    """The rate search of one path, at most."""
-    sweep = plan.experiment.rate_search
-    return plan.experiment.measure.warm_cap_s + sweep.tries * (sweep.seconds + BESIDE_S) if sweep else 0.0
+def rate_search_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list[Step]:
+    """The rate search of one path, at most; none where the experiment has none."""
+    search = plan.experiment.rate_search
+    if search is None:
+        return []
+    seconds = _ready_s(plan, planned) + search.tries * (search.seconds + rough.BESIDE_S)
+    return [Step(set_number, step_name(planned.name, RATE_SEARCH), seconds, announced=False)]
+
+
+def _ready_s(plan: Plan, planned: PlannedPath) -> float:
+    cap_s = plan.experiment.measure.warm_cap_s
+    warm_s = max(cap_s, least_s(planned, cap_s)) + rough.REST_S
+    return rough.SET_S + language(planned.adapter.language).start_s + warm_s
 
 
 def moves_s(plan: Plan) -> float:
-    """Databases moved before the first set."""
+    """Databases moved before the first set, those that can be."""
     engines = {planned.path.engine for planned in plan.paths}
-    return MOVE_S * sum(move.engine in engines for move in plan.experiment.directory_copies)
+    copies = [copy for copy in plan.experiment.directory_copies if copy.engine in engines]
+    moved = [copy for copy in copies if _here(copy.engine, copy.source) and _here(copy.engine, copy.target)]
+    return (rough.MOVE_S + rough.MOVE_ROW_S * _rows(plan)) * len(moved)
+
+
+def _here(engine_name: str, end: CopyEnd) -> bool:
+    engine = ENGINES[engine_name]
+    return not end.version or (isinstance(engine, Versioned) and engine.availability_of(end.version, "off").ok)
+
+
+def _rows(plan: Plan) -> int:
+    return sum(table.rows for each in plan.workloads.values() for table in each.tables.values())
 
 
 def described(plan: Plan) -> str:

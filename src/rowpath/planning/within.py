@@ -1,0 +1,129 @@
+"""`--within`: how often and how long to measure so that a run ends in a given time, and what that costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from rowpath import text as fmt
+from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment
+from rowpath.model.mixed_load import RateSearchTable, StageTable
+from rowpath.model.workload import Workload
+from rowpath.planning.estimate import estimate_s
+from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides
+from rowpath.planning.plan import Plan
+from rowpath.workloads.scale import all_at_scale
+
+MARGIN = 1.25  # an estimate holds within a quarter
+CLAIM_SETS = 6  # fewer are provisional
+MOST_SETS = 10
+LEAST_ROUNDS, LEAST_STAGE_S, LEAST_WARM_S = 3, 1.0, 0.5
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Shares of what the experiment has."""
+
+    work: float  # rounds, seconds of stages, tries of a rate search
+    warm: float  # the longest warming up
+    scale: float  # rows, where they have a scale
+
+
+# From the best to the least: what warms up too briefly shows another figure, not a wider one.
+USUAL_SIZES = (
+    Sizes(1.0, 1.0, 1.0),
+    Sizes(0.7, 1.0, 1.0),
+    Sizes(0.5, 1.0, 1.0),
+    Sizes(0.5, 0.7, 0.3),
+    Sizes(0.35, 0.5, 0.1),
+)
+LEAST_SIZES = (Sizes(0.2, 0.25, 0.1), Sizes(0.2, 0.1, 0.03))
+
+
+def fit(
+    plan: Plan, workloads: dict[str, Workload], within_s: float, asked: Overrides = NOT_OVERRIDDEN
+) -> tuple[Plan, str]:
+    """The plan as certain as it can be in that time, and a line that says what this costs.
+
+    `workloads` are those of the file; what was `asked` for stays. UsageError, with the least time, for too little.
+    """
+    least_s = math.inf
+    for sets, sizes in _choices(max(MOST_SETS, plan.experiment.measure.sets)):
+        experiment = _resized(plan.experiment, workloads, sets, sizes, asked)
+        tried = replace(plan, experiment=experiment, workloads=all_at_scale(workloads, experiment.scale))
+        needed_s = MARGIN * estimate_s(tried)
+        if needed_s <= within_s:
+            return tried, _cost(plan, tried, within_s)
+        least_s = min(least_s, needed_s)
+    least = fmt.clock(math.ceil(least_s))
+    raise UsageError(
+        f"--within {fmt.clock(within_s)} is too short for the {len(plan.paths)} paths of '{plan.experiment.name}': "
+        f"the least is {least}",
+        f"rowpath run {plan.experiment.name} --within {math.ceil(least_s)}s, or fewer paths: COORDINATE=VALUE",
+    )
+
+
+def _choices(most: int) -> Iterator[tuple[int, Sizes]]:
+    """From the most certain on: enough sets for claims come before large sizes, more sets than that after them."""
+    yield from ((sets, USUAL_SIZES[0]) for sets in range(most, CLAIM_SETS, -1))
+    yield from ((sets, sizes) for sets in range(CLAIM_SETS, 0, -1) for sizes in USUAL_SIZES)
+    yield from ((sets, sizes) for sets in (2, 1) for sizes in LEAST_SIZES)
+
+
+def _resized(
+    experiment: Experiment, workloads: dict[str, Workload], sets: int, sizes: Sizes, asked: Overrides
+) -> Experiment:
+    measure = experiment.measure
+    warm_cap_s = measure.warm_cap_s
+    if asked.warm_cap_s is None:
+        warm_cap_s = min(warm_cap_s, max(LEAST_WARM_S, warm_cap_s * sizes.warm))
+    scaled = next((workload.scale for workload in workloads.values() if workload.scale), 0.0)
+    scale = experiment.scale or scaled
+    search = experiment.rate_search
+    return msgspec.structs.replace(
+        experiment,
+        measure=msgspec.structs.replace(
+            measure,
+            sets=sets,
+            max_sets=sets,
+            rounds=min(measure.rounds, max(LEAST_ROUNDS, round(measure.rounds * sizes.work))),
+            warm_cap_s=warm_cap_s,
+        ),
+        scale=scale if asked.scale else scale * sizes.scale,
+        stages=tuple(
+            stage if stage.until or asked.seconds else msgspec.structs.replace(stage, seconds=_stage_s(stage, sizes))
+            for stage in experiment.stages
+        ),
+        rate_search=msgspec.structs.replace(search, seconds=_stage_s(search, sizes)) if search else None,
+    )
+
+
+def _stage_s(stage: StageTable | RateSearchTable, sizes: Sizes) -> float:
+    return min(stage.seconds, max(LEAST_STAGE_S, stage.seconds * sizes.work))
+
+
+def _cost(before: Plan, after: Plan, within_s: float) -> str:
+    """`within 3 min 00 s, about 2 min 10 s: 3 sets instead of 6 (provisional: no difference is claimed)`."""
+    one, other = before.experiment, after.experiment
+    changes = [_changed("sets", one.measure.sets, other.measure.sets)]
+    if changes[0] and other.measure.sets < CLAIM_SETS:
+        changes[0] += " (provisional: no difference is claimed)"
+    if one.client_groups:
+        stages = zip(one.stages, other.stages, strict=True)
+        changes += list(dict.fromkeys(_changed("s of a stage", old.seconds, new.seconds) for old, new in stages))
+    else:
+        changes.append(_changed("rounds", one.measure.rounds, other.measure.rounds))
+    changes.append(_changed("s of warming up at most", one.measure.warm_cap_s, other.measure.warm_cap_s))
+    scales = [[each.scale for each in plan.workloads.values() if each.scale] for plan in (before, after)]
+    changes += [f"scale {new:g} instead of {old:g}" for old, new in zip(*scales, strict=True) if new != old]
+    said = ", ".join(filter(None, changes)) or "measured as without --within"
+    return f"within {fmt.clock(within_s)}, about {fmt.clock(estimate_s(after))}: {said}"
+
+
+def _changed(what: str, old: float, new: float) -> str:
+    shown = what.removesuffix("s") if new == 1 and what == "sets" else what
+    return "" if new == old else f"{new:.3g} {shown} instead of {old:.3g}"

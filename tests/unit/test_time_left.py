@@ -1,0 +1,106 @@
+"""What is left of a run, renewed by what its steps really took."""
+
+from __future__ import annotations
+
+import pytest
+
+from rowpath.cli.plan import plan_for
+from rowpath.execution.mixed_load.path_runner import RATE_SEARCH
+from rowpath.model.progress import Estimate, Step
+from rowpath.planning.estimate import estimate, estimate_s
+from rowpath.planning.mixed_load import estimate as mixed_load
+from rowpath.planning.overrides import Overrides
+from rowpath.report.time_left import TimeLeft
+
+SETS = 4
+PHASES = {"read · cold": 1.0, "read · warm": 5.0, "read · steady": 4.0}
+BEFORE_S = 20.0
+
+
+def planned() -> Estimate:
+    steps = [Step(-1, "", BEFORE_S)]
+    for set_number in range(SETS):
+        steps += [Step(set_number, name, seconds) for name, seconds in PHASES.items()]
+    return Estimate(tuple(steps))
+
+
+def test_on_plan_it_counts_down() -> None:
+    left = TimeLeft(planned(), 0.0)
+    assert left.seconds(0.0) == planned().total_s == 60.0
+    assert left.seconds(5.0) == 55.0
+    left.begins("read · cold", 20.0, 0)
+    assert left.seconds(20.5) == 39.5
+
+
+@pytest.mark.parametrize("slower", [0.5, 2.0])
+def test_after_one_set_it_is_right_however_wrong_the_plan_was(slower: float) -> None:
+    left, now = TimeLeft(planned(), 0.0), BEFORE_S * 3
+    for set_number in range(2):
+        for name, seconds in PHASES.items():
+            left.begins(name, now, set_number)
+            if set_number:
+                still_s = slower * sum(PHASES.values()) * (SETS - 1) - (now - BEFORE_S * 3 - slower * 10.0)
+                assert left.seconds(now) == pytest.approx(still_s)
+            now += slower * seconds
+
+
+def test_a_step_that_goes_on_too_long_adds_nothing_but_never_takes_away() -> None:
+    left = TimeLeft(planned(), 0.0)
+    assert left.seconds(1000.0) == 40.0, "what comes after the overdue beginning"
+    left.begins("read · cold", 1000.0, 0)
+    assert left.seconds(1000.0) == 40.0, "a slow beginning says nothing of the sets"
+
+
+def test_what_was_left_out_of_a_set_does_not_come_any_more() -> None:
+    left = TimeLeft(planned(), 0.0)
+    left.begins("read · cold", 20.0, 0)
+    left.begins("read · cold", 21.0, 1)
+    assert left.seconds(21.0) == 30.0
+    left.begins("never planned", 22.0, 1)
+    assert left.seconds(22.0) == 29.0
+
+
+def test_no_one_knows_how_long_sets_for_wide_intervals_take() -> None:
+    left = TimeLeft(planned(), 0.0)
+    left.begins("read · cold", 60.0, SETS)
+    assert left.seconds(60.0) is None
+
+
+def test_stages_of_paths_in_any_order_are_known_by_name() -> None:
+    steps = [Step(number, f"{path} · reads", 10.0) for number in range(2) for path in "ab"]
+    left = TimeLeft(Estimate((Step(-1, "", 5.0), *steps)), 0.0)
+    left.begins("b · reads", 5.0)
+    left.begins("a · reads", 25.0)
+    assert left.seconds(25.0) == pytest.approx(20.0 + 2 * 10.0 * 40 / 30), "b takes twice as long; so may a, a little"
+
+
+def test_a_rate_search_that_no_one_is_told_of_counts_down_after_the_last_stage() -> None:
+    steps = (Step(-1, "", 5.0), Step(0, "a · reads", 10.0), Step(1, "a · search", 30.0, announced=False))
+    left = TimeLeft(Estimate(steps), 0.0)
+    left.begins("a · reads", 5.0)
+    assert left.seconds(10.0) == 35.0
+    assert left.seconds(25.0) == 20.0
+    assert left.seconds(100.0) == 0.0
+
+
+def test_the_steps_of_a_plan_are_those_that_the_progress_is_told_of() -> None:
+    tour = estimate(plan_for("tour", {"engine": ("sqlite", "null")}, Overrides(sets=2), seed=1))
+    regimes = ("cold", "warm", "steady")
+    phases = ("keyed · read", "scan · read", "null · nothing")
+    assert [step.name for step in tour.steps if step.set_number == 1] == [
+        *(f"{phase} · cold" for phase in phases),
+        *(f"{phase} · {regime}" for phase in phases for regime in regimes[1:]),
+    ]
+    assert {step.set_number for step in tour.steps} == {-1, 0, 1}
+    groups = plan_for("reads-writes-backup", {"deployment": ("embedded",)}, Overrides(sets=1, p99="readers=5"), seed=1)
+    stages = [stage.name for stage in groups.experiment.stages if not stage.extended]
+    names = [step.name for step in estimate(groups).steps if step.name.startswith(groups.paths[0].name)]
+    assert [name.partition(" · ")[2] for name in names] == [*stages, RATE_SEARCH]
+    assert mixed_load.RATE_SEARCH == RATE_SEARCH
+
+
+def test_complete_sets_are_not_estimated_again() -> None:
+    plan = plan_for("tour", {"engine": ("sqlite", "null")}, Overrides(sets=3), seed=1)
+    rest = estimate(plan, done={(0, 0), (0, 1)})
+    assert {step.set_number for step in rest.steps} == {-1, 2}
+    assert rest.total_s < estimate_s(plan)
