@@ -64,6 +64,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["run", "tour", "-r", "0"], "at least 1 set"),
         (["run", "tour", "--nonsense"], "unknown option or argument: --nonsense"),
         (["run", "tour", "--fast", "--rigorous"], "not allowed with"),
+        (["run", "tour", "--within", "3m", "--fast"], "not allowed with"),
+        (["run", "tour", "--within", "2s"], "--within 2 s is too short"),
+        (["run", "tour", "--within", "soon"], "invalid --within 'soon'"),
         (["run", "tour", "--export-json", "/nonexistent/r.json"], "/nonexistent/r.json"),
         (["run", "nowhere.toml"], "no file nowhere.toml"),
         (["run", "--resume", "/nonexistent"], "/nonexistent is not a run directory"),
@@ -290,3 +293,18 @@ def test_the_launcher_of_a_clone(tmp_path: Path) -> None:
     done = rowpath("list", "experiments", cwd=tmp_path, program=(str(ROOT / "rowpath"),), added={"PYTHONPATH": ""})
     assert done.returncode == 0, done.stderr
     assert "tour" in done.stdout
+
+
+def test_within_says_what_it_costs_and_the_run_has_it(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    small = ("tour", "engine=sqlite,null", "language=c", "--within")
+    planned = rowpath("run", *small, "20s", "--plan")
+    assert planned.returncode == 0, planned.stderr
+    assert "within 20 s, about " in planned.stdout
+    done = rowpath("run", *small, "20s", "-o", run)
+    assert done.returncode == 0, done.stderr
+    assert "within 20 s, about " in done.stderr
+    sets = records(run, "run")[0]["experiment"]["measure"]["sets"]
+    assert len(records(run, "set-end")) == sets
+    assert f"{sets} set" in done.stderr
+    assert "within" not in rowpath("run", *small, "20s", "-o", tmp_path / "quiet", "-q").stderr

@@ -79,7 +79,13 @@ def test_a_file_is_probed_to_the_end_and_shown_again(database: Path, tmp_path: P
     run.rename(moved)
     shown = rowpath("show", moved)
     assert shown.returncode == 0, shown.stderr
-    for words in ("The fastest path of each language", "all paths agree", "Verdict", "fastest-c.c"):
+    for words in (
+        "C: your rows, fastest first",
+        "← usual",
+        "all paths agree",
+        "The usual way in C is sqlite",
+        "fastest-c.c",
+    ):
         assert words in done.stdout and words in shown.stdout
     page = (moved / "report.html").read_text(encoding="utf-8")
     assert "Everything tried" in page and "sqlite3_step" in page
@@ -105,6 +111,42 @@ def test_a_server_is_probed_and_its_password_is_nowhere(postgresql: dict[str, An
     assert proofs and all(each["round_trips"] >= each["operations"] for each in proofs)
     assert "Predicted time over a slower link" in done.stdout
     assert "#include <libpq-fe.h>" in done.stdout
+
+
+def test_the_users_present_way_is_measured_in_full_and_comes_first_in_the_verdict(
+    postgresql: dict[str, Any], tmp_path: Path
+) -> None:
+    run, database = tmp_path / "run", postgresql["database"]
+    url = f"postgresql://{postgresql['user']}@127.0.0.1:{postgresql['port']}/{database}"
+    sql = "SELECT g AS a, 'row ' || g AS b FROM generate_series(1, 2000) AS g"
+    done = rowpath(
+        "probe", url, "--query", sql, "--budget", "20s", "--driver", "libpq,asyncpg", "--mine",
+        "psycopg2,result=cursor:10", "-o", run, "--export-json", tmp_path / "out.json",
+        added={"PGPASSWORD": postgresql["password"]},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "until decided, at most 20 s" in done.stderr
+    steps = [
+        done.stderr.index(words) for words in ("connecting to", "describing the query", "settings\n", "full sets of")
+    ]
+    assert steps == sorted(steps)
+
+    probe = json.loads((tmp_path / "out.json").read_text())["probe"]
+    found = {each["language"]: each for each in probe["languages"]}
+    assert set(found) == {"c", "python"}
+    mine = found["python"]["baseline"]
+    assert (mine["kind"], mine["said"]) == ("yours", "psycopg2 with a server-side cursor of 10")
+    assert found["c"]["baseline"] is None
+    (saving,) = found["python"]["savings"]
+    assert saving["name"] == found["python"]["name"] and saving["share"] > 0.2  # 200 round trips are saved
+    assert "asyncpg" in saving["name"]
+    in_sets = [path_id for each in records(run, "set") for path_id in set(each["path_ids"])]
+    ids = {each["name"]: each["path_id"] for each in records(run, "path")}
+    for name in (found["c"]["name"], found["python"]["name"], mine["name"]):
+        assert in_sets.count(ids[name]) >= 6, name
+    verdict = done.stdout[done.stdout.index("Verdict\n") + len("Verdict\n") :]
+    assert verdict.startswith("You use psycopg2 with a server-side cursor of 10: ")
+    assert "Change these lines: fastest-python.py: " in " ".join(verdict.split())
 
 
 def test_one_execution_that_takes_too_long_is_said_instead_of_guessed(
@@ -149,6 +191,7 @@ def test_rows_that_change_are_said(database: Path, tmp_path: Path) -> None:
         ((), "no query given"),
         (("--query", "DELETE FROM t"), ""),
         (("--query", "SELECT nothing FROM t"), "nothing"),
+        (("--table", "t", "--mine", "psycopg2"), "unknown driver 'psycopg2' in --mine"),
     ],
 )
 def test_what_cannot_be_probed_is_refused_with_a_hint(

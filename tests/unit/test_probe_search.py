@@ -6,27 +6,41 @@ import math
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from rowpath.analysis.model import RankedPath, Ranking
-from rowpath.analysis.probe_results import settings, with_ratios
+from rowpath.analysis.probe_results import TOO_BUSY, languages, probe_sentences, settings, with_ratios
+from rowpath.analysis.statistics.intervals import Interval
 from rowpath.cli.arguments import budget_s
 from rowpath.errors import UsageError
-from rowpath.model.probe import TriedPath
+from rowpath.model.probe import LanguageBest, Probe, Snippet, TriedPath
 from rowpath.model.progress import Silent
 from rowpath.model.workload import Phase
 from rowpath.probe import budget as budgets
-from rowpath.probe.budget import Budget, affordable, blocks_of_round, plan_finals
+from rowpath.probe.budget import Budget, Rest, affordable, blocks_of_round, plan_finals
 from rowpath.probe.candidates import candidates
 from rowpath.probe.command import asker, probe, query_of
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.row_diff import first_columns
-from rowpath.probe.successive_halving import Estimate, batches, best_of_each, finalists, halved, survivors
+from rowpath.probe.snippets import ABOUT, changed
+from rowpath.probe.successive_halving import (
+    Estimate,
+    batches,
+    best_of_each,
+    decided,
+    finalists,
+    going_on,
+    halved,
+    survivors,
+)
 from rowpath.probe.target import Target
 from rowpath.probe.throttled_worker import work_of
+from rowpath.probe.wording import in_words
+from rowpath.runners.manifest import every_adapter
 from rowpath.runners.protocol import DescribedColumn, SampleReply
 
 QUERY = Phase("query", "query", "SELECT 1")
@@ -40,10 +54,47 @@ def a_clock() -> tuple[list[float], Callable[[], float]]:
 def test_a_budget_counts_down_and_never_below_nothing() -> None:
     now, clock = a_clock()
     budget = Budget(60.0, 0.5, clock)
+    budget.begin()
     now[0] += 15
-    assert (budget.spent_s, budget.left_s, budget.left_until(0.5)) == (15, 45, 15)
+    assert (budget.spent_s, budget.left_s) == (15, 45)
     now[0] += 100
-    assert (budget.left_s, budget.left_until(0.9)) == (0, 0)
+    assert budget.left_s == 0
+
+
+def test_a_budget_begins_with_the_first_try_and_only_once() -> None:
+    now, clock = a_clock()
+    budget = Budget(60.0, 1.0, clock)
+    now[0] += 500  # building, connecting, describing
+    assert (budget.spent_s, budget.left_s) == (0, 60)
+    budget.begin()
+    now[0] += 10
+    budget.begin()
+    assert (budget.spent_s, budget.left_s) == (10, 50)
+
+
+def test_a_rest_follows_each_block_and_other_things_are_done_in_it() -> None:
+    now, clock = a_clock()
+    slept: list[float] = []
+    rest = Rest(0.5, clock, slept.append)
+    rest.wait()
+    rest.after(now[0], 3.0)
+    now[0] += 2  # a process was started meanwhile
+    rest.wait()
+    rest.after(now[0], 0.0)  # what did nothing does not shorten it
+    rest.wait()
+    now[0] += 5
+    rest.wait()
+    assert slept == [1.0, 1.0]
+    unlimited = Rest(1.0, clock, slept.append)
+    unlimited.after(now[0], 3.0)
+    unlimited.wait()
+    assert len(slept) == 2
+
+
+def test_the_search_leaves_time_for_the_full_sets_but_never_all_of_it() -> None:
+    budget = Budget(120.0)
+    assert budget.search_s(20) == 100
+    assert budget.search_s(1000) == pytest.approx((1 - budgets.FULL_SETS_MOST) * 120)
 
 
 def test_a_twentieth_of_the_budget_is_too_long_for_one_execution_and_half_of_the_time_is_rest() -> None:
@@ -65,18 +116,26 @@ def test_what_fits_is_counted_in_order() -> None:
 @pytest.mark.parametrize("left_s", [2.0, 20.0, 200.0])
 @pytest.mark.parametrize("block_s", [0.01, 0.2, 1.0])
 def test_the_last_stage_fits_into_what_is_left_or_gives_up_sets(left_s: float, block_s: float) -> None:
-    plan = plan_finals([block_s] * 6, [0.05] * 6, left_s, 0.5)
+    plan = plan_finals([block_s] * 6, [0.05] * 6, left_s, 0.0, 0.5, 2)
     assert 1 <= plan.sets <= budgets.FULL_SETS
     assert budgets.LEAST_BLOCKS <= plan.rounds <= budgets.MOST_BLOCKS
     busy_s = plan.sets * plan.finalists * (0.05 + block_s * (plan.rounds + 1) / 0.5)
     if plan.sets > 1:
         assert busy_s <= left_s * 1.5  # the first block of each counts as warming up
-    if plan.finalists > budgets.LEAST_FINALISTS:
+    if plan.finalists > 2:
         assert plan.sets == budgets.FULL_SETS  # candidates are given up before sets
 
 
+def test_who_is_needed_gets_six_sets_beyond_the_budget_and_others_do_not() -> None:
+    late = plan_finals([0.5] * 6, [0.5] * 6, 0.0, 100.0, 0.5, 4)
+    assert (late.finalists, late.sets, late.rounds) == (4, budgets.FULL_SETS, budgets.LEAST_BLOCKS)
+    much_later = plan_finals([5.0] * 6, [0.5] * 6, 0.0, 100.0, 0.5, 4)
+    assert (much_later.finalists, much_later.rounds) == (4, budgets.LEAST_BLOCKS)
+    assert much_later.sets < budgets.FULL_SETS
+
+
 def test_six_cheap_candidates_all_get_six_sets() -> None:
-    plan = plan_finals([0.01] * 6, [0.1] * 6, 40.0, 0.5)
+    plan = plan_finals([0.01] * 6, [0.1] * 6, 40.0, 60.0, 0.5, 2)
     assert (plan.finalists, plan.sets) == (6, 6)
     assert plan.rounds == budgets.MOST_BLOCKS
 
@@ -96,8 +155,36 @@ def test_the_better_half_goes_on_and_whoever_overlaps_the_cut_off() -> None:
     assert survivors(found, 5) == ["a", "b", "c", "d", "e"]
 
 
-def test_halving_ends_at_the_number_of_finalists() -> None:
-    assert [halved(count) for count in (100, 13, 7, 6, 2)] == [50, 7, 6, 6, 2]
+def test_halving_ends_at_a_few_of_each_language() -> None:
+    assert [halved(count) for count in (100, 13, 7, 4, 3, 2)] == [50, 7, 4, 3, 3, 2]
+
+
+def language(name: str) -> str:
+    return name[0]
+
+
+def test_each_language_goes_on_with_its_better_half_without_who_is_surely_behind() -> None:
+    found = estimates(
+        c1=(1.0, 1.01), c2=(1.5, 1.01), c3=(1.01, 1.05), p1=(5.0, 1.5), p2=(5.5, 1.5), p3=(6.0, 1.5), p4=(30.0, 1.1)
+    )
+    assert going_on(found, language, ["c1"]) == [
+        "c1",
+        "c3",
+        "p1",
+        "p2",
+        "p3",
+    ]  # c2 and p4 are behind their language's best
+    assert going_on(found, language, ["c1", "p4"]) == ["c1", "c3", "p1", "p2", "p3", "p4"]
+
+
+def test_it_is_decided_when_every_best_is_apart_from_its_rivals_or_tied() -> None:
+    apart = estimates(c1=(1.0, 1.01), c2=(1.5, 1.01), p1=(5.0, 1.01), p2=(7.0, 1.1))
+    assert decided(apart, language)
+    assert decided(estimates(c1=(1.0, 1.004), c2=(1.005, 1.004)), language)  # tied within 2 %
+    assert not decided(estimates(c1=(1.0, 1.02), c2=(1.01, 1.02)), language)  # may be 3 % apart
+    assert not decided(apart | estimates(p3=(5.1, 1.1)), language)  # of which language the second is does not matter
+    assert not decided(estimates(c1=(1.0, 1.01), p1=(1.05, 1.1)), language)  # the best of two languages
+    assert decided({}, language) and decided(estimates(c1=(1.0, 1.5)), language)
 
 
 def test_a_drift_of_the_machine_does_not_move_a_ratio_of_interleaved_blocks() -> None:
@@ -116,17 +203,23 @@ def test_a_drift_of_the_machine_does_not_move_a_ratio_of_interleaved_blocks() ->
     assert single is not None and single.ratio == pytest.approx(3) and single.ends == (None, None)
 
 
-def test_the_best_of_every_language_and_form_are_finalists_after_the_two_best() -> None:
+def test_all_who_are_needed_are_finalists_and_others_where_there_is_room() -> None:
     ordered = ["c1", "c2", "c3", "c4", "p1", "c5", "c6", "j1"]
-    kinds = [lambda name: str(name)[0]]
-    assert best_of_each(ordered, kinds) == ["c1", "p1", "j1"]
-    assert finalists(ordered, kinds) == ["c1", "c2", "p1", "j1", "c3", "c4"]
+    assert best_of_each(ordered, language) == ["c1", "p1", "j1"]
+    assert finalists(["c1", "p1", "j1"], ordered) == ["c1", "p1", "j1", "c2", "c3", "c4"]
+    assert finalists(["c1", "p1", "j1"], ordered, 2) == ["c1", "p1", "j1"]
 
 
 def test_sets_share_their_first_and_hold_no_more_connections_than_allowed() -> None:
     assert batches(list("abcdefg"), 4) == [list("abcd"), list("aefg")]
     assert batches(list("abc"), 2) == [list("ab"), list("ac")]
     assert batches(["a"], 4) == [["a"]]
+    # Paths of one language are compared in one set where they fit.
+    assert batches(["c1", "p1", "j1", "p2", "c2", "j2"], 3, language) == [
+        ["c1", "c2", "p1"],
+        ["c1", "p2", "j1"],
+        ["c1", "j2"],
+    ]
 
 
 def test_candidates_are_ordered_from_the_drivers_defaults_outwards() -> None:
@@ -135,12 +228,16 @@ def test_candidates_are_ordered_from_the_drivers_defaults_outwards() -> None:
     assert set(drivers[:2]) <= {"sqlite", "libsqliteodbc", "sqlite3", "adbc-sqlite"}
     assert drivers[0] == "sqlite"
     first: dict[str, dict[str, str]] = {}
-    farthest = 0
+    farthest: dict[str, int] = {}
     for planned in found.paths:
-        default = first.setdefault(planned.adapter.driver, planned.path.as_dict())
+        driver = planned.adapter.driver
+        default = first.setdefault(driver, planned.path.as_dict())
         apart = sum(1 for key, value in planned.path.as_dict().items() if value != default[key])
-        assert apart >= farthest, planned.name
-        farthest = max(farthest, apart)
+        assert apart >= farthest.get(driver, 0) or planned.path.id in found.baselines, planned.name
+        farthest[driver] = max(farthest.get(driver, 0), apart)
+    # Breadth first: no driver has its third turn before all that have a second one had it.
+    turns = [drivers[:place].count(driver) for place, driver in enumerate(drivers)]
+    assert turns == sorted(turns)
     assert len({planned.path.id for planned in found.paths}) == len(found.paths)
     assert len({planned.name for planned in found.paths}) == len(found.paths)
     assert {planned.path.get("durability") for planned in found.paths} == {"none"}  # nothing is to be brought about
@@ -156,10 +253,55 @@ def test_a_server_that_is_not_ours_has_neither_version_nor_placement() -> None:
     assert {"single-row", "whole"} <= {planned.path.get("result") for planned in found.paths}
 
 
-def test_rows_blocks_and_columns_are_compared_each_by_itself() -> None:
+def test_rows_blocks_and_columns_are_ranked_together() -> None:
     found = candidates("sqlite", "embedded", QUERY)
-    for planned in found.paths:
-        assert planned.comparison == f"fetch={planned.path.fetch_form}"
+    assert {planned.comparison for planned in found.paths} == {""}
+
+
+def test_every_language_has_its_usual_driver_as_it_ships_to_compare_with() -> None:
+    found = candidates("postgresql", "server", QUERY, languages=("c", "python"))
+    named = {planned.path.id: planned for planned in found.paths}
+    usual = [named[path_id] for path_id, kind in found.baselines.items() if kind == "usual"]
+    assert {in_words(planned) for planned in usual} == {"libpq as it ships", "psycopg2 as it ships"}
+    for engine in ("postgresql", "sqlite", "mariadb", "mysql", "duckdb", "parquet", "file"):
+        languages = [each.language for each in every_adapter() if engine in each.usual]
+        assert languages and len(languages) == len(set(languages)), engine
+
+
+def test_the_users_present_way_takes_part_whatever_else_is_chosen() -> None:
+    mine = "psycopg2,result=cursor:500"
+    found = candidates("postgresql", "server", QUERY, drivers=("libpq",), mine=mine)
+    ((path_id, kind),) = found.baselines.items()
+    (planned,) = [each for each in found.paths if each.path.id == path_id]
+    assert kind == "yours"
+    assert in_words(planned) == "psycopg2 with a server-side cursor of 500"
+    assert {each.adapter.driver for each in found.paths} == {"libpq", "psycopg2"}
+    assert found.paths.index(planned) < 3  # it is among the first tries
+
+
+@pytest.mark.parametrize(
+    ("mine", "message", "hint"),
+    [
+        ("psycopg4", "unknown driver 'psycopg4' in --mine", "did you mean"),
+        ("psycopg2,fetsch=row", "unknown setting 'fetsch' of psycopg2", "did you mean 'fetch'?"),
+        ("psycopg2,result=all", "unknown value 'all' of result", "whole, cursor:1000"),
+        ("psycopg2,fetch=block:100,result=cursor:1000", "is not possible: a server cursor", "change one"),
+        ("sqlite3", "unknown driver 'sqlite3'", "one of"),
+        ("psycopg2,transport=unix", "unknown setting 'transport'", "one of"),
+    ],
+)
+def test_a_way_of_the_users_that_is_none_is_refused_with_a_hint(mine: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as error:
+        candidates("postgresql", "server", QUERY, mine=mine)
+    assert message in error.value.message
+    assert hint in error.value.hint
+
+
+def test_paths_are_named_by_what_differs_from_how_their_driver_ships() -> None:
+    found = candidates("postgresql", "server", QUERY, drivers=("psycopg",))
+    words = {in_words(planned) for planned in found.paths}
+    assert {"psycopg as it ships", "psycopg with binary values"} <= words
+    assert "psycopg with a plain statement and blocks of 1,000 rows" in words
 
 
 @pytest.mark.parametrize(("what", "value"), [("languages", "cobolt"), ("drivers", "libqp")])
@@ -214,6 +356,83 @@ def test_candidates_left_behind_are_held_against_the_fastest_through_their_ancho
     assert [found[name].step for name in "bxc"] == ["full sets", "full sets", "round 1"]
     assert found["d"].low == 15 and found["b"].low is None
     assert list(found) == ["x", "b", "c", "f", "d", "e"]
+
+
+class Intervals:
+    """Evidence in which the ratio of two paths is known as well as it is given: by the names of both."""
+
+    def __init__(self, **known: tuple[float, float, int]) -> None:
+        self.known = known  # `a_b`: ratio of a to b, the factor either way, sets
+
+    def named_interval(self, name: str, other: str) -> Interval | None:
+        if f"{name}_{other}" not in self.known:
+            return None
+        ratio, doubt, sets = self.known[f"{name}_{other}"]
+        middle, half = math.log(ratio), math.log(doubt)
+        return Interval(middle, middle - half, middle + half, half / 2, sets - 1, sets)
+
+
+def found_in_python(known: dict[str, tuple[float, float, int]], *more: TriedPath) -> LanguageBest:
+    paths = (
+        tried("fast", 1.0, driver="a", language="python"),
+        tried("slow", 2.0, driver="b", language="python"),
+        *more,
+        tried("again", 3.0, "try", driver="b", language="python"),  # the driver has a faster one
+        tried("other", 2.5, "try", driver="c", language="python"),
+        msgspec.structs.replace(tried("wrong", 0.5, "try", driver="d", language="python"), status="wrong"),
+    )
+    timed = [msgspec.structs.replace(each, execution_ns=100.0 * (each.ratio or 0), said=each.name) for each in paths]
+    timed[1] = msgspec.structs.replace(timed[1], baseline="yours")
+    evidence: Any = Intervals(**known)
+    (best,) = languages(timed, [], evidence)
+    return best
+
+
+def test_a_language_has_each_driver_and_form_once_the_best_of_the_full_sets_first() -> None:
+    columns = tried("columns", 1.5, "round 1", driver="b", language="python", fetch="columnar")
+    best = found_in_python({"slow_fast": (2.1, 1.05, 6)}, columns)
+    assert [row.name for row in best.rows] == ["fast", "columns", "slow", "other"]
+    assert [row.form for row in best.rows] == ["row", "columnar", "row", "row"]
+    assert best.rows[1].ratio == pytest.approx(1.5) and best.rows[1].low is None
+    assert best.rows[2].ratio == pytest.approx(2.1) and best.rows[2].low == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ((2.5, 1.02, 6), "fast: 100 ns, 60 % less (59–61)."),
+        ((1.03, 1.02, 6), "fast: 100 ns, not certain to be less."),  # tied
+        ((2.5, 1.02, 3), "fast: 100 ns, not certain to be less."),  # too few sets
+    ],
+)
+def test_the_first_sentence_says_what_the_user_gains(known: tuple[float, float, int], words: str) -> None:
+    best = found_in_python({"slow_fast": known})
+    snippet = Snippet("python", "fast", "fastest-python.py", "", "", "9, 14–16")
+    first = next(probe_sentences(Probe((), (best,), (), (), (), (), (snippet,))))
+    assert first.startswith(f"You use slow: 200 ns. {words}")
+    assert first.endswith("Change these lines: fastest-python.py: 9, 14–16.") == ("% less" in words)
+
+
+def test_no_gain_is_named_where_the_machine_was_too_busy() -> None:
+    best = found_in_python({"slow_fast": (2.5, 1.02, 6)})
+    busy = tuple(msgspec.structs.replace(row, step=TOO_BUSY) if row.name == "fast" else row for row in best.rows)
+    probe = Probe((), (msgspec.structs.replace(best, rows=busy),), (), (), (), (), ())
+    assert list(probe_sentences(probe)) == ["python: not known which is faster, because the machine was too busy."]
+
+
+def test_a_way_of_the_users_that_failed_is_said_first() -> None:
+    failed = msgspec.structs.replace(
+        tried("b", None, "try"), said="b as it ships", baseline="yours", status="failed", left="sql: no such function"
+    )
+    found = probe_sentences(Probe((tried("a", 1.0), failed), (), (), (), (), (), ()))
+    assert next(found) == "You use b as it ships: it has no figure here (sql: no such function)."
+
+
+def test_the_lines_of_a_program_that_differ_are_named_without_its_comment() -> None:
+    before = f"# {ABOUT} a\nimport x\n\nrows = x.all()\nend()\n"
+    after = f"# {ABOUT} b\nimport x\n\nwith y:\n    rows = x.some()\nend()\nmore()\n"
+    assert changed(before, after) == "4–5, 7"
+    assert changed(after, after) == ""
 
 
 def reply(operations: int, touch: int) -> SampleReply:

@@ -67,6 +67,23 @@ def test_anything_else_is_refused_with_the_reason(sql: str, why: str, engine: st
 
 
 @pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO t VALUES (?)",
+        "update t set a = 1",
+        "DELETE FROM t",
+        "CALL f()",
+        "WITH x AS (SELECT 1) UPDATE t SET a = 1",
+        "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x",
+    ],
+)
+def test_what_writes_is_refused_with_where_writes_are_measured(sql: str) -> None:
+    with pytest.raises(UsageError, match="only a single SELECT") as failure:
+        check_query(sql, "postgresql")
+    assert "a probe changes nothing" in failure.value.hint and "experiments" in failure.value.hint
+
+
+@pytest.mark.parametrize(
     ("engine", "sql", "passes"),
     [
         ("mysql", "SELECT 'a\\'; DROP TABLE t; -- '", True),

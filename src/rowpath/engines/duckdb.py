@@ -57,6 +57,8 @@ class DuckDb(backups.BackupWays):
         layout=FileLayout(("", ".wal"), shared_read_only=True),
         syntax=Syntax(nested_comments=True, dollar_quotes=True, escape_strings=True, first_words=("FROM",)),
         row_limit="LIMIT {rows}",
+        cast_literals=True,
+        binary_literal="from_hex('{}')",
     )
 
     @override

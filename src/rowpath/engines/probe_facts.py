@@ -78,6 +78,13 @@ class ProbeFacts:
     row_limit_statement: str = ""  # with {rows}: a session's own limit, instead
     session_statements: Callable[[str, int], tuple[str, ...]] = lambda _version, _timeout_ms: ()
     # (the server's own text of its version, ms) → what keeps a session from writing and from waiting
+    prepared_settings: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # a session's setting of prepared statements with parameters → its values, the default first: a coordinate
+    cast_literals: bool = False  # a parameter written into the SQL is cast to its type
+    binary_literal: str = "X'{}'"  # with hexadecimal digits
+    described_by_rows: bool = False  # a query's types are those of the rows that it delivers
+    unbound_is_null: bool = False  # a placeholder without a parameter is NULL, not an error
     privileged_query: str = ""  # has a row when the login may do everything
     pooler_query: str = ""  # with {server_pid}: has a row when another process serves the session
     session_note: str = ""  # what sessions cannot be kept from

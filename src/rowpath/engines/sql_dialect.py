@@ -58,6 +58,10 @@ class SqlDialect(Engine):
         words.append(self.nullable_word if column.nullable else "NOT NULL")
         return " ".join(filter(None, words))
 
+    def spelt(self, column: Column) -> str:
+        """The name of the column's type."""
+        return self._type(column)
+
     def _type(self, column: Column) -> str:
         return self._spelt(column.type, column)
 

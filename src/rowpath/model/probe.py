@@ -9,7 +9,8 @@ class TriedPath(Frozen, frozen=True):
     """A candidate: the last step it was in, and why it went no further.
 
     `ratio`: its cost relative to the fastest's; None where it has none. In the journal it is relative to `anchor`, the
-    name of the one that it was last compared with.
+    name of the one that it was last compared with. `said`: its driver and settings in words; `baseline`: `yours` or
+    `usual` where it is what the others are compared with.
     """
 
     name: str
@@ -24,10 +25,50 @@ class TriedPath(Frozen, frozen=True):
     low: float | None = None
     high: float | None = None
     anchor: str = ""
+    said: str = ""
+    title: str = ""  # of its language
+    baseline: str = ""
+
+
+class LanguageRow(Frozen, frozen=True):
+    """A driver's fastest setting in one fetch form; ratios are to the fastest of its language, with their interval."""
+
+    name: str
+    said: str
+    form: str
+    time_ns: float
+    ratio: float
+    low: float | None
+    high: float | None
+    step: str
+    baseline: str = ""
+
+
+class Baseline(Frozen, frozen=True):
+    """What the paths of a language are compared with: the user's present way, or the usual driver as it ships."""
+
+    kind: str  # `yours` or `usual`
+    name: str
+    said: str
+    form: str
+    time_ns: float
+
+
+class Saving(Frozen, frozen=True):
+    """A path beside its language's baseline: by which share of the baseline's time it is faster, with its interval."""
+
+    name: str
+    said: str
+    form: str
+    time_ns: float
+    share: float
+    low: float | None
+    high: float | None
+    sure: bool  # shown to be faster by more than what counts as tied
 
 
 class LanguageBest(Frozen, frozen=True):
-    """The fastest path of a language, of whatever fetch form."""
+    """The fastest path of a language, of whatever fetch form, and all of its drivers in their fastest settings."""
 
     language: str
     name: str
@@ -35,6 +76,10 @@ class LanguageBest(Frozen, frozen=True):
     time_ns: float
     ratio: float  # to the fastest of all
     step: str
+    title: str = ""  # the language's name as it is written
+    rows: tuple[LanguageRow, ...] = ()
+    baseline: Baseline | None = None
+    savings: tuple[Saving, ...] = ()  # of the fastest path, and of the fastest in the baseline's own form
 
 
 class Setting(Frozen, frozen=True):
@@ -74,6 +119,25 @@ class Snippet(Frozen, frozen=True):
     file: str
     text: str
     run: str  # how it is built and started
+    changed: str = ""  # its lines that differ from the program of the baseline: `9, 14–16`
+
+
+class PlanFacts(Frozen, frozen=True):
+    """What EXPLAIN shows of one plan: its scans, the indexes with a condition, the planner's cost."""
+
+    scans: tuple[str, ...]
+    indexes: tuple[str, ...]
+    cost: float
+
+
+class ParameterTypes(Frozen, frozen=True):
+    """Parameters that arrive as other types than the server takes from the columns, and the plan for each of both."""
+
+    sent: tuple[str, ...]
+    column: tuple[str, ...]
+    plan_sent: PlanFacts
+    plan_column: PlanFacts
+    names: tuple[str, ...] = ()  # of the paths that send them so
 
 
 class Probe(Frozen, frozen=True):
@@ -86,3 +150,4 @@ class Probe(Frozen, frozen=True):
     digest_groups: tuple[DigestGroup, ...]
     limits: tuple[str, ...]  # what cannot be known, in sentences
     snippets: tuple[Snippet, ...]
+    not_compared: str = ""  # which columns of the rows, in a sentence; empty: none

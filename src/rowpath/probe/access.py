@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rowpath import text
@@ -13,14 +14,18 @@ from rowpath.engines.external.server import count_rows
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.journal.writer import Scrubber
 from rowpath.model.path import AccessPath
+from rowpath.model.workload import Column
 from rowpath.probe import eligibility, file_copies, sessions
 from rowpath.probe.instances import TABLE, ProbedDatabase, ProbedFile, ProbedServer
 from rowpath.probe.options import ProbeOptions
+from rowpath.probe.parameters import MOST_ROWS, Given, KeyedQuery, Row, sized
 from rowpath.probe.target import Target
+from rowpath.probe.throttled_worker import WHOLE, as_columns
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import (
+    VERIFIED_ROWS,
     Close,
     CloseReply,
     Describe,
@@ -30,11 +35,24 @@ from rowpath.runners.protocol import (
     FactsReply,
     Open,
     OpenReply,
+    ParameterSlice,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
     RunReply,
     RunStatements,
+    Verify,
+    VerifyReply,
 )
+from rowpath.workloads.codec import read_kept
 
 CONNECT_TIMEOUT_S = 60.0
+READ = "probe.read"  # the phase of what we read for ourselves
+SERVING_PROCESS = "SELECT pg_catalog.pg_backend_pid()"
+READING_SHARE = 1 / 30  # of the budget, to read what the rows of parameters deliver
+PROOF_SHARE = 1 / 300  # of the budget: a path's proof executes the query with all of these rows
+REQUEST_S = 0.001  # what asking a runner takes beside the execution
+DESCRIBED_ROWS = 200  # of parameters, whose rows show the types where an engine declares none
 
 
 class Access:
@@ -65,6 +83,86 @@ class Access:
             self._run(runner, self.before)
             return tuple(runner.request(Describe, timeout_s, sql=sql, expect=DescribeReply).columns)
 
+    def described(self, query: KeyedQuery) -> tuple[DescribedColumn, ...]:
+        """The columns that a query with parameters delivers. Errors: RowpathError."""
+        engine = self.target.engine
+        by_rows = ENGINES[engine].probe.described_by_rows
+        texts = [query.with_literals(engine, row) for row in query.rows[: DESCRIBED_ROWS if by_rows else 1]]
+        several = " UNION ALL ".join(f"SELECT * FROM (\n{text}\n)" for text in texts)
+        return self.describe(several if len(texts) > 1 else texts[0])
+
+    def given_rows(self, sql: str, file: Path) -> Given:
+        """The rows of a query as rows of parameters, typed as the query is; `file` is written. Errors: RowpathError."""
+        columns = self.describe(sql)
+        for column in columns:
+            if column.type == "opaque":
+                raise UsageError(
+                    f"--params-from: the column {column.name} has the type {column.engine_type}, no parameter's",
+                    "cast the column to a type that can be a parameter",
+                )
+        typed = as_columns(columns)
+        with self._connected() as runner:
+            self._run(runner, self.before)
+            self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=sql, columns=typed))
+            rows, count = self._read(runner, 0, MOST_ROWS, typed, file)
+        if not rows:
+            raise UsageError("--params-from: the query delivered no rows", "give a query that delivers parameters")
+        return Given(sized(typed, rows), rows, count, tuple(column.name for column in columns))
+
+    def deliveries(
+        self, query: KeyedQuery, columns: tuple[Column, ...], parameters: Path
+    ) -> tuple[list[list[Row]], float]:
+        """What each row of parameters delivers, in order, as far as bounds go; and what one execution takes, in s.
+
+        At least one row. The parameter file is there already. Errors: RowpathError.
+        """
+        found: list[list[Row]] = []
+        rows = 0
+        file = parameters.with_suffix(".kept")
+        with self._connected() as runner:
+            self._run(runner, self.before)
+            spec = PhaseSpec(
+                name=READ, kind="query", sql=query.placeholders.sql, columns=columns, parameter_columns=query.columns
+            )
+            self._prepare(runner, spec, ParameterSlice(str(parameters), 0, len(query.rows)))
+            began_s = time.monotonic()
+            for position in range(len(query.rows)):
+                found.append(self._read(runner, position, WHOLE, columns, file)[0])
+                rows += len(found[-1])
+                spent_s = time.monotonic() - began_s
+                busy_s = spent_s - len(found) * REQUEST_S
+                too_much = (
+                    spent_s > self.options.budget_s * READING_SHARE or busy_s > self.options.budget_s * PROOF_SHARE
+                )
+                if too_much or rows > VERIFIED_ROWS:
+                    break
+        return found, max(0.0, busy_s) / len(found)
+
+    def ask(self, statements: Sequence[str], queries: Sequence[str], file: Path) -> list[list[str]]:
+        """What each query of one text column delivers, in one session, after the statements. Errors: RowpathError."""
+        text = (Column(name="text", type="text", nullable=True),)
+        with self._connected() as runner:
+            self._run(runner, (*self.before, *statements))
+            found = []
+            for query in queries:
+                self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=query, columns=text))
+                found.append([row[0] or "" for row in self._read(runner, 0, MOST_ROWS, text, file)[0]])
+            return found
+
+    def _prepare(self, runner: Runner, phase: PhaseSpec, parameters: ParameterSlice | None = None) -> None:
+        runner.request(Prepare, CONNECT_TIMEOUT_S, phase=phase, parameters=parameters, expect=PrepareReply)
+
+    def _read(
+        self, runner: Runner, position: int, most: int, columns: Sequence[Column], file: Path
+    ) -> tuple[list[Row], int]:
+        """The rows of one execution, at most so many, and how many there were."""
+        timeout_s = self.options.budget_s + CONNECT_TIMEOUT_S
+        how = {"first": position, "count": 1, "max_rows": most, "keep": str(file)}
+        reply = runner.request(Verify, timeout_s, phase=READ, expect=VerifyReply, **how)
+        rows = read_kept(file, columns)
+        file.unlink()
+        return rows, reply.rows
+
     def look(self) -> None:
         """Connect once: learn the version, make sessions harmless, check the login. Errors: RowpathError."""
         if self.target.deployment == "file":
@@ -77,8 +175,9 @@ class Access:
             pooled = sessions.pooler_query(self.target.engine, self._server_pid)
             if pooled and count_rows(runner, pooled):
                 raise UsageError(
-                    "a connection pooler is in front of the server: session settings could affect other users",
-                    "give the URL of the server itself",
+                    "a connection pooler is in front of the server: session settings could affect other users. It "
+                    + sessions.POOLING[self._pooling(runner)],
+                    sessions.AT_THE_SERVER,
                 )
             before = sessions.before(self.target.engine, version, self.options.budget_s, self.options.max_rows)
             self._run(runner, before)
@@ -87,6 +186,18 @@ class Access:
                 self.notes += (f"{self.target.user} is a superuser of this server; {sessions.RECOMMENDED}",)
         if engine.session_note and self.target.deployment == "server":
             self.notes += (engine.session_note,)
+
+    def _pooling(self, runner: Runner) -> str:
+        """How the pooler shares connections: a transaction that it refuses, or two of ours in one process, tell."""
+        try:
+            self._run(runner, ("BEGIN", "COMMIT"))
+        except RunnerFailure:
+            return "statement"
+        try:
+            with self._connected() as other:
+                return "transaction" if _serving_process(runner) == _serving_process(other) else "session"
+        except RowpathError:  # ours had the pool's only connection
+            return "session"
 
     def _run(self, runner: Runner, statements: tuple[str, ...]) -> None:
         if statements:
@@ -142,6 +253,11 @@ class Access:
 
     def _error(self, failure: RunnerFailure) -> RowpathError:
         words = self.scrubber.clean(failure.text)
+        if sessions.POOLER_WORDS in words:
+            return UsageError(
+                f"a connection pooler is in front of the server: session settings could affect other users ({words})",
+                sessions.AT_THE_SERVER,
+            )
         if failure.kind == "connect":
             return EnvironmentMissing(
                 f"cannot connect to {self.target.shown}: {words}", "check host, port, user, password and database"
@@ -149,6 +265,13 @@ class Access:
         if failure.kind in ("sql", "unsupported"):
             return UsageError(f"{self.target.shown} refused: {words}", "fix the query, or read fewer rows")
         return RowpathError(f"{self.target.shown}: {failure.kind}: {words}", "rowpath doctor")
+
+
+def _serving_process(runner: Runner) -> str:
+    """The server process that executes statements now: a sum of integers, and of one integer that is itself."""
+    phase = PhaseSpec(name=READ, kind="query", sql=SERVING_PROCESS, columns=[Column("pid", "integer")])
+    runner.request(Prepare, CONNECT_TIMEOUT_S, phase=phase, parameters=None, expect=PrepareReply)
+    return runner.request(Verify, CONNECT_TIMEOUT_S, phase=READ, first=0, count=1, expect=VerifyReply).touch
 
 
 def open_access(

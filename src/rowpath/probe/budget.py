@@ -4,43 +4,47 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+DEFAULT_S = 120.0
 LONGEST_SHARE = 1 / 20  # of the budget: when one execution takes more, no settings and no ranking can be known
-TRIES_SHARE = 0.35  # of the budget, at most, until every candidate had its short try
-ROUNDS_SHARE = 0.65  # of the budget, at most, until the halving ends
+TRIES_SHARE = 0.6  # of the search's time, at most, until every candidate had its short try
+FULL_SETS_MOST = 0.65  # of the budget, at most, is kept free for the full sets
+LATEST = 2.0  # times the budget: full sets that are needed may last as long, others end with the budget
 FULL_SETS = 6  # independent workers that a claim needs
-LEAST_BLOCKS, MOST_BLOCKS = 3, 15  # of a path in one full set
-LEAST_FINALISTS = 2
+LEAST_BLOCKS, MOST_BLOCKS = 2, 15  # of a path in one full set
+RESERVED_BLOCKS = 3  # of a path in one full set: the search ends early enough for these
 WARM_SHARE = 0.3  # of a set's time
 LEAST_WARM_S, MOST_WARM_S = 0.02, 1.0  # of a path in a set
 
 
 @dataclass
 class Budget:
-    """A number of seconds from now on; at most `busy_share` of them are spent executing."""
+    """A number of seconds from `begin` on; at most `busy_share` of them are spent executing."""
 
     total_s: float
     busy_share: float = 1.0
     clock: Callable[[], float] = time.monotonic
-    began_s: float = field(init=False)
+    began_s: float | None = None
 
-    def __post_init__(self) -> None:
-        self.began_s = self.clock()
+    def begin(self) -> None:
+        """The first try begins: until then nothing is spent. Harmless when it has begun."""
+        if self.began_s is None:
+            self.began_s = self.clock()
 
     @property
     def spent_s(self) -> float:
         """Seconds that are over."""
-        return self.clock() - self.began_s
+        return 0.0 if self.began_s is None else self.clock() - self.began_s
 
     @property
     def left_s(self) -> float:
         """Seconds that are left; never negative."""
         return max(0.0, self.total_s - self.spent_s)
 
-    def left_until(self, share: float) -> float:
-        """Seconds left until that share of the budget is over."""
-        return max(0.0, self.total_s * share - self.spent_s)
+    def search_s(self, reserve_s: float) -> float:
+        """Seconds of the whole budget that the search may take when the full sets will take `reserve_s`."""
+        return self.total_s - min(reserve_s, FULL_SETS_MOST * self.total_s)
 
     def wall_s(self, busy_s: float) -> float:
         """What this many seconds of executing take with the rest after them."""
@@ -49,6 +53,25 @@ class Budget:
     def too_long(self, execution_s: float) -> bool:
         """Whether one execution is so long that nothing but single executions fits."""
         return execution_s > self.total_s * LONGEST_SHARE
+
+
+@dataclass
+class Rest:
+    """When the database may be asked again: a block is followed by a rest, in which other things may be done."""
+
+    busy_share: float
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    until_s: float = 0.0
+
+    def wait(self) -> None:
+        """Sleep until the rest after the last block is over."""
+        if (left_s := self.until_s - self.clock()) > 0:
+            self.sleep(left_s)
+
+    def after(self, ended_s: float, busy_s: float) -> None:
+        """The database was at work for so long, at the latest until then."""
+        self.until_s = max(self.until_s, ended_s + busy_s * (1 / self.busy_share - 1))
 
 
 @dataclass(frozen=True)
@@ -77,20 +100,26 @@ def blocks_of_round(costs_s: Sequence[float], seconds: float, least: int, most: 
     return max(least, min(most, int(seconds / each) if each > 0 else most))
 
 
-def plan_finals(block_s: Sequence[float], start_s: Sequence[float], left_s: float, busy_share: float) -> FullSetsBudget:
-    """The last step for candidates, the most promising first; `block_s`, `start_s`: of each one's block and start.
+def least_finals_s(block_s: Sequence[float], start_s: Sequence[float], busy_share: float) -> float:
+    """What six sets of these candidates should have at least; `block_s`, `start_s`: of each one's block and start."""
+    return FULL_SETS * (sum(start_s) + sum(block_s) * (RESERVED_BLOCKS + 1) / busy_share)
 
-    Fewer candidates before fewer sets: six sets can distinguish two paths, fewer claim nothing.
+
+def plan_finals(
+    block_s: Sequence[float], start_s: Sequence[float], left_s: float, late_s: float, busy_share: float, needed: int
+) -> FullSetsBudget:
+    """The last step for candidates, the first `needed` of which must take part; `late_s`: what those may take at most.
+
+    Fewer candidates before fewer rounds before fewer sets: six sets can distinguish two paths, fewer claim nothing.
     """
-    for count in range(len(block_s), 0, -1):
-        fixed_s = sum(start_s[:count])
-        round_s = sum(block_s[:count]) / busy_share
-        set_s = left_s / FULL_SETS
-        rounds = int((set_s * (1 - WARM_SHARE) - fixed_s) / round_s) if round_s > 0 else MOST_BLOCKS
-        if rounds >= LEAST_BLOCKS or count <= LEAST_FINALISTS:
-            rounds = max(LEAST_BLOCKS, min(MOST_BLOCKS, rounds))
-            needed_s = fixed_s + round_s * (rounds + 1)  # a first block at least is spent on warming up
-            sets = max(1, min(FULL_SETS, int(left_s / needed_s) if needed_s > 0 else FULL_SETS))
-            warm_s = set_s * WARM_SHARE * busy_share / count
-            return FullSetsBudget(count, sets, rounds, max(LEAST_WARM_S, min(MOST_WARM_S, warm_s)))
-    return FullSetsBudget(0, 0, 0, 0.0)
+    count = len(block_s)
+    while count > max(1, needed) and least_finals_s(block_s[:count], start_s[:count], busy_share) > left_s:
+        count -= 1
+    fixed_s, round_s = sum(start_s[:count]), sum(block_s[:count]) / busy_share
+    set_s = left_s / FULL_SETS
+    rounds = int((set_s * (1 - WARM_SHARE) - fixed_s) / round_s) if round_s > 0 else MOST_BLOCKS
+    rounds = max(LEAST_BLOCKS, min(MOST_BLOCKS, rounds))
+    needed_s = fixed_s + round_s * (rounds + 1)  # a first block at least is spent on warming up
+    sets = max(1, min(FULL_SETS, int(max(left_s, late_s) / needed_s) if needed_s > 0 else FULL_SETS))
+    warm_s = set_s * WARM_SHARE * busy_share / max(1, count)
+    return FullSetsBudget(count, sets, rounds, max(LEAST_WARM_S, min(MOST_WARM_S, warm_s)))

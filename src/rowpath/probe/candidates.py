@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -13,7 +13,7 @@ from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Phase
 from rowpath.planning.availability import ineligible_reason, pruned
-from rowpath.planning.lattice import lattice
+from rowpath.planning.lattice import lattice, sized_like
 from rowpath.planning.path_names import short_names
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.eligibility import unsuited
@@ -23,16 +23,19 @@ from rowpath.toml_file import suggest
 NAME = "probe.query"  # workload.phase of every probe
 SIZES = ("100", "1000", "10000")  # rows at a time, where an adapter can take any number
 SIZED = ("block", "cursor", "chunked", "fetch-size")
+YOURS, USUAL = "yours", "usual"
+BY_URL_OR_FIXED = ("transport", "tls", "clients", "concurrency", "bulk")  # not for `--mine` to say
 WHOLE_AXES = ("threads",)  # besides those of the lattice: they matter for a retrieval
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The paths to try, the likely ones first; the floors; what cannot be tried and why."""
+    """The paths to try, the likely ones first; the floors; what cannot be tried and why; what to compare with."""
 
     paths: tuple[PlannedPath, ...]
     floors: tuple[PlannedPath, ...]
     dropped: tuple[Dropped, ...]
+    baselines: dict[str, str] = field(default_factory=dict)  # path id → YOURS, or USUAL: one for each language
 
 
 def candidates(
@@ -46,35 +49,44 @@ def candidates(
     drivers: tuple[str, ...] = (),
     version: str = "",
     read_only: bool = False,
+    keyed: bool = False,
+    mine: str = "",
 ) -> Candidates:
     """Every path to that engine for that phase; UsageError for a language or driver that is not known or has none.
 
-    `read_only`: only adapters that can open a file so.
+    `read_only`: only adapters that can open a file so. `keyed`: the query has parameters.
     `version`: of the drivers, where it is not their own default: the file of a driver that the user names.
+    `mine`: DRIVER[,setting=value…], what the user has now; it takes part whatever `languages` and `drivers` say.
 
-    Adapters' own defaults come first, then what differs from them in one setting, then in two, …
+    Breadth first: the likeliest setting of every driver, then a second one of each, … A driver's settings begin with
+    its default, then what differs from that in one, then in two, …
     """
     _check("language", languages, {adapter.language for adapter in every_adapter()})
     _check("driver", drivers, {adapter.driver for adapter in every_adapter()})
+    yours, given = _yours(mine, engine, languages) if mine else (None, {})
     found: list[tuple[int, float, Adapter, AccessPath]] = []
+    baselines: dict[str, str] = {}
     floors: list[tuple[Adapter, AccessPath]] = []
     dropped: list[Dropped] = []
     for adapter in every_adapter():
-        if engine not in adapter.engines or deployment not in adapter.deployments:
+        if engine not in adapter.engines or deployment not in adapter.deployments or (keyed and adapter.floor):
             continue
-        if (languages and adapter.language not in languages) or (drivers and adapter.driver not in drivers):
+        chosen = not ((languages and adapter.language not in languages) or (drivers and adapter.driver not in drivers))
+        if not chosen and adapter != yours:
             continue
-        settings = _settings(adapter, engine, deployment, transport, tls, version)
+        settings = _settings(adapter, engine, deployment, transport, tls, version, keyed)
         existing = [path for path in settings if not pruned(adapter, path)]
         # A drain reads every query as a scan.
         drained = msgspec.structs.replace(phase, scan=True) if adapter.floor and deployment == "server" else phase
         reasons = [ineligible_reason(adapter, path, NAME, drained) for path in existing]
         served = [path for path, reason in zip(existing, reasons, strict=True) if not reason]
+        served = _with_prepared_settings(served) if keyed else served
         if not served:
             if reason := next((each for each in reasons if each.strip()), ""):
                 dropped.append(Dropped(settings[0], reason.removeprefix(f"{NAME}: ")))
             continue
         default = served[0]
+        served = sorted(served, key=lambda path: _distance(path, default))
         here = availability(adapter, version or adapter.versions[0], default)
         if (unfit := unsuited(adapter, tls, read_only))[0]:
             dropped.append(Dropped(default, *unfit))
@@ -86,20 +98,77 @@ def candidates(
             runner = language(adapter.language)
             # What is ready quickly is tried first where the budget is short.
             order = runner.start_s + runner.probe_warm_s[0]
-            found += [(_distance(path, default), order, adapter, path) for path in served]
+            baseline = None
+            if adapter == yours:
+                baseline = _with_given(adapter, _as_shipped(adapter, served, keyed), given)
+            elif not yours and engine in adapter.usual:
+                baseline = _as_shipped(adapter, served, keyed)
+            if not chosen:
+                served = []
+            if baseline is not None:
+                baselines[baseline.id] = YOURS if yours else USUAL
+                served = [*served[:1], baseline, *(path for path in served[1:])]
+            found += [(turn, order, adapter, path) for turn, path in enumerate(dict.fromkeys(served))]
     found.sort(key=lambda item: item[:2])
     names = _names([path for *_order, path in found] + [path for _adapter, path in floors], engine)
 
     def planned(adapter: Adapter, path: AccessPath) -> PlannedPath:
-        return PlannedPath(path, adapter, (NAME,), names[path.id], comparison(path))
+        return PlannedPath(path, adapter, (NAME,), names[path.id])  # one ranking, whatever the fetch form
 
     tried = tuple(planned(adapter, path) for *_order, adapter, path in found)
-    return Candidates(tried, tuple(planned(*floor) for floor in floors), tuple(dropped))
+    if yours and not baselines:
+        why = next((each for each in dropped if each.path.get("driver") == yours.driver), None)
+        reason = why.reason if why else f"{yours.driver} does not serve this target"
+        raise UsageError(f"--mine {mine}: {reason}", (why.remedy if why else "") or "rowpath list drivers")
+    return Candidates(tried, tuple(planned(*floor) for floor in floors), tuple(dropped), baselines)
 
 
-def comparison(path: AccessPath) -> str:
-    """What is ranked together: rows, blocks, columns and copies each by themselves, whatever engine build they use."""
-    return f"fetch={path.fetch_form}"
+def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter, dict[str, str]]:
+    """The adapter of `--mine` and the settings that it gives. Errors: UsageError."""
+    driver, *words = mine.split(",")
+    fitting = [adapter for adapter in every_adapter() if engine in adapter.engines and not adapter.floor]
+    named = [adapter for adapter in fitting if adapter.driver == driver]
+    if not named:
+        raise UsageError(
+            f"unknown driver '{driver}' in --mine", suggest(driver, tuple(sorted({each.driver for each in fitting})))
+        )
+    spoken = [adapter for adapter in named if adapter.language in languages] or named
+    if len(spoken) > 1:
+        several = ", ".join(adapter.language for adapter in spoken)
+        raise UsageError(f"--mine {driver}: a driver of {several}", f"--language {spoken[0].language}")
+    (adapter,) = spoken
+    given = dict(word.partition("=")[::2] for word in words)
+    settable = tuple(key for key in adapter.coordinates if key not in BY_URL_OR_FIXED)
+    for key, value in given.items():
+        if key not in settable:
+            raise UsageError(f"unknown setting '{key}' of {driver} in --mine", suggest(key, settable))
+        values = adapter.coordinates[key]
+        if value not in values and not sized_like(value, values):
+            raise UsageError(f"unknown value '{value}' of {key} in --mine", f"{key} is one of {', '.join(values)}")
+    return adapter, given
+
+
+def _as_shipped(adapter: Adapter, served: list[AccessPath], keyed: bool) -> AccessPath:
+    """Of these paths the one that is most like the driver's own defaults; the first of several."""
+    defaults = shipped(adapter, keyed)
+    return min(served, key=lambda path: sum(path.get(key) != value for key, value in defaults.items()))
+
+
+def shipped(adapter: Adapter, keyed: bool = False) -> dict[str, str]:
+    """What the driver does by itself with a query, with parameters where it is `keyed`, as far as its manifest says."""
+    plain = (
+        not keyed and adapter.shipped.get("statement") == "bound" and "text" in adapter.coordinates.get("statement", ())
+    )
+    return adapter.shipped | ({"statement": "text"} if plain else {})
+
+
+def _with_given(adapter: Adapter, shipped: AccessPath, given: dict[str, str]) -> AccessPath:
+    """The path as shipped but for these settings. Errors: UsageError where they exclude each other."""
+    path = AccessPath.of(shipped.as_dict() | given)
+    if reason := pruned(adapter, path):
+        shown = " ".join(f"{key}={path.get(key)}" for key in adapter.coordinates if key not in BY_URL_OR_FIXED)
+        raise UsageError(f"--mine {adapter.driver}: {shown} is not possible: {reason}", "change one of these settings")
+    return path
 
 
 def _check(what: str, names: Iterable[str], known: set[str]) -> None:
@@ -109,7 +178,7 @@ def _check(what: str, names: Iterable[str], known: set[str]) -> None:
 
 
 def _settings(
-    adapter: Adapter, engine: str, deployment: str, transport: str, tls: str, version: str
+    adapter: Adapter, engine: str, deployment: str, transport: str, tls: str, version: str, keyed: bool
 ) -> list[AccessPath]:
     wanted: dict[str, tuple[str, ...]] = {"engine": (engine,), "deployment": (deployment,)}
     if version:
@@ -128,7 +197,7 @@ def _settings(
         if key in adapter.coordinates:
             wanted[key] = _sizes(adapter.coordinates[key])
     statements = adapter.coordinates.get("statement", ())
-    if {"prepared", "text"} <= set(statements):
+    if {"prepared", "text"} <= set(statements) and not keyed:
         wanted["statement"] = tuple(mode for mode in statements if mode != "bound")  # there is nothing to bind
     kind = ENGINES[engine]
     if "none" in kind.durabilities:
@@ -137,6 +206,20 @@ def _settings(
         wanted["storage"] = kind.storages[:1]  # the tables are stored already
     paths = lattice(adapter, wanted | {"placement": ("same",)}, complete=True)
     return [_as_given(path) for path in paths if path.get("access") in ("none", "sql")]
+
+
+def _with_prepared_settings(paths: list[AccessPath]) -> list[AccessPath]:
+    """The paths with the session's settings of prepared statements; only the likeliest path meets every value."""
+    found: list[AccessPath] = []
+    first = True
+    for path in paths:
+        prepared = path.get("statement") == "prepared"
+        settings = ENGINES[path.engine].probe.prepared_settings if prepared else {}
+        usual = AccessPath.of(path.as_dict() | {key: values[0] for key, values in settings.items()})
+        others = [{key: value} for key, values in settings.items() for value in values[1:]] if first else []
+        found += [usual, *(AccessPath.of(usual.as_dict() | other) for other in others)]
+        first = first and not prepared
+    return found
 
 
 def _sizes(values: tuple[str, ...]) -> tuple[str, ...]:

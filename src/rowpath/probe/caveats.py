@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rowpath import text as fmt
+from rowpath.runners.protocol import DescribedColumn
 
 ONE_DELIVERY = (
     "The rows are unverified: no two paths delivered the same rows, so no path is known to have delivered all of "
@@ -14,12 +17,36 @@ CHANGED = (
 )
 
 
+def not_compared(columns: Sequence[DescribedColumn], *, named: bool) -> str:
+    """The columns of which the digest holds only NULL or not; empty without any. `named`: by their names."""
+    left = [
+        f"{column.name if named else f'column {number}'} ({column.engine_type})"
+        for number, column in enumerate(columns, 1)
+        if column.type == "opaque"
+    ]
+    return f"{len(left)} of {len(columns)} columns not compared, except for NULL: {', '.join(left)}." if left else ""
+
+
 def few_sets(done: int, wanted: int) -> str:
     """The budget did not hold all sets."""
     return (
         f"The budget allowed {done} full sets instead of {wanted}: the order is provisional and no difference "
         "is claimed. "
         "A larger --budget, or fewer --language and --driver values, allows more."
+    )
+
+
+def parameters(used: int, given: int, settling: int) -> str:
+    """How many rows of parameters are executed in turn and proven, and how often a path executed before."""
+    of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
+    before = (
+        f"Every path executed it {settling} times before it was timed."
+        if settling
+        else "One execution takes too long for more of them before timing: the server may plan differently later."
+    )
+    return (
+        f"Each operation executes the query with the next row of parameters, of {of}. The digests cover all of these. "
+        f"{before}"
     )
 
 

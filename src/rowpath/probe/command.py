@@ -6,11 +6,10 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 
-import msgspec
-
+from rowpath import text as fmt
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.engines import ENGINES
@@ -21,11 +20,13 @@ from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, cpus
 from rowpath.model.progress import Progress
 from rowpath.model.workload import Phase
-from rowpath.probe import eligibility, process_list
+from rowpath.probe import eligibility, parameters, process_list
 from rowpath.probe.access import open_access
 from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import Candidates, candidates
 from rowpath.probe.options import ProbeOptions
+from rowpath.probe.parameters import KeyedQuery
+from rowpath.probe.placeholders import placeholders, refuse_unbound
 from rowpath.probe.query_check import check_query
 from rowpath.probe.run import ProbeRun
 from rowpath.probe.target import Target, read_target
@@ -71,6 +72,24 @@ def limited(sql: str, engine: str, max_rows: int | None) -> str:
     return f"SELECT * FROM (\n{sql}\n) AS limited {facts.row_limit.format(rows=max_rows)}"
 
 
+def keyed_by_options(sql: str, engine: str, options: ProbeOptions) -> KeyedQuery | None:
+    """The query with the parameters of the command line; None without, or where a query is to deliver them.
+
+    Errors: UsageError unless they fit.
+    """
+    if not parameters.wanted(options):
+        if sql:
+            refuse_unbound(sql, engine)
+        return None
+    if not sql:
+        raise UsageError("a file is read whole: it takes no parameters", "remove --param, --params and --params-from")
+    if options.params_query:
+        check_query(options.params_query, engine)
+        placeholders(sql, engine)
+        return None
+    return parameters.keyed(sql, engine, parameters.given_by_options(options))
+
+
 def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = ProbeRun) -> tuple[Outcome, Analysis]:
     """Probe, and leave a run directory; `kind` decides what is done with each candidate. Errors: RowpathError."""
     if options.connections < LEAST_CONNECTIONS:
@@ -86,11 +105,14 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
     if options.max_rows is not None and options.max_rows < 1:
         raise UsageError(f"invalid --max-rows {options.max_rows}: expected 1 or more", "--max-rows 1000")
     limited_sql = limited(sql, target.engine, options.max_rows)
+    keyed_query = keyed_by_options(limited_sql, target.engine, options)
     scrubber = Scrubber()
     for secret in target.secrets():
         scrubber.add(secret)
     if options.redact_query:
         scrubber.add(sql)  # drivers may quote it in their messages
+    if options.params_query and options.redact_query:
+        scrubber.add(options.params_query)
     phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
     found = candidates_of(target, phase, options)
     announce(target, found, options)
@@ -105,27 +127,32 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
         cleanup.callback(journal.close)
         cleanup.callback(progress.end)
         build([(p.adapter, p.path.version) for p in planned], progress.note, [p.path for p in planned])
-        budget = Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0)
+        progress.note(f"{'connecting to' if target.deployment == 'server' else 'opening'} {target.shown}")
         access = cleanup.enter_context(open_access(target, options, directory.work, asker(sys.stdin.isatty())))
         cpus.usable()
         os.sched_setaffinity(0, cpus.controller_cpus())
+        if options.params_query:
+            given = access.given_rows(options.params_query, directory.work / "parameters.kept")
+            keyed_query = parameters.keyed(limited_sql, target.engine, given)
         probing = kind(
             access,
-            limited_sql,
+            keyed_query.placeholders.sql if keyed_query else limited_sql,
             found,
-            budget,
+            Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
             options,
             directory=directory,
             journal=journal,
             scrubber=scrubber,
             progress=progress,
+            keyed=keyed_query,
             seed=options.seed if options.seed is not None else time.time_ns() % 1_000_000_007,
         )
         interrupted = probing.run(_command(options, target))
         journal.write(EndRecord("interrupted" if interrupted else "complete"))
         analysis = analyse(directory.path)
         if analysis.probe is not None:
-            analysis = msgspec.structs.replace(analysis, probe=probing.write_snippets(analysis.probe))
+            probing.write_snippets(analysis.probe)
+            analysis = analyse(directory.path)
     return Outcome(directory, interrupted), analysis
 
 
@@ -147,6 +174,8 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
         drivers=options.drivers,
         version=str(target.driver_file) if target.driver_file else "",
         read_only=eligibility.read_only(target, options.in_place),
+        keyed=parameters.wanted(options),
+        mine=options.mine,
     )
     if found.paths:
         return found
@@ -169,7 +198,7 @@ def announce(target: Target, found: Candidates, options: ProbeOptions) -> None:
     )
     print(
         f"probing {target.shown}: {drivers} drivers in {len(found.paths)} settings, {manner}, "
-        f"for {options.budget_s:g} s",
+        f"until decided, at most {fmt.clock(options.budget_s).removesuffix(' 00 s')}",
         file=sys.stderr,
     )
 
@@ -189,7 +218,9 @@ def asker(interactive: bool) -> Callable[[str], bool]:
 def _command(options: ProbeOptions, target: Target) -> list[str]:
     """The command line as it may be kept: the URL without secrets, the query only where that was not forbidden."""
     words = ["rowpath", *sys.argv[1:]]
-    hidden: Mapping[str, str] = {options.url: target.shown} | (
-        {options.query: "…", f"--query={options.query}": "--query=…"} if options.redact_query and options.query else {}
-    )
+    redacted = [("--query", options.query), ("--params-from", options.params_query)]
+    redacted += [("--param", each) for each in options.params]
+    hidden = {options.url: target.shown}
+    for name, text in redacted if options.redact_query else ():
+        hidden |= {text: "…", f"{name}={text}": f"{name}=…"} if text else {}
     return [hidden.get(word, word) for word in words]

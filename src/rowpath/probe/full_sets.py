@@ -19,14 +19,13 @@ from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Workload
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.probe.budget import LEAST_BLOCKS, LEAST_WARM_S, Budget, FullSetsBudget
+from rowpath.probe.budget import LATEST, LEAST_BLOCKS, LEAST_WARM_S, Budget, FullSetsBudget
 from rowpath.probe.candidates import NAME
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.throttled_worker import WORKLOAD
 from rowpath.workloads.expected import Expected
 
 BLOCK_MS, LEAD_IN_MS = 10.0, 1.0
-LATENESS = 1.5  # a set may take the budget beyond its end, by this factor of what is left
 
 
 class OnePhase:
@@ -55,6 +54,10 @@ class OneInstance:
     def __contains__(self, key: Key) -> bool:
         return True
 
+    def pids(self) -> list[int]:
+        """None: no process of it is ours."""
+        return []
+
     def way_to(self, path: AccessPath) -> dict[str, Any]:
         """Nothing in between."""
         return {}
@@ -69,13 +72,13 @@ class FullSets:
         self._start = start
 
     def run_sets(self, sets: int, budget: Budget) -> int:
-        """Up to this many sets of every batch, as many as the budget holds; how many were complete.
+        """Up to this many sets of every batch, while they end before LATEST budgets; how many were complete.
 
         Sets that take longer than was planned get fewer rounds: sets are what claims are made of.
         """
         longest_s = 0.0
         for number in range(sets):
-            if number and longest_s > budget.left_s * LATENESS:
+            if number and budget.spent_s + longest_s > LATEST * budget.total_s:
                 return number
             if number:
                 self._fit(budget.left_s / (longest_s * (sets - number)))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from rowpath.probe.budget import DEFAULT_S
 
 
 @dataclass(frozen=True)
@@ -14,9 +17,13 @@ class ProbeOptions:
     query: str = ""
     query_file: Path | None = None
     table: str = ""
+    params: Sequence[str] = ()  # TYPE:VALUE each
+    params_file: Path | None = None
+    params_query: str = ""
     languages: tuple[str, ...] = ()
     drivers: tuple[str, ...] = ()
-    budget_s: float = 60.0
+    budget_s: float = DEFAULT_S
+    mine: str = ""
     connections: int = 4
     max_rows: int | None = None
     jar: Path | None = None

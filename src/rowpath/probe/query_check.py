@@ -10,6 +10,9 @@ from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import UsageError
 
 ADVICE = "docs/probe.md has the SQL of a read-only role, the safest protection"
+ELSEWHERE = (
+    "a probe changes nothing: 'rowpath list experiments' names those that measure writes, on tables of their own"
+)
 QUOTES = '"`'  # of names
 BEGINNINGS = ("SELECT", "WITH", "VALUES", "TABLE")
 CHANGES = ("INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
@@ -51,7 +54,7 @@ def check_query(sql: str, engine: str) -> None:
     syntax = ENGINES[engine].probe.syntax
     if syntax is None:
         raise UsageError("a file has no query language", "remove --query: the whole file is read")
-    tokens = list(_tokens(sql, syntax))
+    tokens = [token for token, _place in placed_tokens(sql, syntax)]
     while tokens and tokens[-1] == ";":
         tokens.pop()
     if not tokens:
@@ -60,9 +63,10 @@ def check_query(sql: str, engine: str) -> None:
         raise _refused("several statements")
     first = next((token for token in tokens if token != "("), "")
     if first.upper() not in (*BEGINNINGS, *syntax.first_words):
-        raise _refused(f"the query begins with {first[:40]}, not with {', '.join(BEGINNINGS)}")
+        hint = ELSEWHERE if first.upper() in (*CHANGES, "CALL") else ADVICE
+        raise _refused(f"the query begins with {first[:40]}, not with {', '.join(BEGINNINGS)}", hint)
     if first.upper() == "WITH" and (main := _main_word(tokens)) in CHANGES:
-        raise _refused(f"its WITH ends in {main}")
+        raise _refused(f"its WITH ends in {main}", ELSEWHERE)
     _check_words(tokens)
 
 
@@ -76,7 +80,7 @@ def _check_words(tokens: list[str]) -> None:
         if word == "INTO":
             raise _refused("INTO stores the rows")
         if word in CHANGES and before in ("(", ")") and after != "(":
-            raise _refused(f"the query contains {word}")
+            raise _refused(f"the query contains {word}", ELSEWHERE)
         if (word, after) in LOCKS:
             raise _refused(f"{word} {after} takes locks")
         if word in LOCK_HINTS:
@@ -95,8 +99,8 @@ def _main_word(tokens: list[str]) -> str:
     return ""
 
 
-def _tokens(sql: str, syntax: Syntax) -> Iterator[str]:
-    """Words, signs and numbers; strings and names behind the sign that quotes them; comments not at all."""
+def placed_tokens(sql: str, syntax: Syntax) -> Iterator[tuple[str, int]]:
+    """Words, signs and numbers with their places; strings and names behind the sign that quotes them; no comments."""
     place = 0
     while place < len(sql):
         found = _TOKEN.match(sql, place)
@@ -111,24 +115,24 @@ def _tokens(sql: str, syntax: Syntax) -> Iterator[str]:
             place = _after_comment(sql, place, syntax)
         elif kind == "string":
             end = _after_string(sql, place, text, syntax)
-            yield text[-1] + sql[place + len(text) : end - 1]
+            yield text[-1] + sql[place + len(text) : end - 1], place
             place = end
         elif kind == "dollar" and syntax.dollar_quotes:
             end = sql.find(text, found.end())
             if end < 0:
                 raise _refused(f"{text} is never closed")
+            yield "'", place
             place = end + len(text)
-            yield "'"
         elif text == "[" and syntax.brackets:
             end = sql.find("]", place)
+            yield "[", place
             place = len(sql) if end < 0 else end + 1
-            yield "["
         else:
-            place += len(text)
             if kind == "name":
-                yield text[:-1]
+                yield text[:-1], place
             elif kind not in ("space", "line"):
-                yield text
+                yield text, place
+            place += len(text)
 
 
 def _after_comment(sql: str, place: int, syntax: Syntax) -> int:
@@ -164,5 +168,5 @@ def _after_string(sql: str, place: int, opening: str, syntax: Syntax) -> int:
     raise _refused(f"a {quote} is never closed")
 
 
-def _refused(why: str) -> UsageError:
-    return UsageError(f"only a single SELECT can be probed: {why}", ADVICE)
+def _refused(why: str, hint: str = ADVICE) -> UsageError:
+    return UsageError(f"only a single SELECT can be probed: {why}", hint)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from typing_extensions import override
+
 from rowpath.runners.protocol import SampleReply
 from rowpath.workloads.codec import MASK64
+from rowpath.workloads.expected import Delivery
 
 
 @dataclass
@@ -33,7 +36,7 @@ class RowConsistency:
 
     def fits(self, reply: SampleReply) -> bool:
         """Whether a block delivered what all the executions before it did."""
-        expected = self.expected_of([(0, reply.operations)])
+        expected = self.expected_of([(reply.first, reply.operations)])
         return expected is None or reply.failed > 0 or int(reply.touch, 16) in expected
 
     def rows(self, *_where: object) -> None:
@@ -41,3 +44,26 @@ class RowConsistency:
 
     def payload_bytes(self, *_where: object) -> None:
         """Not known."""
+
+
+@dataclass
+class KeyedRowConsistency(RowConsistency):
+    """The same of a query with parameters: every operation delivers the rows of its own row of parameters.
+
+    `delivery`: what the reference driver read of each; it counts once a path's whole pass has had the same sum.
+    """
+
+    delivery: Delivery | None = None
+    confirmed: bool = False
+
+    @override
+    def learn(self, touch: int) -> None:
+        if self.delivery is not None:
+            whole = self.delivery.touches.expected(0, len(self.delivery.groups))
+            self.confirmed = self.confirmed or (whole is not None and touch & MASK64 in whole)
+
+    @override
+    def expected_of(self, spans: Iterable[tuple[int, int]]) -> frozenset[int] | None:
+        if self.changed or not self.confirmed or self.delivery is None:
+            return None
+        return self.delivery.touches.expected_of(list(spans))

@@ -56,5 +56,5 @@ def _agree(programs: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: Pr
     for planned in pair:
         with programs.turned_to(planned) as worker:
             worker.prepare(work)
-            digests.append(worker.verify(work, 0, 1).digest)
+            digests.append(worker.verify(work, 0, work.parameter_count or 1).digest)
     return digests[0] == digests[1]

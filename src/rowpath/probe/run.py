@@ -9,33 +9,50 @@ from typing import Literal
 
 import msgspec
 
+from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError, TimedOut, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.quiet import Patience
 from rowpath.execution.run import write_head, write_paths
 from rowpath.execution.run_context import RunContext
 from rowpath.journal.records import FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
-from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
+from rowpath.model.probe import DigestGroup, LanguageBest, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import caveats, round_trips, snippets
+from rowpath.probe import caveats, parameter_types, round_trips, snippets, wording
 from rowpath.probe.access import Access
-from rowpath.probe.budget import FULL_SETS, Budget, FullSetsBudget, plan_finals
+from rowpath.probe.budget import FULL_SETS, LATEST, Budget, FullSetsBudget, Rest, plan_finals
 from rowpath.probe.candidates import NAME, Candidates
 from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, plan_of
 from rowpath.probe.options import ProbeOptions
-from rowpath.probe.row_consistency import RowConsistency
+from rowpath.probe.parameters import KeyedQuery
+from rowpath.probe.row_consistency import KeyedRowConsistency, RowConsistency
 from rowpath.probe.row_diff import first_difference
-from rowpath.probe.search import BLOCK_NS, Search, Tried
-from rowpath.probe.successive_halving import batches, finalists
-from rowpath.probe.throttled_worker import PHASE, WORKLOAD, ThrottledWorker, work_of
+from rowpath.probe.search import Search, Tried
+from rowpath.probe.successive_halving import batches, best_of_each, finalists
+from rowpath.probe.throttled_worker import (
+    NO_PARAMETERS,
+    PHASE,
+    SETTLING_EXECUTIONS,
+    WORKLOAD,
+    Parameters,
+    ThrottledWorker,
+    as_columns,
+    work_of,
+)
 from rowpath.probe.worker_pool import WorkerPool
+from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
+from rowpath.workloads.expected import Delivery
 
+DECIDED_LONGER = 1.5  # times the least that full sets take, where the search decided already
+WAIT_FOR_QUIET_S = 5.0  # until other programs leave the measured cores; of the budget
 LEAST_WITH_FLOOR = 2  # with this many connections only paths take turns
 REDACTED = "(left out)"
 GRACE_S = 5.0  # so that a runner can answer late
+SETTLING_SHARE = 1 / 50  # of the budget, at most, for a path's executions before it is timed
 LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
 
 
@@ -54,20 +71,29 @@ class ProbeRun:
     progress: Progress
     seed: int
     sameness: RowConsistency = field(default_factory=RowConsistency)
+    search_kind: type[Search] = Search
     search: Search | None = None
+    keyed: KeyedQuery | None = None  # the query's parameters
     columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
+    _settling: int = SETTLING_EXECUTIONS
+    _rest: Rest = field(init=False)
     _limits: list[str] = field(default_factory=list)
     _named: set[str] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self._rest = Rest(self.budget.busy_share)
+
     def run(self, command: list[str]) -> bool:
         """The whole probe; whether it was interrupted. Errors: RowpathError before anything could be measured."""
+        self.progress.note("describing the query")
         self.columns = self.described()
-        work = work_of(self.sql, self.columns, table=self.access.table, scan=bool(self.access.table))
+        parameters = self._parameters(self.keyed) if self.keyed else NO_PARAMETERS
+        scan = bool(self.access.table)
+        work = work_of(self.sql, self.columns, table=self.access.table, scan=scan, parameters=parameters)
         self._head(work, command)
-        self.progress.begin(self.budget.left_s, [planned.name for planned in self.found.paths])
-        search = self.search = Search(
+        search = self.search = self.search_kind(
             work, WorkerPool(self._start), self.budget, self.sameness, self.options.connections, self.seed,
-            self.progress.note, self.found.paths,
+            self.progress.note, self.found.paths, self.found.baselines,
         )  # fmt: skip
         interrupted = False
         try:
@@ -82,15 +108,21 @@ class ProbeRun:
         return interrupted
 
     def described(self) -> tuple[DescribedColumn, ...]:
-        """The columns of the result. Errors: UsageError for a type that no adapter can take."""
-        columns = self.access.describe(self.sql or self.access.table)
-        for column in columns:
-            if column.unsupported:
-                raise UsageError(
-                    f"the column {column.name} has the type {column.engine_type}: {column.unsupported}",
-                    f"remove the column, or cast it:  CAST({column.name} AS …)",
-                )
-        return columns
+        """The columns of the result."""
+        return self.access.described(self.keyed) if self.keyed else self.access.describe(self.sql or self.access.table)
+
+    def _parameters(self, keyed: KeyedQuery) -> Parameters:
+        """The rows of parameters that are used: those of which the reference driver could read what they deliver."""
+        file = self.directory.work / "parameters.rows"
+        keyed.write(file)
+        columns = as_columns(self.columns)
+        groups, execution_s = self.access.deliveries(keyed, columns, file)
+        if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
+            self._settling = 0
+        self.keyed = keyed = keyed.first(len(groups))
+        self.sameness = KeyedRowConsistency(delivery=Delivery(groups, columns))
+        self._limits.append(caveats.parameters(len(groups), keyed.count, self._settling))
+        return Parameters(keyed.columns, file, len(groups))
 
     def _start(self, planned: PlannedPath, log: Callable[[str], None] | None = None) -> ThrottledWorker:
         changed = self.search.changed if self.search else lambda _worker, _work: None
@@ -100,9 +132,10 @@ class ProbeRun:
             log=log or self._log,
             timeout_s=self._timeout_s(),
             before=self.access.before,
-            busy_share=self.budget.busy_share,
+            rest=self._rest,
             sameness=self.sameness,
             changed=changed,
+            settling=self._settling,
         )
 
     def _timeout_s(self) -> float:
@@ -110,7 +143,7 @@ class ProbeRun:
         search = self.search
         known = search is not None and not search.slow and any(each.execution_ns for each in search.tried.values())
         longest_s = max(LEAST_REQUEST_S, self.budget.total_s * LONGEST_REQUEST) if known else self.budget.left_s
-        return min(longest_s, self.budget.left_s) + GRACE_S
+        return longest_s + GRACE_S
 
     def _log(self, line: str) -> None:
         with (self.directory.logs / "search.log").open("a", encoding="utf-8") as stream:
@@ -126,34 +159,49 @@ class ProbeRun:
             "connections": self.options.connections,
             "url": self.access.target.shown,
             "in_place": self.options.in_place,
+            "parameters": [column.type for column in self.keyed.columns] if self.keyed else [],
             "engine_version": self.access.engine_version,
         }
         write_head(self.journal, plan, options, command)
         for note in self.access.notes:
             self.progress.note(note)
             self.journal.write(NoteRecord(note))
+        if left := caveats.not_compared(self.columns, named=not self.options.redact_query):
+            self.progress.note(left)
+            self.journal.write(ProbeRecord(not_compared=left))
 
     def go_through(self, search: Search) -> None:
         """Tries, rounds, full sets; or single executions where no more fits."""
         self.progress.note(f"trying {len(self.found.paths)} settings")
+        self.progress.begin(self.budget.total_s, [planned.name for planned in self.found.paths])
         search.try_all()
         if search.slow:
             self._single(search)
             return
         search.halve()
         self.journal_groups(search)
+        self._journal_parameter_types(search)
         search.programs.stop()
         going = search.alive()
         if going:
             self._finals(search, going)
 
     def _finals(self, search: Search, going: list[str]) -> None:
-        chosen = finalists(going, search.kinds())
+        decided = search.decided()
+        if decided:
+            self.progress.note("the winner is decided: full sets follow")
+        by_rows = [path_id for path_id in going if search.tried[path_id].planned.path.fetch_form == "row"]
+        wished = [*going[:2], *best_of_each(by_rows, search.language), *([] if decided else going)]
+        needed = search.needed()
+        chosen = finalists(needed, wished)
         tried = [search.tried[path_id] for path_id in chosen]
-        counting_s = sum(round_trips.OPERATIONS * self.budget.wall_s(each.execution_ns / 1e9) for each in tried[:1])
-        blocks_s = [max(BLOCK_NS, each.execution_ns) / 1e9 for each in tried]
-        starts_s = [search.programs.start_s(each.planned) + each.start_s for each in tried]
-        final = plan_finals(blocks_s, starts_s, max(0.0, self.budget.left_s - counting_s), self.budget.busy_share)
+        blocks_s, starts_s = search.finals_costs(tried)
+        counting_s = sum(round_trips.OPERATIONS * self.budget.wall_s(each.execution_ns / 1e9) for each in tried)
+        left_s = self.budget.left_s - counting_s
+        if decided:  # what was to be known is known: no more than a claim needs
+            left_s = min(left_s, DECIDED_LONGER * search.finals_s())
+        late_s = LATEST * self.budget.total_s - self.budget.spent_s - counting_s
+        final = plan_finals(blocks_s, starts_s, max(0.0, left_s), late_s, self.budget.busy_share, len(needed))
         for each in tried[final.finalists :]:
             each.left = "no time for full sets"
         members = chosen[: final.finalists]
@@ -165,7 +213,9 @@ class ProbeRun:
         # The floor is one of the connections that are open at once.
         floors = self.found.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
         room = self.options.connections - len(floors)
-        sets = [tuple(planned[path_id] for path_id in each) for each in batches(members, room)]
+        # The most promising one is in every set.
+        members.sort(key=going.index)
+        sets = [tuple(planned[path_id] for path_id in each) for each in batches(members, room, search.language)]
         if floors:
             sets[0] = (*sets[0], floors[0])
         done = self.full_sets(search.work, sets, final).run_sets(final.sets, self.budget)
@@ -182,15 +232,17 @@ class ProbeRun:
         execution_s = first.execution_ns / 1e9
         self._limits.append(caveats.too_long(execution_s, self.budget.total_s))
         room = max(1, int(self.budget.left_s / self.budget.wall_s(execution_s)))
-        best = [each.planned for each in search.defaults()][:room]
+        baselines = [search.tried[path_id] for path_id in search.baselines]
+        best = list(dict.fromkeys(each.planned.path.id for each in (first, *baselines, *search.defaults())))[:room]
         once = FullSetsBudget(len(best), 1, 1, 0.0)
-        full_sets = self.full_sets(search.work, [(planned,) for planned in best], once, "cold")
-        for number, planned in enumerate(best):
+        planned = [search.tried[path_id].planned for path_id in best]
+        full_sets = self.full_sets(search.work, [(each,) for each in planned], once, "cold")
+        for number, each in enumerate(planned):
             if number and self.budget.left_s < self.budget.wall_s(execution_s):
                 break
-            full_sets.one_by_one(0, number, planned)
-            search.tried[planned.path.id].left = ""
-            search.tried[planned.path.id].step = "one cold execution"
+            full_sets.one_by_one(0, number, each)
+            search.tried[each.path.id].left = ""
+            search.tried[each.path.id].step = "one cold execution"
 
     def full_sets(
         self,
@@ -212,6 +264,7 @@ class ProbeRun:
             self._timeout_s(),
             engine_instances=OneInstance(self.access.instance),
             phase_cache=OnePhase(plan.workloads[WORKLOAD], work, floor_work, self.sameness),
+            patience=Patience(WAIT_FOR_QUIET_S),
         )
         return FullSets(context, self._start)
 
@@ -237,7 +290,7 @@ class ProbeRun:
         if self.sameness.changed:
             return
         work = search.work
-        ordered = sorted(search.digests().items(), key=lambda item: -len(item[1]))
+        ordered = list(search.digests().items())
         for digest, members in ordered:
             difference = ""
             if digest != ordered[0][0]:
@@ -259,6 +312,19 @@ class ProbeRun:
                     expected=digest if agreed else None, ok=True if agreed else None, rows=each.rows,
                 )  # fmt: skip
                 self.journal.write(verified)
+
+    def _journal_parameter_types(self, search: Search) -> None:
+        """As which types parameters arrive, where the engine can say; of each driver its first prepared path."""
+        if self.keyed is None or "plan_cache_mode" not in ENGINES[self.access.target.engine].probe.prepared_settings:
+            return
+        first: dict[str, PlannedPath] = {}
+        for each in search.tried.values():
+            if each.execution_ns and each.failure is None and each.planned.path.get("statement") == "prepared":
+                first.setdefault(f"{each.planned.adapter.language} {each.planned.adapter.driver}", each.planned)
+        file = self.directory.work / "plans.kept"
+        for types in parameter_types.found(self.access, search.programs, first.values(), search.work, self.keyed, file):
+            shown = parameter_types.without_names(types) if self.options.redact_query else types
+            self.journal.write(ProbeRecord(parameter_types=shown))
 
     def _report(self, search: Search) -> None:
         for each in search.tried.values():
@@ -291,25 +357,42 @@ class ProbeRun:
             return TimedOut(
                 f"one execution takes longer than the budget of {self.budget.total_s:g} s", "--budget 10min"
             )
-        return UsageError(f"no path delivered the query's rows: {text}", "rowpath doctor; or another query")
+        hint = "rowpath doctor; or another query"
+        for column in self.columns:
+            if f"column {column.name}" in text:  # of a value that has no room in any language
+                hint = f"cast the column to text in the query:  CAST({column.name} AS …)"
+        return UsageError(f"no path delivered the query's rows: {text}", hint)
 
-    def write_snippets(self, probe: Probe) -> Probe:
-        """A program for the fastest path of each language, journalled, as a file, and in the probe that comes back."""
-        made: list[Snippet] = []
-        paths = {tried.name: tried.path for tried in probe.tried}
-        sql = REDACTED if self.options.redact_query else self.sql  # with its limit: what was found holds for that
+    def write_snippets(self, probe: Probe) -> None:
+        """A program for the fastest path of each language, journalled and as a file.
+
+        It names its lines that differ from the same program for the baseline.
+        """
+        by_name = {tried.name: tried for tried in probe.tried}
         for best in probe.languages:
-            snippet = snippets.snippet(best.name, paths[best.name], self.access.target, sql, self.columns)
-            if snippet is not None:
-                made.append(msgspec.structs.replace(snippet, text=self.scrubber.clean(snippet.text)))
-                self.journal.write(ProbeRecord(snippet=snippet))
-                (self.directory.path / snippet.file).write_text(made[-1].text, encoding="utf-8")
-        return msgspec.structs.replace(probe, snippets=tuple(made))
+            snippet = self._snippet(by_name[best.name])
+            baseline = next((tried for tried in probe.tried if _compared(tried, best)), None)
+            if snippet is None:
+                continue
+            if baseline is not None and (before := self._snippet(baseline)) is not None:
+                snippet = msgspec.structs.replace(snippet, changed=snippets.changed(before.text, snippet.text))
+            self.journal.write(ProbeRecord(snippet=snippet))
+            (self.directory.path / snippet.file).write_text(self.scrubber.clean(snippet.text), encoding="utf-8")
+
+    def _snippet(self, tried: TriedPath) -> Snippet | None:
+        sql = REDACTED if self.options.redact_query else self.sql  # with its limit: what was found holds for that
+        keyed = None if self.options.redact_query else self.keyed
+        return snippets.snippet(tried.name, tried.path, self.access.target, sql, self.columns, keyed)
 
 
 def _delivered(search: Search, tried: Tried) -> bool:
     """Whether another setting of the same driver did deliver."""
     return any(each.execution_ns and each.planned.adapter == tried.planned.adapter for each in search.tried.values())
+
+
+def _compared(tried: TriedPath, best: LanguageBest) -> bool:
+    """Whether a language's best path is compared with this one, another."""
+    return bool(tried.baseline) and tried.path["language"] == best.language and tried.name != best.name
 
 
 def _tried(each: Tried, search: Search) -> TriedPath:
@@ -332,6 +415,9 @@ def _tried(each: Tried, search: Search) -> TriedPath:
         low=low,
         high=high,
         anchor=search.tried[each.anchor].planned.name if each.anchor else "",
+        said=wording.in_words(each.planned, bool(search.work.parameter_count)),
+        title=language(each.planned.adapter.language).title,
+        baseline=search.baselines.get(each.planned.path.id, ""),
     )
 
 

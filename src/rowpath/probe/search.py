@@ -1,30 +1,33 @@
-"""The search for the fastest path: one short try each, rounds of interleaved blocks for the better half, and again."""
+"""The search for the fastest path: short tries, breadth first, then rounds of interleaved blocks until decided."""
 
 from __future__ import annotations
 
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.grouping import grouped
+from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.budget import ROUNDS_SHARE, TRIES_SHARE, Budget, affordable, blocks_of_round
+from rowpath.probe.budget import MOST_WARM_S, TRIES_SHARE, Budget, affordable, blocks_of_round, least_finals_s
 from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.successive_halving import FINALISTS, Estimate, batches, best_of_each, halved, survivors
+from rowpath.probe.successive_halving import Estimate, batches, best_of_each, decided, going_on
 from rowpath.probe.throttled_worker import ThrottledWorker
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply
 from rowpath.text import printable
+from rowpath.workloads.codec import MASK64
 
 TRY_NS = 20_000_000
 BLOCK_NS = 10_000_000
-HOPELESS = 8.0  # a driver whose best try takes this many times the best of all is not tried with further settings
+HOPELESS = 8.0  # a driver whose best try takes this many times its language's best is not tried with further settings
+WORSE = 1.3  # a setting that by itself makes a driver this many times slower is not tried together with others
 REFUSALS = 3
 ROUND_BLOCKS = (4, 32)  # of a candidate in a round: at least, at most
 
@@ -41,6 +44,7 @@ class Tried:
     rows: int = -1
     touch: str = ""
     digest: str = ""
+    by_touch: bool = False  # the digest is that of its driver and fetch form: rows and touch sum are the same
     estimate: Estimate | None = None
     anchor: str = ""  # path id of the one that the estimate is relative to
     start_s: float = 0.0  # what connecting and preparing took
@@ -50,10 +54,19 @@ class Tried:
         """Whether it can go on."""
         return not self.left and self.estimate is not None
 
+    @property
+    def known(self) -> Estimate:
+        """The estimate of one that can go on."""
+        assert self.estimate is not None
+        return self.estimate
+
 
 @dataclass
 class Search:
-    """What is tried on one database, with at most this many connections at once; `note` takes progress messages."""
+    """What is tried on one database, with at most this many connections at once; `note` takes progress messages.
+
+    `baselines`: path ids (with whose they are) that the winner is compared with, and so are never left behind.
+    """
 
     work: PreparedPhase
     programs: WorkerPool
@@ -63,6 +76,7 @@ class Search:
     seed: int
     note: Callable[[str], None]
     candidates: tuple[PlannedPath, ...]
+    baselines: Mapping[str, str] = field(default_factory=dict)
     tried: dict[str, Tried] = field(default_factory=dict)  # by path id, in the order of the tries
     slow: bool = False  # one execution takes so long that only single ones fit
     rounds: int = 0
@@ -73,39 +87,100 @@ class Search:
         going.sort(key=lambda each: each.estimate.middle if each.estimate else math.inf)
         return [each.planned.path.id for each in going]
 
+    def language(self, path_id: str) -> str:
+        """The language of a candidate."""
+        return self.tried[path_id].planned.adapter.language
+
+    def needed(self) -> list[str]:
+        """Who must end in full sets: the best of each language and the baselines; the most promising first."""
+        going = self.alive()
+        held = {*best_of_each(going, self.language), *self.baselines}
+        return [path_id for path_id in going if path_id in held]
+
+    def decided(self) -> bool:
+        """Whether more blocks would change nothing: each language's best is apart from its rivals or tied."""
+        return decided({path_id: self.tried[path_id].known for path_id in self.alive()}, self.language)
+
+    def finals_s(self) -> float:
+        """What six sets of those who are needed take at least."""
+        tried = [self.tried[path_id] for path_id in self.needed()]
+        blocks_s, starts_s = self.finals_costs(tried)
+        return least_finals_s(blocks_s, starts_s, self.budget.busy_share)
+
+    def finals_costs(self, tried: Iterable[Tried]) -> tuple[list[float], list[float]]:
+        """What a block and a start of each take in a full set, in seconds; warming up is part of a start."""
+        listed = list(tried)
+        blocks_s = [max(BLOCK_NS, each.execution_ns) / 1e9 for each in listed]
+        warm_s = [min(MOST_WARM_S, language(each.planned.adapter.language).warm_least_s[0]) for each in listed]
+        starts_s = [self.programs.start_s(each.planned) + each.start_s for each in listed]
+        return blocks_s, list(map(sum, zip(warm_s, starts_s, strict=True)))
+
+    def _left_s(self, share: float = 1.0) -> float:
+        """Seconds until this share of the search's time is over."""
+        return self.budget.search_s(self.finals_s()) * share - self.budget.spent_s
+
     def try_all(self) -> None:
-        """One short try of every candidate, as far as the time goes; the first shows whether the query is slow."""
+        """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
+        self.budget.begin()
         for planned in self.candidates:
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
                 tried.left = "not tried: one execution takes too long for a search of settings"
-            elif self._tries_are_over(planned):
-                tried.left = "not tried: the time for tries ended"
-            elif reason := self._never(planned):
+            elif reason := self.why_not(planned):
                 tried.left = f"not tried: {reason}"
-            elif self._hopeless(planned):
-                tried.left = "not tried: the driver was much slower with its defaults"
             else:
                 self._try(tried)
+            if tried.execution_ns and not self.slow:
+                self._estimate_tries()
         if not self.slow:
             self._split_by_digest()
             self._estimate_tries()
 
+    def why_not(self, planned: PlannedPath) -> str:
+        """Why this candidate is not worth a try, by what is known of its driver; empty when it is."""
+        if self._tries_are_over(planned):
+            return "the time for tries ended"
+        if refused := self._never(planned):
+            return refused
+        if self._hopeless(planned):
+            return "the driver was much slower with its defaults"
+        setting = self._worse_by_itself(planned)
+        return f"{setting} made the driver slower" if setting else ""
+
+    def _mine(self, planned: PlannedPath) -> list[Tried]:
+        """The tries of its driver, the driver's likeliest setting first."""
+        return [each for each in self.tried.values() if each.planned.adapter == planned.adapter and each.step]
+
     def _tries_are_over(self, planned: PlannedPath) -> bool:
-        first_of_driver = not any(each.planned.adapter == planned.adapter and each.step for each in self.tried.values())
-        return self.budget.left_until(ROUNDS_SHARE if first_of_driver else TRIES_SHARE) <= 0
+        if planned.path.id in self.baselines or not self._mine(planned):
+            return self.budget.left_s <= 0
+        return self._left_s(TRIES_SHARE) <= 0
 
     def _never(self, planned: PlannedPath) -> str:
         """Why the driver refused every setting so far, three at least: no further one is tried; empty otherwise."""
-        mine = [each for each in self.tried.values() if each.planned.adapter == planned.adapter and each.step]
+        mine = self._mine(planned)
         texts = {each.failure.text if each.failure else "" for each in mine}
         return texts.pop() if len(mine) >= REFUSALS and len(texts) == 1 else ""
 
     def _hopeless(self, planned: PlannedPath) -> bool:
+        kind = planned.adapter.language, planned.path.fetch_form
         done = [each for each in self.tried.values() if each.execution_ns]
-        mine = [each.execution_ns for each in done if each.planned.adapter == planned.adapter]
-        same_form = [each for each in done if each.planned.path.fetch_form == planned.path.fetch_form]
-        return bool(mine and same_form) and min(mine) > HOPELESS * min(each.execution_ns for each in done)
+        alike = [each for each in done if (each.planned.adapter.language, each.planned.path.fetch_form) == kind]
+        mine = [each.execution_ns for each in alike if each.planned.adapter == planned.adapter]
+        return bool(mine) and min(mine) > HOPELESS * min(each.execution_ns for each in alike)
+
+    def _worse_by_itself(self, planned: PlannedPath) -> str:
+        """A setting of several that made the driver clearly slower when it was the only change; empty for none."""
+        mine = self._mine(planned)
+        if not mine or not mine[0].execution_ns or planned.path.id in self.baselines:
+            return ""
+        likeliest = mine[0].planned.path
+        changed = _differences(planned, likeliest)
+        for each in mine:
+            only = _differences(each.planned, likeliest)
+            if len(only) == 1 < len(changed) and only <= changed and each.execution_ns > WORSE * mine[0].execution_ns:
+                return "=".join(*only)
+        return ""
 
     def _try(self, tried: Tried) -> None:
         tried.step = "try"
@@ -119,12 +194,28 @@ class Search:
                     self.slow = True
                     tried.rows, tried.execution_ns = reply.rows, float(reply.ns)
                     return
-            proof = worker.verify(self.work, 0, 1)
-            tried.rows, tried.digest, tried.touch = proof.rows, proof.digest, proof.touch
             if worker.fresh:
                 self._warm(worker)
             reply = _succeeded(worker.sample(self.work, "warm", duration_ns=TRY_NS).reply)
+            proven = self._proven(tried.planned)
+            # With parameters each operation delivers rows of its own: only a digest of them all proves them.
+            if proven is None or self.work.parameter_count or not _as_proven(reply, proven):
+                self._prove(tried, worker)
+            else:
+                tried.rows, tried.digest, tried.touch = proven.rows, proven.digest, proven.touch
+                tried.by_touch = True
             tried.execution_ns = reply.ns / reply.operations
+
+    def _prove(self, tried: Tried, worker: ThrottledWorker) -> None:
+        proof = worker.verify(self.work, 0, self.work.parameter_count or 1)
+        tried.rows, tried.digest, tried.touch, tried.by_touch = proof.rows, proof.digest, proof.touch, False
+
+    def _proven(self, planned: PlannedPath) -> Tried | None:
+        """The first setting of the same driver and fetch form, whose rows were digested."""
+        for each in self._mine(planned):
+            if each.digest and not each.by_touch and each.planned.path.fetch_form == planned.path.fetch_form:
+                return each
+        return None
 
     def _warm(self, worker: ThrottledWorker) -> None:
         """Let a runtime's compiler get over the worst; at most a fiftieth of the budget."""
@@ -134,12 +225,13 @@ class Search:
             worker.sample(self.work, "warm", duration_ns=least_ns)
 
     def _split_by_digest(self) -> None:
-        """Paths that deliver what most deliver go on; the others are left out, with their digest.
+        """Paths that deliver what most drivers deliver go on; the others are left out, with their digest.
 
         Where the rows change by themselves, digests prove nothing about paths.
         """
+        self._prove_minorities()
         by_digest = self.digests()
-        most = max(by_digest.values(), key=len, default=[])
+        most = next(iter(by_digest.values()), [])
         if len(by_digest) > 1 and self._rows_change(most[0]):
             self.sameness.changed = True
             self.note("the rows change from one execution to the next")
@@ -151,10 +243,19 @@ class Search:
                 else:
                     tried.left = f"delivered different rows than {len(most)} other paths (digest {digest})"
 
+    def _prove_minorities(self) -> None:
+        """Who is like a setting that delivered other rows than most is digested itself: it may differ from that."""
+        for members in list(self.digests().values())[1:]:
+            for tried in members:
+                if tried.by_touch:
+                    with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
+                        worker.prepare(self.work)
+                        self._prove(tried, worker)
+
     def _rows_change(self, tried: Tried) -> bool:
         with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
             worker.prepare(self.work)
-            return worker.verify(self.work, 0, 1).digest != tried.digest
+            return worker.verify(self.work, 0, self.work.parameter_count or 1).digest != tried.digest
         return False
 
     def defaults(self) -> list[Tried]:
@@ -165,9 +266,10 @@ class Search:
         return list(first.values())
 
     def digests(self) -> dict[str, list[Tried]]:
-        """The candidates by what they delivered, in the order of the tries."""
+        """The candidates by what they delivered: first what most drivers did, then in the order of the tries."""
         delivered = (tried for tried in self.tried.values() if tried.digest and tried.failure is None)
-        return grouped(delivered, lambda tried: tried.digest)
+        found = grouped(delivered, lambda tried: tried.digest)
+        return dict(sorted(found.items(), key=lambda item: -_drivers(item[1])))
 
     def _estimate_tries(self) -> None:
         done = [each for each in self.tried.values() if each.execution_ns and not each.left]
@@ -177,14 +279,15 @@ class Search:
             each.anchor = done[0].planned.path.id
 
     def halve(self) -> None:
-        """Rounds of interleaved blocks, twice as many each time, until few are left or the time is over."""
+        """Rounds of interleaved blocks, twice as many each time, until it is decided or the time is over."""
         least = ROUND_BLOCKS[0]
-        going = self.alive()
-        while len(going) > FINALISTS and self.budget.left_until(ROUNDS_SHARE) > 0:
-            rounds_left = max(1, math.ceil(math.log2(len(going) / FINALISTS)))
-            seconds = self.budget.left_until(ROUNDS_SHARE) / rounds_left
-            held = best_of_each(going, self.kinds())
-            ordered = [*held, *_without(going, held)]
+        self._leave_behind("behind after its try")
+        while not self.decided() and (left_s := self._left_s()) > 0:
+            going = self.alive()
+            held = self.needed()
+            rounds_left = max(1, math.ceil(math.log2(len(going) / len(held))))
+            seconds = left_s / rounds_left
+            ordered = [*held, *_without(self.by_promise(going), held)]
             fitting = affordable([self._round_s(self.tried[path_id], least) for path_id in ordered], seconds)
             chosen = ordered[: max(fitting, len(held))]
             self._leave(_without(going, chosen), "no time for more blocks")
@@ -194,19 +297,31 @@ class Search:
             self.rounds += 1
             self.note(f"round {self.rounds}: {len(going)} candidates, {blocks} blocks each")
             self._round(going, blocks)
-            going = self.alive()
-            estimates = {path_id: estimate for path_id in going if (estimate := self.tried[path_id].estimate)}
-            going_on = survivors(estimates, halved(len(going)), best_of_each(going, self.kinds()))
-            self._leave(_without(going, going_on), f"behind after round {self.rounds}")
-            least = min(2 * least, ROUND_BLOCKS[1])
-            if len(going_on) == len(going) and least == ROUND_BLOCKS[1]:
+            left = self._leave_behind(f"behind after round {self.rounds}")
+            if not left and blocks == ROUND_BLOCKS[1]:
                 return
-            going = self.alive()
+            least = min(2 * least, ROUND_BLOCKS[1])
 
-    def kinds(self) -> list[Callable[[str], str]]:
-        """A candidate's language, and its fetch form: the report names the best path of each."""
-        planned = {path_id: tried.planned for path_id, tried in self.tried.items()}
-        return [lambda path_id: planned[path_id].adapter.language, lambda path_id: planned[path_id].path.fetch_form]
+    def _leave_behind(self, why: str) -> int:
+        """Leave out who is not in the better half of its language; how many those are.
+
+        Rows are compared with rows: who delivers something else, which is less work, drives out no path of rows.
+        """
+        going = self.alive()
+        estimates = {path_id: self.tried[path_id].known for path_id in going}
+        better = going_on(estimates, self._language_and_rows, self.needed())
+        self._leave(_without(going, better), why)
+        return len(going) - len(better)
+
+    def _language_and_rows(self, path_id: str) -> str:
+        rows = self.tried[path_id].planned.path.fetch_form == "row"
+        return f"{self.language(path_id)} {'rows' if rows else 'other'}"
+
+    def by_promise(self, going: list[str]) -> list[str]:
+        """These by how far each is behind the best of its language: a language's slowness is no fault of its paths."""
+        kind = self._language_and_rows
+        best = {kind(path_id): self.tried[path_id].known.middle for path_id in reversed(going)}
+        return sorted(going, key=lambda path_id: self.tried[path_id].known.middle - best[kind(path_id)])
 
     def _leave(self, path_ids: Iterable[str], why: str) -> None:
         for path_id in path_ids:
@@ -272,7 +387,7 @@ class Search:
     def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
         """A block delivered other rows than before: the rows of the database changed, or the path is at fault."""
         tried = self.tried[worker.planned.path.id]
-        again = worker.verify(work, 0, 1)
+        again = worker.verify(work, 0, work.parameter_count or 1)
         if again.digest != tried.digest:
             self.sameness.changed = True
             self.note(f"the rows change while they are read: {tried.digest} became {again.digest}")
@@ -285,6 +400,20 @@ def _succeeded(reply: SampleReply) -> SampleReply:
     if reply.failed:
         raise RunnerFailure("sql", reply.failure.text if reply.failure else "")
     return reply
+
+
+def _as_proven(reply: SampleReply, proven: Tried) -> bool:
+    """Whether a block delivered as many rows as the digested execution, with the same touch sum, in each operation."""
+    touch = int(proven.touch, 16) * reply.operations & MASK64
+    return reply.rows == proven.rows * reply.operations and int(reply.touch, 16) == touch
+
+
+def _drivers(tried: Iterable[Tried]) -> int:
+    return len({(each.planned.adapter.language, each.planned.adapter.driver) for each in tried})
+
+
+def _differences(planned: PlannedPath, other: AccessPath) -> set[tuple[str, str]]:
+    return {(key, value) for key, value in planned.path.coordinates if other.get(key) != value}
 
 
 def _without(listed: Iterable[str], others: Iterable[str]) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,16 +15,29 @@ import jinja2
 from rowpath.engines import ENGINES
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
+from rowpath.probe.parameters import KeyedQuery
 from rowpath.probe.target import Target
 from rowpath.runners.language import Language, SnippetDriver
 from rowpath.runners.manifest import language
+from rowpath.workloads.codec import plain_decimal
 
 LONGEST_VALUE = 1024  # bytes that a buffer of a program holds where no length is declared
+ABOUT = "The rows of a query by"
 SSLMODE = {"on": "require", "off": "disable"}
 
 
-def snippet(name: str, path: dict[str, str], target: Target, sql: str, columns: Sequence[ColumnSpec]) -> Snippet | None:
-    """The program of a path, without any password in it; None where no template is there for its driver."""
+def snippet(
+    name: str,
+    path: dict[str, str],
+    target: Target,
+    sql: str,
+    columns: Sequence[ColumnSpec],
+    keyed: KeyedQuery | None = None,
+) -> Snippet | None:
+    """The program of a path, without any password in it; None where no template is there for its driver.
+
+    `keyed`: the query with parameters, of which the program takes the first row.
+    """
     header = language(path["language"])
     driver = header.snippets.drivers.get(path["driver"], SnippetDriver())
     folder = Path(header.folder) / "snippets"
@@ -31,9 +46,23 @@ def snippet(name: str, path: dict[str, str], target: Target, sql: str, columns: 
         return None
     run = how_to_run(header, driver)
     login = f" The password comes from the environment: {driver.password}." if target.user else ""
-    about = f"The rows of a query by {name}, as measured by rowpath probe.{login}"
-    text = _environment(folder).get_template(template).render(context(path, target, sql, columns), run=run, about=about)
+    about = f"{ABOUT} {name}, as measured by rowpath probe.{login}"
+    facts = context(path, target, sql, columns)
+    if keyed is not None:
+        facts |= _with_parameters(keyed, driver, facts)
+    text = _environment(folder).get_template(template).render(facts, run=run, about=about)
     return Snippet(header.name, name, header.snippet_file, text, run)
+
+
+def changed(before: str, after: str) -> str:
+    """The lines of a program that another one did not have: `9, 14–16`; its first comment aside."""
+    lines = after.splitlines()
+    found = []
+    for what, _from, _to, start, end in difflib.SequenceMatcher(None, before.splitlines(), lines, False).get_opcodes():
+        if what not in ("replace", "insert") or all(ABOUT in line or not line.strip() for line in lines[start:end]):
+            continue
+        found.append(f"{start + 1}" if end - start == 1 else f"{start + 1}–{end}")
+    return ", ".join(found)
 
 
 def how_to_run(header: Language, driver: SnippetDriver) -> str:
@@ -59,9 +88,9 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "result_size": int(result_size or 0),
         "threads": path.get("threads", "1"),
         "columns": len(columns),
-        "types": [column.type for column in columns],
         "room": max(64, *lengths),
         "sql": sql,
+        "parameters": [],
         "host": target.host,
         "port": target.port,
         "user": target.user,
@@ -76,6 +105,37 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "delimited": any(facts.files.values()),
         "delimiter": target.options.get("delimiter", "," if str(target.path).endswith(".csv") else "|"),
     }
+
+
+def _with_parameters(keyed: KeyedQuery, driver: SnippetDriver, facts: dict[str, Any]) -> dict[str, Any]:
+    """The query as the driver takes it, and the first row of parameters; as literals where the path sends only text.
+
+    Binary values are literals in every language but Python, whose literals of bytes are short.
+    """
+    row, engine = keyed.rows[0], facts["engine"]
+    as_text = facts["form"] == "copy" or (facts["statement"] == "text" and not driver.interpolates)
+    if as_text or (facts["language"] != "python" and any(isinstance(value, bytes) for value in row)):
+        return {"sql": keyed.with_literals(engine, row)}
+    parameters = [
+        {"type": column.type, "bits": column.bits, "text": _text(value), "python": _python(value, engine)}
+        for value, column in zip(row, keyed.columns, strict=True)
+    ]
+    return {"sql": keyed.spelt(driver.placeholder, driver.percent), "parameters": parameters}
+
+
+def _text(value: Any) -> str | None:
+    """A parameter as text; None for NULL."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return plain_decimal(value) if isinstance(value, Decimal) else str(value)
+
+
+def _python(value: Any, engine: str) -> str:
+    """A parameter as an expression of Python; SQLite's module takes no decimals, times and UUIDs."""
+    native = value is None or isinstance(value, int | float | str | bytes)
+    return repr(value if native or engine != "sqlite" else _text(value))
 
 
 def conninfo(path: dict[str, str], target: Target) -> str:

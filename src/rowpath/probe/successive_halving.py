@@ -8,9 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rowpath.analysis.statistics.intervals import student
+from rowpath.model.grouping import grouped
 
 TRY_DOUBT = 1.5  # a single short try may be off by this factor either way
-FINALISTS = 6
+FINALISTS = 6  # of all languages together, where fewer are needed
+FEWEST = 3  # of one language go on at least, while they are not decided
+TIED = math.log(1.02)
+Kind = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,18 @@ class Estimate:
         low, high = (math.exp(end) if math.isfinite(end) else None for end in (self.low, self.high))
         return low, high
 
+    def behind(self, best: Estimate) -> bool:
+        """Whether it is surely slower than that one."""
+        return self.low > best.high
+
+    def settled(self, best: Estimate) -> bool:
+        """Whether it is known how it stands to that one: apart, or tied."""
+        return self.behind(best) or max(self.high - best.low, best.high - self.low) <= TIED
+
 
 def halved(count: int) -> int:
     """How many of this many go on at the most, intervals aside."""
-    return max(FINALISTS, math.ceil(count / 2)) if count > FINALISTS else count
+    return max(FEWEST, math.ceil(count / 2)) if count > FEWEST else count
 
 
 def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[str] = ()) -> list[str]:
@@ -71,28 +83,52 @@ def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[
     ]
 
 
-def best_of_each(ordered: Sequence[str], kinds: Sequence[Callable[[str], str]]) -> list[str]:
-    """The first of every value of every kind (language, fetch form), in the given order."""
-    found = {name for kind in kinds for name in {kind(name): name for name in reversed(ordered)}.values()}
-    return [name for name in ordered if name in found]
+def decided(estimates: Mapping[str, Estimate], language: Kind) -> bool:
+    """Whether the best of each language is apart from, or tied with, all others of it, and so is the best of all.
 
-
-def finalists(ordered: Sequence[str], kinds: Sequence[Callable[[str], str]], room: int = FINALISTS) -> list[str]:
-    """The candidates of the full sets, the indispensable ones first: a shorter list drops the rest.
-
-    The two best of all, because the probe must distinguish them; the best of each kind; the best of the rest.
+    The best of all is compared with the best of each other language.
     """
-    first = list(ordered[:2])
-    chosen = dict.fromkeys([*first, *best_of_each(ordered, kinds)])
+    ordered = sorted(estimates, key=lambda name: estimates[name].middle)
+    leaders = {language(name): name for name in reversed(ordered)}
+    rivals = [(name, leaders[language(name)]) for name in ordered]
+    rivals += [(leader, ordered[0]) for leader in leaders.values()]
+    return all(name == best or estimates[name].settled(estimates[best]) for name, best in rivals)
+
+
+def going_on(estimates: Mapping[str, Estimate], language: Kind, protected: Iterable[str]) -> list[str]:
+    """Of each language the better half, without who is surely behind its best; best first."""
+    guarded = set(protected)
+    kept: list[str] = []
+    for names in grouped(sorted(estimates, key=lambda name: estimates[name].middle), language).values():
+        close = [name for name in names if name in guarded or not estimates[name].behind(estimates[names[0]])]
+        kept += survivors({name: estimates[name] for name in close}, halved(len(close)), guarded)
+    return sorted(kept, key=lambda name: estimates[name].middle)
+
+
+def best_of_each(ordered: Iterable[str], kind: Kind) -> list[str]:
+    """The first of every value of a kind (language), in the given order."""
+    found: dict[str, str] = {}
     for name in ordered:
+        found.setdefault(kind(name), name)
+    return list(found.values())
+
+
+def finalists(needed: Sequence[str], wished: Iterable[str], room: int = FINALISTS) -> list[str]:
+    """The candidates of the full sets: all that are needed, then as many others as there is room for."""
+    chosen = dict.fromkeys(needed)
+    for name in wished:
         if len(chosen) >= room:
             break
         chosen.setdefault(name, None)
     return list(chosen)
 
 
-def batches(names: Sequence[str], size: int) -> list[list[str]]:
-    """Sets of at most `size` (two at least) that all begin with the same anchor, the first name."""
-    anchor, rest = names[0], list(names[1:])
+def batches(names: Sequence[str], size: int, language: Kind = str) -> list[list[str]]:
+    """Sets of at most `size` (two at least) that all begin with the same anchor, the first name.
+
+    The others of one language are neighbours, so that they meet in one set where they fit.
+    """
+    order = list(dict.fromkeys(map(language, names)))
+    anchor, rest = names[0], sorted(names[1:], key=lambda name: order.index(language(name)))
     step = size - 1
     return [[anchor, *rest[at : at + step]] for at in range(0, len(rest), step)] or [[anchor]]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
@@ -12,30 +15,68 @@ from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Measured, Worker
 from rowpath.journal.records import WorkerRecord
-from rowpath.machine import cpus
 from rowpath.model.workload import Column, Phase, PhaseName
 from rowpath.planning.plan import PlannedPath
+from rowpath.probe import sessions
+from rowpath.probe.budget import Rest
 from rowpath.probe.candidates import NAME
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.runners.protocol import DescribedColumn, VerifyReply
 
 WHOLE = 1 << 40  # rows of a digest: all of them, for different paths may deliver them in different orders
 WORKLOAD, PHASE = PhaseName.of(NAME)
+# Executions of a statement with parameters before it is timed: PostgreSQL decides about a generic plan after the fifth,
+# and drivers prepare by themselves at the fifth.
+SETTLING_EXECUTIONS = 12
 
 
-def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", scan: bool = False) -> PreparedPhase:
-    """The query as a phase: only the engine knows what it delivers; it described the columns."""
+@dataclass(frozen=True)
+class Parameters:
+    """The parameter file of a query, and how many of its rows are used."""
+
+    columns: tuple[Column, ...] = ()
+    file: Path | None = None
+    count: int = 0
+
+
+NO_PARAMETERS = Parameters()
+
+
+def as_columns(described: Iterable[DescribedColumn]) -> tuple[Column, ...]:
+    """What a query's columns are as columns of a workload."""
     fields = Column.__struct_fields__
-    kept = tuple(Column(**{field: getattr(column, field) for field in fields}) for column in columns)
+    return tuple(Column(**{field: getattr(column, field) for field in fields}) for column in described)
+
+
+def work_of(
+    sql: str,
+    columns: tuple[DescribedColumn, ...],
+    *,
+    table: str = "",
+    scan: bool = False,
+    parameters: Parameters = NO_PARAMETERS,
+) -> PreparedPhase:
+    """The query as a phase: only the engine knows what it delivers; it described the columns."""
+    kept = as_columns(columns)
     phase = Phase(PHASE, "query", sql, table=table, scan=scan, columns=kept, stamps=True)
-    return PreparedPhase(NAME, phase, sql, kept, table_columns=kept if scan else ())
+    return PreparedPhase(
+        NAME,
+        phase,
+        sql,
+        kept,
+        parameters.columns,
+        parameters.file,
+        parameters.count,
+        table_columns=kept if scan else (),
+    )
 
 
 class ThrottledWorker(Worker):
-    """A living runner that takes one path of its adapter after another, and rests as long as it was busy.
+    """A living runner that takes one path of its adapter after another; each of its blocks is followed by a rest.
 
-    `before`: what every connection executes right after it was opened. `changed` is called with a block that delivered
-    other rows than the executions before it, and says whether it counts all the same.
+    `rest`: the one of all workers on the database. `before`: what every connection executes right after it was opened.
+    `changed` is called with a block that delivered other rows than the executions before it, and says whether it counts
+    all the same.
     """
 
     def __init__(
@@ -44,18 +85,20 @@ class ThrottledWorker(Worker):
         instance: Instance,
         *,
         before: tuple[str, ...],
-        busy_share: float,
+        rest: Rest,
         sameness: RowConsistency,
         changed: Callable[[ThrottledWorker, PreparedPhase], None] = lambda _worker, _work: None,
         log: Callable[[str], None],
         timeout_s: float,
+        settling: int = SETTLING_EXECUTIONS,
     ) -> None:
-        super().__init__(planned, instance, log=log, timeout_s=timeout_s)
+        super().__init__(planned, instance, log=log, timeout_s=timeout_s, pinned=True)
         self.connected = False
-        self.execution_s = 0.0  # the last one that took a sample or a digest
+        self.settling = settling
+        self._operation_s = math.inf  # of the last sample
         self.fresh = True  # started for this path: its runtime has compiled nothing yet
         self._before = list(before)
-        self._rest = 1 / busy_share - 1
+        self._rest = rest
         self._sameness = sameness
         self._changed = changed
 
@@ -68,7 +111,7 @@ class ThrottledWorker(Worker):
         """Connect, and make the connection harmless before anything else."""
         record = super().open(**overrides)
         self.connected = True
-        self.run(self._before)
+        self.run([*self._before, *sessions.of_path(self.planned.path)])
         return record
 
     @override
@@ -76,33 +119,43 @@ class ThrottledWorker(Worker):
         """Close the connection where there is one, keep the process; never raises."""
         if self.connected:
             self.connected = False
+            self._operation_s = math.inf
             super().disconnect()
 
     def turn_to(self, planned: PlannedPath) -> None:
         """Go on with another path of the same program; connects again."""
         self.disconnect()
         self.planned = planned
-        self.cpus = cpus.client_cpus(planned.path.placement, planned.path.threads)
         self.open()
 
     @override
+    def prepare(self, work: PreparedPhase) -> int:
+        """Prepare; a statement with parameters is executed as often as it takes to get its lasting plan."""
+        prepare_ns = super().prepare(work)
+        if work.parameter_count and self.settling:
+            self.sample(work, "warm", operations=self.settling, first=0)
+        return prepare_ns
+
+    @override
     def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
-        """One sample, then a rest."""
+        """One sample, once the rest after the one before is over."""
+        self._rest.wait()
         measured = super().sample(work, regime, **how)
-        self._rest_after(measured.reply.window_ns / 1e9)
+        self._rest.after(time.monotonic(), measured.reply.window_ns / 1e9)
+        self._operation_s = measured.reply.ns / max(1, measured.reply.operations) / 1e9
         if self.planned.path.fetch_form != "drain" and not self._sameness.fits(measured.reply):
             self._changed(self, work)
         return measured
 
     @override
     def verify(self, work: PreparedPhase, first: int, count: int, max_rows: int = WHOLE, keep: str = "") -> VerifyReply:
-        """The digest of whole executions, then a rest."""
-        began = time.monotonic()
-        reply = super().verify(work, first, count, max_rows, keep)
-        self.execution_s = time.monotonic() - began
-        self._rest_after(self.execution_s)
-        return reply
+        """The digest of whole executions, after a rest.
 
-    def _rest_after(self, busy_s: float) -> None:
-        if self._rest > 0:
-            time.sleep(busy_s * self._rest)
+        The next rest is as long as executions are in a sample: the digest is the client's work.
+        """
+        self._rest.wait()
+        began_s = time.monotonic()
+        reply = super().verify(work, first, count, max_rows, keep)
+        ended_s = time.monotonic()
+        self._rest.after(ended_s, min(ended_s - began_s, count * self._operation_s))
+        return reply

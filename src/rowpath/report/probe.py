@@ -1,42 +1,54 @@
-"""The tables of a probe: the fastest per language, settings that mattered, other round-trip times, what was tried."""
+"""The tables of a probe: one per language, settings that mattered, other round-trip times, what was tried."""
 
 from __future__ import annotations
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.probe_results import FULL, ROUND_TRIP_TIMES_MS
-from rowpath.model.probe import Probe
+from rowpath.model.probe import LanguageBest, Probe
 from rowpath.report.grid import Grid, figure, line, of_lines, word
 
-KEYS = ("languages", "settings", "round-trips", "groups", "tried")
+KEYS = ("settings", "round-trips", "groups", "tried")
+OTHER_WORK = "≠"
+FORMS = {
+    "row": "rows",
+    "block": f"blocks {OTHER_WORK}",
+    "columnar": f"columns {OTHER_WORK}",
+    "copy": f"COPY {OTHER_WORK}",
+}
+BASELINES = {"yours": " ← yours", "usual": " ← usual"}
+
+
+def languages(analysis: Analysis) -> tuple[Grid, ...]:
+    """A table per language: its drivers in their fastest settings, fastest first; empty when the run is no probe."""
+    return tuple(map(_language, analysis.probe.languages)) if analysis.probe else ()
 
 
 def grids(analysis: Analysis) -> tuple[tuple[str, Grid], ...]:
-    """The tables with their keys, those without rows left out; empty when the run is no probe."""
+    """The other tables with their keys, those without rows left out; empty when the run is no probe."""
     probe = analysis.probe
     if probe is None:
         return ()
-    made = (_languages(probe), _settings(probe), _round_trips(probe), _groups(probe), _tried(probe))
+    made = (_settings(probe), _round_trips(probe), _groups(probe), _tried(probe))
     return tuple((key, grid) for key, grid in zip(KEYS, made, strict=True) if grid.rows)
 
 
-def _languages(probe: Probe) -> Grid:
+def _language(best: LanguageBest) -> Grid:
     lines = (
         line(
-            word("language", each.language),
-            word("fastest path", each.name),
-            word("fetch", each.form),
-            figure("time", fmt.duration(each.time_ns)),
-            figure("relative to the fastest", fmt.ratio(each.ratio)),
-            word("from", each.step, 1),
+            word("path", f"{row.said}{BASELINES.get(row.baseline, '')}"),
+            word("as", FORMS.get(row.form, row.form)),
+            figure("time", fmt.duration(row.time_ns)),
+            figure("× fastest", fmt.ratio(row.ratio)),
+            figure("95 % interval", fmt.interval(row.low, row.high) or fmt.MISSING, 2),
+            word("from", row.step, 1),
         )
-        for each in probe.languages
+        for row in best.rows
     )
-    note = (
-        "Rows, blocks and columns are different work: a program that needs rows must still build them from the others."
-    )
-    forms = {each.form for each in probe.languages}
-    return of_lines("The fastest path of each language", lines, note if len(forms) > 1 else "")
+    notes = [f"{OTHER_WORK}: other work. A program that needs rows must still build them."]
+    notes = notes if any(OTHER_WORK in FORMS.get(row.form, "") for row in best.rows) else []
+    notes += ["A try may be off by half."] if any(row.step == "try" for row in best.rows) else []
+    return of_lines(f"{best.title or best.language}: your rows, fastest first", lines, " ".join(notes))
 
 
 def _settings(probe: Probe) -> Grid:
@@ -84,7 +96,8 @@ def _groups(probe: Probe) -> Grid:
     )
     agree = len(probe.digest_groups) == 1
     caption = "Delivered rows: all paths agree" if agree else "Delivered rows: the paths do NOT agree"
-    return of_lines(caption, lines, "" if agree else "Rowpath cannot know which rows are right: compare them yourself.")
+    notes = [probe.not_compared, "" if agree else "Rowpath cannot know which rows are right: compare them yourself."]
+    return of_lines(caption, lines, " ".join(filter(None, notes)))
 
 
 def _tried(probe: Probe) -> Grid:

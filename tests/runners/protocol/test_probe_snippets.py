@@ -15,6 +15,8 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import candidates
+from rowpath.probe.options import ProbeOptions
+from rowpath.probe.parameters import KeyedQuery, given_by_options, keyed
 from rowpath.probe.snippets import c_text, java_text, python_text, snippet
 from rowpath.probe.target import Target, read_target
 from rowpath.runners.manifest import Adapter
@@ -32,9 +34,10 @@ QUERIES = {
 }
 
 
-def settings(engine: str, deployment: str) -> list[PlannedPath]:
+def settings(engine: str, deployment: str, with_parameters: bool = False) -> list[PlannedPath]:
     """Each driver with its defaults, and with one other value of each of its settings."""
-    found = candidates(engine, deployment, Phase("query", "query", "SELECT 1", scan=deployment == "file"))
+    phase = Phase("query", "query", "SELECT 1", scan=deployment == "file")
+    found = candidates(engine, deployment, phase, keyed=with_parameters)
     defaults: dict[str, PlannedPath] = {}
     seen: set[tuple[str, str, str]] = set()
     chosen: dict[str, list[PlannedPath]] = {}
@@ -96,19 +99,20 @@ STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
 }
 
 
-def check(target: Target, folder: Path) -> None:
-    """Every program of the engine reads all rows."""
+def check(target: Target, folder: Path, keyed: KeyedQuery | None = None) -> None:
+    """Every program of the engine reads all rows, or those of the first row of parameters."""
     wrong: list[str] = []
     languages = set()
-    for planned in settings(target.engine, target.deployment):
+    rows = keyed.rows[0][0] if keyed else ROWS
+    for planned in settings(target.engine, target.deployment, keyed is not None):
         path = planned.path.as_dict()
-        made = snippet(planned.name, path, target, QUERIES.get(target.engine, ""), COLUMNS)
+        made = snippet(planned.name, path, target, QUERIES.get(target.engine, ""), COLUMNS, keyed)
         assert made is not None, f"no template for {planned.name}"
         assert not target.password or target.password not in made.text
         (folder / made.file).write_text(made.text, encoding="utf-8")
         try:
             said = run(STARTS[made.language](planned.adapter, folder, made.file), folder, target.password)
-            assert said == f"{ROWS} rows\n", said
+            assert said == f"{rows} rows\n", said
         except AssertionError as error:
             wrong.append(f"{planned.name}: {error}\n{made.text}")
         languages.add(made.language)
@@ -117,6 +121,16 @@ def check(target: Target, folder: Path) -> None:
     wanted = some.get(target.engine, {"c", "python", "java", "csharp"})
     absent = {"csharp"} if csharp._tools_problem() else set()
     assert languages == wanted - absent
+
+
+def keyed_query(engine: str) -> KeyedQuery:
+    """The query with parameters of several types: as many rows as the first value says."""
+    condition = f"id <= ? AND id > ? AND 'it''s' = ? AND 7 % 4 = 3 AND {'2.50' if engine != 'sqlite' else 2.5} = ?"
+    sql = f"SELECT id, name FROM ({QUERIES[engine]}) AS t WHERE {condition}"
+    floating = "double:2.5" if engine == "sqlite" else "numeric:2.5"
+    return keyed(
+        sql, engine, given_by_options(ProbeOptions("", params=("integer:17", "bigint:0", "text:it's", floating)))
+    )
 
 
 def server(engine: str, options: dict[str, Any]) -> Target:
@@ -138,6 +152,7 @@ def test_programs_read_every_row_from_a_server(engine: str, folder: Path) -> Non
     with started(engine) as instance:
         options = instance.options(AccessPath.of({"engine": engine, "transport": "tcp"}))
         check(server(engine, options), folder)
+        check(server(engine, options), folder, keyed_query(engine))
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
@@ -154,6 +169,7 @@ connection.commit()
     adapter = next(p.adapter for p in settings(engine, "embedded") if p.adapter.language == "python")
     run([*start_python(adapter, folder, "-c"), make], folder, "")
     check(Target(engine, "embedded", path=file, shown="…"), folder)
+    check(Target(engine, "embedded", path=file, shown="…"), folder, keyed_query(engine))
 
 
 def test_texts_survive_as_literals_of_each_language(folder: Path) -> None:
@@ -197,3 +213,19 @@ def test_a_driver_of_the_users_own_gets_a_program_without_its_secrets() -> None:
     made = snippet("c odbc", {"language": "c", "driver": "odbc"}, target, "SELECT 1", COLUMNS)
     assert made and f'"DRIVER={__file__};SERVER=h;TOKEN=***;UID=u"' in made.text
     assert "hunter2" not in made.text and "abc" not in made.text
+
+
+def test_a_binary_copy_reads_columns_of_any_type(folder: Path) -> None:
+    sql = (
+        "SELECT g AS id, ARRAY['a', NULL] AS tags, '::1'::inet AS address, g * 1.5 AS n FROM generate_series(1, 7) AS g"
+    )
+    with started("postgresql") as instance:
+        target = server("postgresql", instance.options(AccessPath.of({"engine": "postgresql", "transport": "tcp"})))
+        found = candidates("postgresql", "server", Phase("query", "query", sql)).paths
+        wanted = {"driver": "psycopg", "fetch": "copy", "format": "binary"}
+        planned = next(one for one in found if wanted.items() <= one.path.as_dict().items())
+        made = snippet(planned.name, planned.path.as_dict(), target, sql, COLUMNS)
+        assert made is not None
+        (folder / made.file).write_text(made.text, encoding="utf-8")
+        said = run(start_python(planned.adapter, folder, made.file), folder, target.password)
+        assert said == "7 rows\n", made.text

@@ -72,6 +72,9 @@ class Postgresql(BackupWays):
         syntax=Syntax(nested_comments=True, dollar_quotes=True, escape_strings=True),
         row_limit="LIMIT {rows}",
         session_statements=_session_statements,
+        prepared_settings={"plan_cache_mode": ("auto", "force_custom_plan", "force_generic_plan")},
+        cast_literals=True,
+        binary_literal=r"'\x{}'",
         privileged_query="SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper",
         pooler_query="SELECT 'pooled' WHERE pg_backend_pid() <> {server_pid}",
     )

@@ -79,6 +79,8 @@ class Sqlite(backups.BackupWays):
         layout=FileLayout(("", "-wal", "-shm", "-journal"), locks=_locks, written_when_read=_written_when_read),
         syntax=Syntax(brackets=True),
         row_limit="LIMIT {rows}",
+        described_by_rows=True,
+        unbound_is_null=True,
         session_statements=lambda _version, _timeout_ms: ("PRAGMA query_only = ON",),
     )
 

@@ -1,0 +1,132 @@
+"""As which types parameters arrive at a PostgreSQL server, and what the server's own plans make of them.
+
+A session's prepared statements (pg_prepared_statements) say what a driver declared. The same query prepared without
+types says what the server takes from the columns. EXPLAIN shows the plan for both, with the first row of parameters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rowpath.errors import RowpathError
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.model.probe import ParameterTypes, PlanFacts
+from rowpath.model.workload import Column
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe.access import Access
+from rowpath.probe.parameters import KeyedQuery
+from rowpath.probe.throttled_worker import ThrottledWorker
+from rowpath.probe.worker_pool import WorkerPool
+from rowpath.runners.process import RunnerFailure
+
+_OF_SESSION = """SELECT {select} FROM pg_catalog.pg_prepared_statements
+WHERE statement NOT LIKE '%pg_prepared_statements%' AND cardinality(parameter_types) = {count}
+ORDER BY prepare_time DESC LIMIT 1"""
+_TYPED, _UNTYPED = "rowpath_typed", "rowpath_untyped"
+_NAMES = "SELECT format_type(unnest({oids}), NULL)"
+_INFERRED = (
+    _NAMES.format(oids="parameter_types::oid[]") + f" FROM pg_catalog.pg_prepared_statements WHERE name = '{_UNTYPED}'"
+)
+
+
+def sent_types(worker: ThrottledWorker, work: PreparedPhase) -> tuple[int, ...]:
+    """The types, by their oids, that the session's prepared statement has; empty where the driver prepared none.
+
+    Every runner hands over a sum of integers, and of one integer that is itself. Errors: RunnerFailure.
+    """
+    count = len(work.parameter_columns)
+    oids = []
+    for number in range(1, count + 1):
+        sql = _OF_SESSION.format(select=f"parameter_types[{number}]::oid::bigint AS oid", count=count)
+        column = (Column(name="oid", type="integer", bits=64, nullable=True),)
+        phase = msgspec.structs.replace(work.phase, sql=sql, columns=column)
+        asked = replace(
+            work, name="probe.types", sql=sql, columns=column, phase=phase, parameter_columns=(), parameter_file=None,
+            parameter_count=0,
+        )  # fmt: skip
+        worker.prepare(asked)
+        reply = worker.verify(asked, 0, 1)
+        if not reply.rows:
+            return ()
+        oids.append(int(reply.touch, 16))
+    return tuple(oids)
+
+
+def compared(access: Access, query: KeyedQuery, oids: tuple[int, ...], file: Path) -> ParameterTypes | None:
+    """What the server plans for these types and for those that it takes from the columns; None where they are the same.
+
+    Errors: RowpathError, also where the server refuses one of them.
+    """
+    sql = query.spelt("$1")
+    untyped = f"PREPARE {_UNTYPED} AS {sql}"
+    listed = f"'{{{','.join(map(str, oids))}}}'::oid[]"
+    sent, column = access.ask((untyped,), (_NAMES.format(oids=listed), _INFERRED), file)
+    if sent == column:
+        return None
+    pairs = zip(query.rows[0], sent, strict=True)
+    values = ", ".join(f"CAST({_literal(value)} AS {kind})" for value, kind in pairs)
+    explain = [f"EXPLAIN (FORMAT JSON) EXECUTE {name} ({values})" for name in (_TYPED, _UNTYPED)]
+    plans = access.ask((f"PREPARE {_TYPED} ({', '.join(sent)}) AS {sql}", untyped), explain, file)
+    of_sent, of_column = (_plan("\n".join(lines)) for lines in plans)
+    return ParameterTypes(tuple(sent), tuple(column), of_sent, of_column)
+
+
+def found(
+    access: Access,
+    programs: WorkerPool,
+    paths: Iterable[PlannedPath],
+    work: PreparedPhase,
+    query: KeyedQuery,
+    file: Path,
+) -> Iterator[ParameterTypes]:
+    """What differs, for the paths together that send the same types; each path is of another driver.
+
+    A driver that prepares nothing in the session, and types that the server refuses to explain, are left out.
+    """
+    by_types: dict[tuple[int, ...], list[str]] = {}
+    for planned in paths:
+        with contextlib.suppress(RunnerFailure), programs.turned_to(planned) as worker:
+            worker.prepare(work)
+            by_types.setdefault(sent_types(worker, work), []).append(planned.name)
+    for oids, names in by_types.items():
+        with contextlib.suppress(RowpathError):
+            if oids and (different := compared(access, query, oids, file)):
+                yield msgspec.structs.replace(different, names=tuple(names))
+
+
+def without_names(types: ParameterTypes) -> ParameterTypes:
+    """The same with numbers in place of the names of indexes, which tell of the query."""
+    every = sorted({*types.plan_sent.indexes, *types.plan_column.indexes})
+
+    def numbered(plan: PlanFacts) -> PlanFacts:
+        names = tuple(f"index {every.index(name) + 1}" for name in plan.indexes)
+        return msgspec.structs.replace(plan, indexes=names)
+
+    plans = {"plan_sent": numbered(types.plan_sent), "plan_column": numbered(types.plan_column)}
+    return msgspec.structs.replace(types, **plans)
+
+
+def _literal(value: Any) -> str:
+    text = f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
+    return "NULL" if value is None else "'" + text.replace("'", "''") + "'"
+
+
+def _plan(text: str) -> PlanFacts:
+    top = json.loads(text)[0]["Plan"]
+    nodes = list(_nodes(top))
+    indexes = sorted({node["Index Name"] for node in nodes if "Index Cond" in node and "Index Name" in node})
+    scans = sorted({node["Node Type"] for node in nodes if "Scan" in node["Node Type"]})
+    return PlanFacts(scans=tuple(scans), indexes=tuple(indexes), cost=top["Total Cost"])
+
+
+def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for each in node.get("Plans", ()):
+        yield from _nodes(each)
