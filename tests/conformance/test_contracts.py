@@ -26,6 +26,7 @@ from rowpath.runners import sync_counting
 
 OPERATIONS = 20
 BACKENDS_END_WITHIN_S = 60.0
+COUNTED_TIMES = 3
 MOST_OF_ASKING = 3  # transactions that a driver makes of one statement outside the clock
 # ADBC describes a result in a transaction of its own before it fetches it; with BEGIN and COMMIT around that are three.
 EACH = {"adbc-postgresql": {"by-key": 2, "in-transaction": 3}}
@@ -76,17 +77,21 @@ def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: En
     work = fixture.work(case_named(case), planned)
     worker.prepare(work)
     worker.sample(work, "warm", operations=12)
-    # What asking costs by itself: pgjdbc describes each statement first when it is told to be binary. (A flush with
-    # nothing but itself to report reports nothing, hence an operation before each.)
-    earlier, before = (committed_after_one(worker, work, instance) for _ in range(2))
     each = EACH.get(planned.adapter.driver, {}).get(case, 1)
-    flush = before - earlier - each
-    assert 1 <= flush <= MOST_OF_ASKING
-    reply = worker.sample(work, "steady", operations=OPERATIONS).reply
-    assert reply.failed == 0
-    open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name <> 'psql' AND state LIKE 'idle in%'"
-    assert instance._psql(open_ones, "postgres", "postgres").strip() == "0"
-    assert committed(worker, instance) - before == OPERATIONS * each + flush
+    seen = []
+    for _ in range(COUNTED_TIMES):  # a backend reports by itself once a second too: what it reports early shifts a count
+        # What asking costs by itself: pgjdbc describes each statement first when it is told to be binary. (A flush with
+        # nothing but itself to report reports nothing, hence an operation before each.)
+        earlier, before = (committed_after_one(worker, work, instance) for _ in range(2))
+        flush = before - earlier - each
+        reply = worker.sample(work, "steady", operations=OPERATIONS).reply
+        assert reply.failed == 0
+        open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name <> 'psql' AND state LIKE 'idle in%'"
+        assert instance._psql(open_ones, "postgres", "postgres").strip() == "0"
+        seen.append((flush, committed(worker, instance) - before - flush))
+        if 1 <= flush <= MOST_OF_ASKING and seen[-1][1] == OPERATIONS * each:
+            return
+    pytest.fail(f"transactions of a flush, of {OPERATIONS} operations: {seen}; expected {OPERATIONS * each} of the latter")
 
 
 def wait_for_the_end_of_other_backends(instance: PostgresqlServer) -> None:
