@@ -35,7 +35,9 @@ FIGURES = {
     "cost_model": "6 min",
     "a_a": "2 min",
     "tour_twice": "5 min",
-    "probe_best": "half an hour",
+    "busy_tour": "15 min",
+    "estimate": "an hour",
+    "probe_winner": "half an hour",
 }
 MARKS = {True: Text("met", style="green"), False: Text("NOT MET", style="red"), None: Text("not asked", style="yellow")}
 

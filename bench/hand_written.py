@@ -101,7 +101,7 @@ def couple(
     try:
         worker.prepare(work)
         operations = warm_up(worker, work, theirs, WARM_S[ours.path.get("language")])
-        worker.pin_all()
+        worker.take_cores()
         processes.pin(theirs.pid, worker.cpus)
         blocks = (lambda: our_block(worker, work, operations)), (lambda: theirs.block(operations))
         costs: tuple[dict[int, float], dict[int, float]] = {}, {}

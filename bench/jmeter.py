@@ -104,7 +104,7 @@ def ours(bench: Bench, planned: PlannedPath, instance: Instance, work: PreparedP
     place = shared_counters.places[GROUP]
     try:
         worker.prepare(work)
-        worker.pin_all()
+        worker.take_cores()
         spec = protocol.GroupSpec(
             name=GROUP,
             phase=work.name,
