@@ -22,6 +22,7 @@ PRESSURE_SHARE = 0.05
 SPIN_GAP_NS = 5_000_000
 SPIN_GAP_SHARE = 0.02
 TICK_NS = 10_000_000
+STOLEN = "of one core's time stolen by the host"
 
 
 def disturbed_blocks(evidence: Evidence) -> Iterator[Finding]:
@@ -106,12 +107,14 @@ def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
     """Stolen time, gaps in a spinning loop, and pressure where no path of the set shares a core with its server."""
     lines = [line for number, _group in sorted(evidence.journal.sets) if (line := _noise_of(evidence, number))]
     if lines:
+        host = all(STOLEN in line for line in lines)
+        who = "the virtual machine's host" if host else "something else"
         yield Finding(
             "neighbour-noise",
             "warning",
-            f"other programs used the machine during {len(lines)} of {len(evidence.journal.sets)} sets",
+            f"{who} used the machine's cores during {len(lines)} of {len(evidence.journal.sets)} sets",
             "; ".join(lines[:4]) + ("; …" if len(lines) > 4 else ""),
-            "other programs, or other guests of a virtual machine's host",
+            "other guests of the host" if host else "other programs, or other guests of a virtual machine's host",
             "rowpath doctor",
         )
 
@@ -127,7 +130,7 @@ def _noise_of(evidence: Evidence, number: int) -> str:
     wall_ns = max((s.at_ns + s.window_ns for s in samples), default=0) - min((s.at_ns for s in samples), default=0)
     stolen = _grown(records, "steal_ticks") * TICK_NS
     if wall_ns > 0 and stolen > STEAL_SHARE * wall_ns:
-        parts.append(f"{text.share(stolen / wall_ns)} of one core's time stolen")
+        parts.append(f"{text.share(stolen / wall_ns)} {STOLEN}")
     pressed = _grown(records, "pressure_some_us") * 1000
     if wall_ns > 0 and pressed > PRESSURE_SHARE * wall_ns and not _shares_cores(evidence, samples):
         parts.append(f"tasks waited for a core {text.share(pressed / wall_ns)} of the time")
