@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rowpath.execution.warm_up import classify, is_flat
+from rowpath.execution.warm_up import classify, compilers_rest, is_flat
 
 
 def _series(level: Callable[[float], float], blocks: int, seed: int, noise: float = 0.02) -> list[float]:
@@ -60,3 +60,11 @@ def test_is_flat() -> None:
     assert is_flat(_series(lambda at: 10.0, 12, 1))
     assert not is_flat(_series(lambda at: 15 - 5 * at, 12, 1))
     assert is_flat([10.0, 10.0, 10.0, 10.0, 30.0, 10.0, 10.0, 10.0, 10.0]), "one block that sticks out is not a level"
+
+
+def test_compilers_rest_when_the_last_blocks_had_little_of_them() -> None:
+    blocks_ns = [10_000_000] * 60
+    assert compilers_rest(blocks_ns, [9_000_000] * 40 + [0] * 20)
+    assert not compilers_rest(blocks_ns, [9_000_000] * 50 + [0] * 10)  # a lull of a tenth of a second
+    assert compilers_rest(blocks_ns[:1], [0])
+    assert not compilers_rest([500_000_000], [100_000_000])

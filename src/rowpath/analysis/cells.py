@@ -13,6 +13,8 @@ from rowpath.analysis.statistics.ratios import ENOUGH, log_ratios
 from rowpath.journal.reader import Records
 from rowpath.journal.records import PathRecord, PrepareRecord, SampleRecord
 
+COMPILING_SHARE = 0.1  # of a block: more of it in a set's middle block, and the set was not warmed up
+
 CellKey = tuple[str, str, str, str]  # path id, workload, phase, regime
 Costs = dict[int, dict[int, float]]  # ns per operation by set and round
 
@@ -70,6 +72,14 @@ class Cell:
     def refused(self) -> bool:
         """Whether too few of its steady sets have enough undisturbed blocks for any figure to be right."""
         return self.regime == "steady" and 2 * (len(self.used) - self.disturbed_sets) < len(self.used)
+
+    @property
+    def compiling_sets(self) -> int:
+        """Steady sets in which a runtime's compilers were still at work: their figure is not the settled one."""
+        if self.regime != "steady":
+            return 0
+        sets = ([_helpers_share(sample) for sample in rounds.values()] for rounds in self.used.values())
+        return sum(1 for shares in sets if shares and statistics.median(shares) > COMPILING_SHARE)
 
     @cached_property
     def costs(self) -> Costs:
@@ -208,6 +218,11 @@ class Cells:
         seen = list(dict.fromkeys((key[1], key[2]) for key in self.cells))
         found = {key[1:] for key in self.cells if key[3] != "warm"}
         return sorted(found, key=lambda item: (seen.index((item[0], item[1])), order.get(item[2], 3)))
+
+
+def _helpers_share(sample: SampleRecord) -> float:
+    busy_ns = (sample.client_helpers_cpu_ns or 0) + (sample.server_helpers_cpu_ns or 0)
+    return busy_ns / max(1, sample.window_ns)
 
 
 def _against(cell: Cell, anchors: list[Cell]) -> list[float]:

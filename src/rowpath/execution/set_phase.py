@@ -10,7 +10,7 @@ from rowpath.engines import ENGINES
 from rowpath.execution import quiet
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.warm_up import FLAT_BLOCKS, classify, is_flat
+from rowpath.execution.warm_up import FLAT_BLOCKS, classify, compilers_rest, is_flat
 from rowpath.execution.worker import Measured, Worker, verify_record
 from rowpath.journal.record_base import InSet
 from rowpath.journal.records import PrepareRecord, SettleRecord, WarmRecord
@@ -111,6 +111,8 @@ class SetPhase:
 
     def _warm(self, worker: Worker, work: PreparedPhase) -> None:
         blocks: list[float] = []
+        windows_ns: list[int] = []
+        helpers_cpu_ns: list[int] = []
         operations = 0
         first, later = language(worker.planned.adapter.language).warm_least_s
         least_s = min(later if worker.warmed else first, self.measure.warm_cap_s)
@@ -121,12 +123,16 @@ class SetPhase:
         worker.warmed = True
         begun = time.monotonic_ns()
         while time.monotonic_ns() - begun < cap_ns:
-            reply = worker.sample(work, "warm", duration_ns=int(self.measure.block_ms * 1e6)).reply
+            measured = worker.sample(work, "warm", duration_ns=int(self.measure.block_ms * 1e6))
+            reply = measured.reply
             operations += reply.operations
+            windows_ns.append(reply.window_ns)
+            helpers_cpu_ns.append(measured.helpers_cpu_ns)
             blocks.append(reply.ns / max(1, reply.operations))
             self._last_ns[worker.planned.path.id] = blocks[-1]
             long_enough = time.monotonic_ns() - begun >= least_ns
-            if long_enough and len(blocks) >= FLAT_BLOCKS and is_flat(blocks[-FLAT_BLOCKS:]):
+            flat = long_enough and len(blocks) >= FLAT_BLOCKS and is_flat(blocks[-FLAT_BLOCKS:])
+            if flat and compilers_rest(windows_ns, helpers_cpu_ns):
                 break
         record = WarmRecord(
             operations=operations,

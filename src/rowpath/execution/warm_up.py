@@ -14,6 +14,8 @@ WINDOWS = 24  # a series is judged by the medians of about this many windows
 FEW = 8  # windows of a short series: of single blocks where there are no more
 FLAT_BLOCKS = 9  # this many last blocks must keep one level before a path counts as warm
 LAST = 3  # windows that must agree before a level counts as reached
+COMPILERS_NS = 200e6  # of the last blocks: a runtime's compilers must have come to rest in them
+COMPILERS_SHARE = 0.1  # of their time, at most
 
 
 def is_flat(last_blocks: Sequence[float], tolerance: float = TOLERANCE) -> bool:
@@ -24,6 +26,16 @@ def is_flat(last_blocks: Sequence[float], tolerance: float = TOLERANCE) -> bool:
     if len(last_blocks) < LAST:
         return False
     return _level(_windows(last_blocks, LAST), tolerance)
+
+
+def compilers_rest(window_ns: Sequence[int], helpers_cpu_ns: Sequence[int]) -> bool:
+    """Whether a runtime's compilers had little to do in the last blocks, each with its window and their CPU time."""
+    seen_ns = busy_ns = 0
+    for window, busy in zip(reversed(window_ns), reversed(helpers_cpu_ns), strict=True):
+        seen_ns, busy_ns = seen_ns + window, busy_ns + busy
+        if seen_ns >= COMPILERS_NS:
+            break
+    return busy_ns <= COMPILERS_SHARE * seen_ns
 
 
 def classify(blocks: Sequence[float], tolerance: float = TOLERANCE) -> Shape:

@@ -42,6 +42,11 @@ class Measured:
     own_wait_ns: int = 0  # in which the path waited and nobody had its core
 
     @property
+    def helpers_cpu_ns(self) -> int:
+        """CPU time of the helper threads of both sides, on spare cores."""
+        return self.client_helpers_cpu_ns + self.server_helpers_cpu_ns
+
+    @property
     def disturbed(self) -> str:
         """Why the sample is, in words; empty when it is not."""
         return core_share.sentence(self.core_users, max(1, self.reply.window_ns))

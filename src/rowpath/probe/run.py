@@ -47,6 +47,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
 from rowpath.workloads.expected import Delivery
 
+SPARE_SHARE = 0.05  # of the budget: full sets take a little longer than their parts add up to
 DECIDED_LONGER = 1.5  # times the least that full sets take, where the search decided already
 WAIT_FOR_QUIET_S = 5.0  # until other programs leave the measured cores; of the budget
 LEAST_WITH_FLOOR = 2  # with this many connections only paths take turns
@@ -197,7 +198,7 @@ class ProbeRun:
         tried = [search.tried[path_id] for path_id in chosen]
         blocks_s, starts_s = search.finals_costs(tried)
         counting_s = sum(round_trips.OPERATIONS * self.budget.wall_s(each.execution_ns / 1e9) for each in tried)
-        left_s = self.budget.left_s - counting_s
+        left_s = self.budget.left_s - counting_s - SPARE_SHARE * self.budget.total_s
         if decided:  # what was to be known is known: no more than a claim needs
             left_s = min(left_s, DECIDED_LONGER * search.finals_s())
         late_s = LATEST * self.budget.total_s - self.budget.spent_s - counting_s

@@ -60,6 +60,7 @@ RULES: dict[str, Rule] = {
     "confounded-version": contracts.confounded_version,
     "converted-values": correctness.converted_values,
     "periodic-cost": precision.periodic_cost,
+    "still-compiling": precision.still_compiling,
     "warm-up-not-reached": precision.warm_up_not_reached,
     "placement-flips-ranking": precision.placement_flips_ranking,
     "clock-too-coarse": precision.clock_too_coarse,

@@ -86,6 +86,25 @@ def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
+def still_compiling(evidence: Evidence) -> Iterator[Finding]:
+    """Paths whose runtime still compiled while they were measured: warmed up, they are faster than shown."""
+    cells = [cell for cell in evidence.sound() if cell.compiling_sets > UNSETTLED_MOST * len(cell.used)]
+    if cells:
+        names = list(dict.fromkeys(cell.path.name for cell in cells))
+        yield Finding(
+            "still-compiling",
+            "warning",
+            f"compilers were still at work while {words(names)} {'was' if len(names) == 1 else 'were'} measured",
+            "; ".join(
+                f"{cell.path.name} in {phase_text(cell)}: {cell.compiling_sets} of {len(cell.used)} sets"
+                for cell in cells
+            ),
+            "warmed up too briefly: the figures are of code that was not compiled yet, too slow",
+            evidence.rerun("--warmup 20"),
+            tuple(names),
+        )
+
+
 def periodic_cost(evidence: Evidence) -> Iterator[Finding]:
     """A cost of the path's own that its median hides."""
     for cell in evidence.sound():
