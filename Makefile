@@ -1,6 +1,8 @@
 # Every target sets up what it needs first.
 PYTHON = .venv/bin/python
 export PYTHONPATH = src
+# Containers often set it: then every start would compile every library.
+export PYTHONDONTWRITEBYTECODE =
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
 PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example)
 # Three on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker.startswith("gw"):
         _take_a_core_of_its_own(int(worker.removeprefix("gw")))
     else:
+        # A shell's background job ignores it; what tests start would ignore it too.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         config.pluginmanager.register(Outcome(config))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 import tomllib
 from pathlib import Path
@@ -73,8 +74,9 @@ def _complete(assignment: str) -> bool:
     return True
 
 
-def line_of(lines: dict[Location, int], location: Location) -> int | None:
-    """The line of the location, or of the nearest thing that encloses it."""
+def line_of(text: str, location: Location) -> int | None:
+    """The line of the location in a document, or of the nearest thing that encloses it."""
+    lines = key_lines(text)
     while location:
         if location in lines:
             return lines[location]
@@ -96,11 +98,11 @@ def suggest(word: str, right: list[str] | tuple[str, ...]) -> str:
 
 def decode_file(file: Path, into: type[Any]) -> Any:
     """Decode a TOML file into a type of the model; UsageError naming every mistake's line."""
-    return decode_with_lines(file, into)[0]
+    return decode_with_text(file, into)[0]
 
 
-def decode_with_lines(file: Path, into: type[Any]) -> tuple[Any, dict[Location, int]]:
-    """As `decode_file`; also the line of every key, for mistakes that its type cannot tell."""
+def decode_with_text(file: Path, into: type[Any]) -> tuple[Any, str]:
+    """As `decode_file`; also the text, for the lines of mistakes that its type cannot tell."""
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -111,17 +113,15 @@ def decode_with_lines(file: Path, into: type[Any]) -> tuple[Any, dict[Location, 
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file}: {error}", "fix the TOML syntax on that line") from error
-    lines = key_lines(text)
     mistakes = unknown_keys(document, into, ())
     if mistakes:
         raise UsageError(
-            "\n       ".join(_describe(file, lines, mistake) for mistake in mistakes), _first_hint(mistakes)
+            "\n       ".join(_describe(file, text, mistake) for mistake in mistakes), _first_hint(mistakes)
         )
     try:
-        return msgspec.convert(document, into), lines
+        return msgspec.convert(document, into), text
     except msgspec.ValidationError as error:
-        location = _location(str(error))
-        line = line_of(lines, location)
+        line = line_of(text, _location(str(error)))
         where = f"{file}:{line}" if line else str(file)
         raise UsageError(f"{where}: {_plain(str(error))}", "see docs/experiments.md for what each key takes") from error
 
@@ -131,7 +131,7 @@ Mistake = tuple[Location, str, tuple[str, ...]]
 
 def unknown_keys(value: Any, into: Any, location: Location) -> list[Mistake]:
     """Every key of the document that its type does not have: (location, key, the right keys)."""
-    info = msgspec.inspect.type_info(into) if not isinstance(into, msgspec.inspect.Type) else into
+    info = _type_info(into) if not isinstance(into, msgspec.inspect.Type) else into
     mistakes: list[Mistake] = []
     if isinstance(info, msgspec.inspect.StructType) and isinstance(value, dict):
         fields = {field.encode_name: field.type for field in info.fields}
@@ -153,9 +153,14 @@ def unknown_keys(value: Any, into: Any, location: Location) -> list[Mistake]:
     return mistakes
 
 
-def _describe(file: Path, lines: dict[Location, int], mistake: Mistake) -> str:
+@functools.cache
+def _type_info(into: Any) -> msgspec.inspect.Type:
+    return msgspec.inspect.type_info(into)
+
+
+def _describe(file: Path, text: str, mistake: Mistake) -> str:
     location, key, right = mistake
-    line = line_of(lines, location)
+    line = line_of(text, location)
     near = nearest(key, right)
     where = f"{file}:{line}" if line else str(file)
     return f"{where}: unknown key '{key}'" + (f"; the nearest right one is '{near}'" if near else "")

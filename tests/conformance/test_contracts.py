@@ -79,7 +79,7 @@ def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: En
     worker.sample(work, "warm", operations=12)
     each = EACH.get(planned.adapter.driver, {}).get(case, 1)
     seen = []
-    for _ in range(COUNTED_TIMES):  # a backend reports by itself once a second too: what it reports early shifts a count
+    for _ in range(COUNTED_TIMES):  # a backend reports once a second too, which shifts a count
         # What asking costs by itself: pgjdbc describes each statement first when it is told to be binary. (A flush with
         # nothing but itself to report reports nothing, hence an operation before each.)
         earlier, before = (committed_after_one(worker, work, instance) for _ in range(2))
@@ -91,7 +91,7 @@ def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: En
         seen.append((flush, committed(worker, instance) - before - flush))
         if 1 <= flush <= MOST_OF_ASKING and seen[-1][1] == OPERATIONS * each:
             return
-    pytest.fail(f"transactions of a flush, of {OPERATIONS} operations: {seen}; expected {OPERATIONS * each} of the latter")
+    pytest.fail(f"transactions of a flush, of {OPERATIONS} operations: {seen}; expected of these: {OPERATIONS * each}")
 
 
 def wait_for_the_end_of_other_backends(instance: PostgresqlServer) -> None:

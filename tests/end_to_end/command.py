@@ -30,11 +30,8 @@ Records = list[dict[str, Any]]
 def environment(added: Mapping[str, str] = {}) -> dict[str, str]:
     """Ours without what a developer's shell may hold, with the sources on Python's path and a mark of its own."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "NO_COLOR", "FORCE_COLOR")}
-    return (
-        kept
-        | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "COLUMNS": "200", MARK: uuid.uuid4().hex}
-        | dict(added)
-    )
+    ours = {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "", "COLUMNS": "200"}
+    return kept | ours | {MARK: uuid.uuid4().hex} | dict(added)
 
 
 class Command:

@@ -12,10 +12,11 @@ from rowpath.runners.protocol import PROTOCOL
 from tests import fakes
 from tests.end_to_end.command import records, rowpath
 
+TIMEOUT_S = 10  # an honest one answers in time on a loaded machine
 SPOKEN = ".".join(map(str, PROTOCOL))
 OUTCOMES = {
     "crash": ("failed", "the runner was killed by SIGABRT"),
-    "hang": ("failed", "no reply within 3 s; the runner was stopped"),
+    "hang": ("failed", f"no reply within {TIMEOUT_S} s; the runner was stopped"),
     "out-of-order": ("failed", "answered request"),
     "other-version": ("failed", f"the runner speaks protocol 99.0 with codec 1, this Rowpath speaks {SPOKEN}"),
     "wrong-digest": ("wrong", "digest 6071:"),
@@ -33,7 +34,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str
     folder = tmp_path_factory.mktemp("faults")
     manifest, experiment = fakes.write_manifest(folder), fakes.write_experiment(folder)
     files: list[str | Path] = ["--adapters", manifest, "-o", folder / "run", "--export-json", folder / "r.json"]
-    done = rowpath("run", experiment, "--timeout", "3", *files)
+    done = rowpath("run", experiment, "--timeout", str(TIMEOUT_S), *files)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return folder / "run", json.loads((folder / "r.json").read_text())

@@ -18,7 +18,7 @@ from rowpath.model.workload import Column
 from rowpath.runners.protocol import PROTOCOL
 from rowpath.workloads.codec import Digest, encode_row, touch_row
 
-CALM_SAMPLES = 8  # crashes and hangs come after so many samples: in the middle of a run
+CALM_SAMPLES = 2  # crashes and hangs come after so many steady samples: in the middle of a run, however slow it is
 
 
 class Fake:
@@ -30,7 +30,7 @@ class Fake:
         self.database: sqlite3.Connection | None = None
         self.phase: dict = {}
         self.columns: list[Column] = []
-        self.samples = 0
+        self.steady_samples = 0
         self.position = 0
 
     def rows(self) -> list[tuple]:
@@ -72,8 +72,8 @@ class Fake:
         return {"digest": text, "rows": int(text.partition(":")[0]), "touch": "0" * 16, "operations": 1}
 
     def sample(self, message: dict) -> dict:
-        self.samples += 1
-        if self.samples > CALM_SAMPLES:
+        self.steady_samples += message["regime"] == "steady"
+        if self.steady_samples > CALM_SAMPLES:
             if self.how == "crash":
                 os.abort()
             if self.how == "hang":

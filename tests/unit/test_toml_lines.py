@@ -44,7 +44,7 @@ def test_what_stands_inside_a_value_is_no_key() -> None:
 
 
 def test_a_location_inside_an_inline_table_has_its_line() -> None:
-    assert line_of(key_lines(TEXT), ("paths", 0, "select", "engin")) == 15
+    assert line_of(TEXT, ("paths", 0, "select", "engin")) == 15
 
 
 def test_nearest_word() -> None:

@@ -16,7 +16,7 @@ from rowpath.model.experiment import SCHEMA_VERSION, Experiment
 from rowpath.model.workload import PhaseName, Workload
 from rowpath.planning.mixed_load import validate
 from rowpath.planning.selection import check_coordinates
-from rowpath.toml_file import Location, decode_with_lines, line_of, nearest, suggest
+from rowpath.toml_file import Location, decode_with_text, line_of, nearest, suggest
 from rowpath.workloads.scale import all_at_scale
 from rowpath.workloads.workload_file import load_workload
 
@@ -48,7 +48,7 @@ def load_experiment(name_or_file: str) -> ExperimentFile:
 
 def read_experiment(file: Path) -> ExperimentFile:
     """Read one file; UsageError with file, line and the nearest right key for every mistake."""
-    experiment, lines = decode_with_lines(file, Experiment)
+    experiment, text = decode_with_text(file, Experiment)
     if experiment.schema_version != SCHEMA_VERSION:
         raise UsageError(
             f"{file}: unknown schema_version {experiment.schema_version}: expected {SCHEMA_VERSION}",
@@ -57,7 +57,7 @@ def read_experiment(file: Path) -> ExperimentFile:
     here = file.absolute().parent
     found = tuple(str(here / name) for name in experiment.workload_files)
     experiment = msgspec.structs.replace(experiment, workload_files=found)
-    return ExperimentFile(experiment, _checked(file, lines, experiment))
+    return ExperimentFile(experiment, _checked(file, text, experiment))
 
 
 def load_workloads(experiment: Experiment) -> dict[str, Workload]:
@@ -75,7 +75,7 @@ def load_workloads(experiment: Experiment) -> dict[str, Workload]:
     return loaded
 
 
-def _checked(file: Path, lines: dict[Location, int], experiment: Experiment) -> dict[str, Workload]:
+def _checked(file: Path, text: str, experiment: Experiment) -> dict[str, Workload]:
     """The workloads; UsageError for phases, coordinates, claims and client groups that cannot be, with its line."""
 
     @contextmanager
@@ -83,7 +83,7 @@ def _checked(file: Path, lines: dict[Location, int], experiment: Experiment) -> 
         try:
             yield
         except UsageError as error:
-            raise _placed(file, lines, location, error) from error
+            raise _placed(file, text, location, error) from error
 
     with located("phases"):
         workloads = load_workloads(experiment)
@@ -99,10 +99,10 @@ def _checked(file: Path, lines: dict[Location, int], experiment: Experiment) -> 
             except ValueError as error:
                 raise UsageError(str(error), "name a column and a row of [[published]]") from error
     for location, mistake in validate.mistakes(experiment, workloads):
-        raise _placed(file, lines, location, mistake)
+        raise _placed(file, text, location, mistake)
     return workloads
 
 
-def _placed(file: Path, lines: dict[Location, int], location: Location, error: UsageError) -> UsageError:
-    line = line_of(lines, location)
+def _placed(file: Path, text: str, location: Location, error: UsageError) -> UsageError:
+    line = line_of(text, location)
     return UsageError(f"{file}:{line}: {error.message}" if line else error.message, error.hint)

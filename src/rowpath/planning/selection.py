@@ -60,9 +60,10 @@ def unmatched(selection: Selection) -> UsageError:
 
 def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
     """UsageError when a key is no coordinate or a value of engine, language, deployment or driver is unknown."""
+    names = coordinate_names()
     for key in wanted:
-        if key not in coordinate_names():
-            raise UsageError(f"unknown coordinate '{key}'", suggest(key, coordinate_names()))
+        if key not in names:
+            raise UsageError(f"unknown coordinate '{key}'", suggest(key, names))
     for value in wanted.get("link", ()):
         if not LINK.fullmatch(value):
             raise UsageError(

@@ -7,8 +7,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import stdtr, stdtrit
-
 CONFIDENCE = 0.95
 CONFIDENCE_STOPPED_ON_WIDTH = 0.975  # stopping as soon as the interval is narrow costs coverage
 ALPHA = 0.05
@@ -56,6 +54,8 @@ class Interval:
             return 1.0
         if self.error == 0:
             return 1.0 if self.mean == 0 else 0.0
+        from scipy.special import stdtr  # here, for it would slow the start of every run
+
         return float(2 * stdtr(self.degrees, -abs(self.mean) / self.error))
 
     @property
@@ -101,5 +101,7 @@ def difference(a: Interval, b: Interval, confidence: float = CONFIDENCE) -> Inte
 
 
 def _interval(mean: float, error: float, degrees: float, sets: int, confidence: float) -> Interval:
+    from scipy.special import stdtrit
+
     half = float(stdtrit(degrees, (1 + confidence) / 2)) * error
     return Interval(mean, mean - half, mean + half, error, degrees, sets)

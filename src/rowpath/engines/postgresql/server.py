@@ -17,7 +17,6 @@ from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, Place, Settled
-from rowpath.engines.postgresql import backup_manifest
 from rowpath.engines.server import PrivateServer
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import certificates, postgresql_programs, private_directories, processes
@@ -210,6 +209,8 @@ class PostgresqlServer(PrivateServer):
         server._passwords = self._passwords
         with backups.restoring(backup, server):
             if backup.way == "basebackup":
+                from rowpath.engines.postgresql import backup_manifest  # numpy would slow every start
+
                 backup_manifest.verify(backup.kept)
                 server._home = server._make_home()
                 private_directories.copy(backup.kept, server._home / "data", self._user)

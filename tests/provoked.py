@@ -1,0 +1,60 @@
+"""A short run in which a finding has its cause, through the whole program, beside a path without it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rowpath.analysis.analyse import analyse
+from rowpath.analysis.model import Analysis, Finding
+from rowpath.cli.plan import checked_plan
+from rowpath.engines import ENGINES
+from rowpath.execution.run import run_plan
+from rowpath.model.experiment import Experiment, Measure, Selection
+from rowpath.model.progress import Silent
+from rowpath.planning.experiment_file import ExperimentFile, load_workloads
+
+Select = dict[str, str | tuple[str, ...]]
+LIBPQ: Select = {"engine": "postgresql", "driver": "libpq", "transport": "tcp"}
+PSYCOPG: Select = {"engine": "postgresql", "driver": "psycopg", "transport": "tcp"}
+PGJDBC: Select = {"engine": "postgresql", "driver": "pgjdbc", "transport": "tcp"}
+LIBMARIADBD: Select = {"engine": "mariadb", "driver": "libmariadbd", "storage": "innodb", "durability": "none"}
+SQLITE: Select = {"engine": "sqlite", "driver": "sqlite", "durability": "full"}
+
+
+def needs(*selections: Select) -> None:
+    """Skip where one of the engines is missing."""
+    for selection in selections:
+        here = ENGINES[str(selection["engine"])].availability()
+        if not here.ok:
+            pytest.skip(here.reason)
+
+
+def measured(tmp_path: Path, phases: list[str], *selections: Select, files: tuple[str, ...] = ()) -> Analysis:
+    """A short run of these paths; none of them may have failed."""
+    needs(*selections)
+    measure = Measure(sets=2, max_sets=0, rounds=6, regimes=("steady",), warm_cap_s=0.3)
+    chosen = tuple(Selection(select=dict(selection)) for selection in selections)
+    experiment = Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
+    plan = checked_plan(ExperimentFile(experiment, load_workloads(experiment)), {}, extended=True, seed=7)
+    assert len(plan.paths) >= len(selections), plan.dropped
+    cores = os.sched_getaffinity(0)
+    try:
+        outcome = run_plan(plan, directory=tmp_path / "run", progress=Silent(), timeout_s=60.0)
+    finally:
+        os.sched_setaffinity(0, cores)  # a run pins its controller; the tests after it shall not be
+    analysis = analyse(outcome.directory.path)
+    assert not [finding for finding in analysis.findings if finding.id in ("failed-operations", "missing-path")]
+    return analysis
+
+
+def told(analysis: Analysis, rule: str) -> list[Finding]:
+    """The findings of one rule."""
+    return [finding for finding in analysis.findings if finding.id == rule]
+
+
+def blamed(analysis: Analysis, rule: str) -> str:
+    """The names of the paths that a rule's findings name, as one text."""
+    return " ".join(name for finding in told(analysis, rule) for name in finding.paths)
