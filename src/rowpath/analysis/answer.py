@@ -29,13 +29,21 @@ from rowpath.model.grouping import grouped
 from rowpath.model.probe import LanguageBest, LanguageRow
 
 SENTENCES = 5
-# Kinds of sentences in the order in which they are chosen and shown; those that come twice may have two of the five.
-CHOSEN = (
-    "probe", "groups", "fastest", "retrieval", "probe", "groups", "fastest", "deployment", "parts", "language",
-    "uncertain", "time", "driver", "published", "probe", "groups", "retrieval", "fastest", "deployment", "language",
-    "time", "parts", "groups", "probe",
+# By what a run is about: kinds of sentences in the order in which they are chosen.
+CHOSEN = {
+    "probe": ("probe", "uncertain", "probe", "uncertain", "probe", "tried", "probe", "uncertain", "time"),
+    "groups": ("groups", "groups", "groups", "uncertain", "groups", "groups", "fastest", "time", "parts"),
+    "retrieval": ("retrieval", "retrieval", "parts", "uncertain", "retrieval", "fastest", "language", "time"),
+    "": (
+        "fastest", "fastest", "uncertain", "deployment", "parts", "language", "time", "driver", "published",
+        "fastest", "deployment", "language", "time",
+    ),
+}  # fmt: skip
+SHOWN = (
+    "probe", "tried", "groups", "fastest", "retrieval", "deployment", "language", "driver", "parts", "time",
+    "published", "conditions", "uncertain",
 )  # fmt: skip
-SHOWN = ("probe", "groups", "fastest", "retrieval", "deployment", "language", "driver", "parts", "time", "published")
+AS_THEY_COME = ("probe", "groups", "retrieval", "fastest")  # others: the weightiest first
 SEVERITIES = ("error", "warning", "note")
 # Of its paths' time, where a finding does not know the share itself.
 UNKNOWN_SHARE = {"error": 1.0, "warning": 0.5, "note": 0.05}
@@ -252,17 +260,18 @@ def _rate_bars(listed: Sequence[GroupFigures]) -> Iterator[RateBar]:
 
 
 def chosen(said: Sequence[Said]) -> tuple[str, ...]:
-    """At most five sentences: of every kind the weightiest first, in the order of `CHOSEN`; shown kind by kind."""
+    """At most five sentences, in the order of `CHOSEN`; shown kind by kind."""
+    by_kind = grouped(said, lambda one: one.kind)
     waiting = {
-        kind: sorted(each, key=lambda one: -one.weight) if kind not in ("probe", "groups", "fastest") else list(each)
-        for kind, each in grouped(said, lambda one: one.kind).items()
+        kind: list(each) if kind in AS_THEY_COME else sorted(each, key=lambda one: -one.weight)
+        for kind, each in by_kind.items()
     }
+    about = next((kind for kind in CHOSEN if kind in by_kind), "")
     kept: list[Said] = []
-    for kind in CHOSEN:
+    for kind in CHOSEN[about]:
         if waiting.get(kind) and len(kept) < SENTENCES:
             kept.append(waiting[kind].pop(0))
-    order = {kind: at for at, kind in enumerate(SHOWN)}
-    return tuple(one.text for one in sorted(kept, key=lambda one: order.get(one.kind, len(order))))
+    return tuple(one.text for one in sorted(kept, key=lambda one: SHOWN.index(one.kind)))
 
 
 def merged(findings: Sequence[Finding], phases: Sequence[PhaseAnswer] = ()) -> tuple[MergedFinding, ...]:
@@ -312,17 +321,20 @@ def trust(analysis: Analysis) -> Trust:
         for status in NOT_RIGHT
     }
     unproven = {row.name for row in ranked if row.reason.startswith("rows not verified")}
-    few = sets < SETS_FOR_CLAIMS or any(row.provisional for row in ranked)
+    groups = analysis.probe.digest_groups if analysis.probe else ()
+    unproven |= {name for each in groups[1:] for name in each.names}
+    few = {row.name for row in ranked if row.provisional} if sets >= SETS_FOR_CLAIMS else set()
     reasons: dict[TrustLevel, list[str]] = {
         "refused": [analysis.refusal] if analysis.refusal else [],
         "partial": [f"The run is partial: {outcome}."] if outcome != "complete" else [],
         "unproven": [f"The rows of {words(unproven)} were not verified."] if unproven else [],
-        "provisional": [f"{_count(sets, 'set')}: claims need {SETS_FOR_CLAIMS}."] if few else [],
+        "provisional": [f"{_count(sets, 'set')}: claims need {SETS_FOR_CLAIMS}."] if sets < SETS_FOR_CLAIMS else [],
         "disturbed": [f"{each.text[:1].upper()}{each.text[1:]}." for each in noise],
     }
     level: TrustLevel = next((name for name, found in reasons.items() if found), "proven and quiet")
     listed = [reason for found in reasons.values() for reason in found]
     listed += [f"{_count(len(names), 'path')} {status}: not ranked." for status, names in bad.items() if names]
+    listed += [f"{_count(len(few), 'path')} with fewer than {SETS_FOR_CLAIMS} sets: provisional."] if few else []
     return Trust(level, _line(level, sets, noise, bad, unproven), tuple(listed))
 
 

@@ -41,7 +41,7 @@ def verdict(evidence: Evidence, leading: Sequence[Ranking]) -> tuple[Said, ...]:
     if said and speaker.same_conditions:
         placed = PLACED.get(speaker.same_conditions.rpartition("=")[2], "")
         said.append(Said("conditions", f"Applies to all: {speaker.same_conditions}{placed}."))
-    return (*said, *(Said(UNCERTAIN, each) for each in _uncertain(evidence)))
+    return (*said, *_uncertain(evidence))
 
 
 def _longest(kind: str, found: Iterator[tuple[str, float]]) -> Iterator[Said]:
@@ -149,28 +149,26 @@ class _Speaker:
     def language(self) -> Iterator[tuple[str, float]]:
         """What another language costs over C, on the same engine and deployment, each in its fastest driver."""
         for ranking, cells in self.found:
-            for (engine, _deployment), languages in _fastest_by(cells, ("engine", "deployment"), "language").items():
+            for languages in _fastest_by(cells, ("engine", "deployment"), "language"):
                 base = languages.pop(LANGUAGE_BASE, None)
                 if base is not None:
-                    yield from self._listed(ranking, cells, engine, base, list(languages.values()))
+                    yield from self._listed(ranking, cells, base, list(languages.values()))
 
     def driver(self) -> Iterator[tuple[str, float]]:
         """What another driver costs over the fastest of the same engine, deployment and language."""
-        keys = ("engine", "deployment", "language")
         for ranking, cells in self.found:
-            for (engine, _deployment, language), drivers in _fastest_by(cells, keys, "driver").items():
+            for drivers in _fastest_by(cells, ("engine", "deployment", "language"), "driver"):
                 base, *others = drivers.values()
-                where = f"{engine}, {language}"
-                yield from self._listed(ranking, cells, where, base, [*others[:1], *others[1:][-1:]])
+                yield from self._listed(ranking, cells, base, [*others[:1], *others[1:][-1:]])
 
     def _listed(
-        self, ranking: Ranking, cells: list[Cell], where: str, base: Cell, others: list[Cell]
+        self, ranking: Ranking, cells: list[Cell], base: Cell, others: list[Cell]
     ) -> Iterator[tuple[str, float]]:
         told = [(cell, interval) for cell in others if (interval := self._new(cell, base))]
         if told:
             listed = words([f"{cell.path.name} {figure(interval)}" for cell, interval in told])
             weight = max(_size(interval.ratio) for _cell, interval in told)
-            yield f"{self._title(ranking, cells)}, {where}: of {base.path.name}, {listed}.", weight
+            yield f"{self._title(ranking, cells)}: compared with {base.path.name}, {listed}.", weight
 
     def time(self) -> Iterator[tuple[str, float]]:
         """Of the fastest server path (else the fastest): client CPU, server CPU, waiting, and how far its floor is."""
@@ -179,7 +177,7 @@ class _Speaker:
             parts, against = shares(cell), self.evidence.floor(cell)
             near = against is not None and against.interval.ratio < FAR
             floor = f"{figure(against.interval)} of its floor, {against.name}" if against is not None and near else ""
-            spent = _spent(*parts) if parts is not None else ""
+            spent = f"of its time {_spent(*parts)}" if parts is not None else ""
             listed = "; ".join(filter(None, (spent, floor)))
             if listed:
                 yield f"{self._title(ranking, cells)}: {cell.path.name}: {listed}.", float(cell.served)
@@ -210,13 +208,13 @@ def _pairs(cells: list[Cell]) -> Iterator[tuple[Cell, Cell, bool]]:
         yield embedded, server, True
 
 
-def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> dict[tuple[str, ...], dict[str, Cell]]:
-    """By the coordinates `keys`: the fastest cell of each value of the coordinate `of`, fastest first."""
+def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> list[dict[str, Cell]]:
+    """For all values of the coordinates `keys`: the fastest cell by the coordinate `of`, fastest first."""
     found: dict[tuple[str, ...], dict[str, Cell]] = {}
     for cell in cells:
         get = cell.path.coordinates.get
         found.setdefault(tuple(get(key, "") for key in keys), {}).setdefault(get(of, ""), cell)
-    return found
+    return list(found.values())
 
 
 def _spent(client: float, server: float | None) -> str:
@@ -241,7 +239,7 @@ def shares(cell: Cell) -> tuple[float, float | None] | None:
     return client, statistics.median(served) if served else None
 
 
-def _uncertain(evidence: Evidence) -> Iterator[str]:
+def _uncertain(evidence: Evidence) -> Iterator[Said]:
     """What is not certain."""
     rows = [(row, ranking) for ranking in evidence.rankings for row in ranking.rows]
     ranked = {row.name for row, _ranking in rows if row.rank}
@@ -249,7 +247,8 @@ def _uncertain(evidence: Evidence) -> Iterator[str]:
     if few:
         sets = max(ranking.sets for ranking in evidence.rankings)
         which = "no difference is claimed" if len(few) == len(ranked) else f"none is claimed for {words(_few(few))}"
-        yield f"Provisional: at most {sets} sets, and claims need {SETS_FOR_CLAIMS}; {which}."
+        sentence = f"Provisional: at most {sets} sets, and claims need {SETS_FOR_CLAIMS}; {which}."
+        yield Said(UNCERTAIN, sentence, weight=3)
     out: dict[str, None] = {}
     for row, ranking in rows:
         if not row.rank and row.reason != FLOOR and not (row.status == "unsupported" and row.name in ranked):
@@ -257,9 +256,9 @@ def _uncertain(evidence: Evidence) -> Iterator[str]:
             out[f"{row.name} in {ranking.workload}.{ranking.phase} ({kind})"] = None
     if out:
         more = f" and {len(out) - NAMED} more" if len(out) > NAMED else ""
-        yield f"Not ranked: {'; '.join(itertools.islice(out, NAMED))}{more}."
+        yield Said(UNCERTAIN, f"Not ranked: {'; '.join(itertools.islice(out, NAMED))}{more}.", weight=2)
     if evidence.journal.dropped:
         count = len(evidence.journal.dropped)
-        yield f'{count} {"path was" if count == 1 else "paths were"} skipped (see "Not run").'
+        yield Said("skipped", f'{count} {"path was" if count == 1 else "paths were"} skipped (see "Not run").')
     if evidence.journal.outcome != "complete":
-        yield "The run was interrupted; results are partial."
+        yield Said(UNCERTAIN, "The run was interrupted; results are partial.", weight=4)

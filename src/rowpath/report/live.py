@@ -15,8 +15,8 @@ from typing_extensions import override
 
 from rowpath import text as fmt
 from rowpath.model.progress import Estimate, GroupsSecond, Progress, Silent, step_name
+from rowpath.report.console import make_console
 from rowpath.report.live_mixed_load import GroupsHistory
-from rowpath.report.terminal import make_console
 from rowpath.report.time_left import TimeLeft
 
 REFRESH_S = 0.25  # drawing costs some milliseconds, between blocks but of the run's time
