@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from rowpath.report.live import LiveProgress
-from rowpath.report.terminal import make_console
+from rowpath.report.console import make_console
 
 
 class Clock:

@@ -335,17 +335,14 @@ def trust(analysis: Analysis) -> Trust:
     listed = [reason for found in reasons.values() for reason in found]
     listed += [f"{_count(len(names), 'path')} {status}: not ranked." for status, names in bad.items() if names]
     listed += [f"{_count(len(few), 'path')} with fewer than {SETS_FOR_CLAIMS} sets: provisional."] if few else []
-    return Trust(level, _line(level, sets, noise, bad, unproven), tuple(listed))
-
-
-def _line(level: str, sets: int, noise: Sequence[Finding], bad: Mapping[str, set[str]], unproven: set[str]) -> str:
-    """Sets, rows proven or not, quiet or not."""
-    wrong = [f"{len(names)} {status}" for status, names in bad.items() if names]
+    not_compared = analysis.probe.not_compared if analysis.probe else ""
+    listed += [not_compared] if not_compared else []
     rows = f"rows of {_count(len(unproven), 'path')} not verified" if unproven else "all ranked rows proven"
-    if wrong:
-        rows += f", {words(wrong)} (not ranked)"
+    wrong = words(f"{len(names)} {status}" for status, names in bad.items() if names)
+    rows += f", {wrong} (not ranked)" if wrong else ""
+    rows += ", some columns not compared" if not_compared else ""
     quiet = noise[0].text if noise else "machine quiet"
-    return f"{level}: {_count(sets, 'set')}; {rows}; {quiet}"
+    return Trust(level, f"{level}: {_count(sets, 'set')}; {rows}; {quiet}", tuple(listed))
 
 
 def _count(number: int, noun: str) -> str:
