@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from rowpath.report.live import LiveProgress
 from rowpath.report.console import make_console
+from rowpath.report.live import LiveProgress
 
 
 class Clock:
