@@ -70,9 +70,9 @@ def _paths(evidence: Evidence, ranking: Ranking) -> list[Cell]:
     return [cell for row in ranking.rows if row.rank and (cell := evidence.cell(row, ranking))]
 
 
-def _conditions(ranking: Ranking, cell: Cell | None) -> str:
-    placement = cell.path.coordinates.get("placement", "none") if cell else "none"
-    return ranking.regime if placement == "none" else f"{ranking.regime}, placement={placement}"
+def _conditions(ranking: Ranking, cell: Cell) -> tuple[str, ...]:
+    placement = cell.path.coordinates.get("placement", "none")
+    return (ranking.regime,) if placement == "none" else (ranking.regime, f"placement={placement}")
 
 
 def figure(interval: Interval) -> str:
@@ -87,13 +87,14 @@ class _Speaker:
         self.evidence = evidence
         self.found = [(ranking, cells) for ranking in leading if (cells := _paths(evidence, ranking))]
         conditions = {_conditions(ranking, cells[0]) for ranking, cells in self.found}
-        self.same_conditions = conditions.pop() if len(conditions) == 1 else ""
+        self.same_conditions = ", ".join(next(iter(conditions))) if len(conditions) == 1 else ""
+        self._common = set.intersection(*map(set, conditions)) if conditions else set()
         self._told: set[tuple[CellKey, CellKey]] = set()
 
     def _title(self, ranking: Ranking, cells: list[Cell]) -> str:
-        """`keyed.read`, with the conditions where they are not the same in all sentences."""
-        name = f"{ranking.workload}.{ranking.phase}"
-        return name if self.same_conditions else f"{name} ({_conditions(ranking, cells[0])})"
+        """`keyed.read`, with those conditions that are not the same in all sentences."""
+        own = ", ".join(each for each in _conditions(ranking, cells[0]) if each not in self._common)
+        return f"{ranking.workload}.{ranking.phase}{f' ({own})' if own else ''}"
 
     def _new(self, cell: Cell, base: Cell) -> Interval | None:
         """The ratio of two cells, None where it was said before or the two never met."""

@@ -16,6 +16,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 BEFORE_FASTEST = 2.0  # the axis begins at the least value divided by this, so that the shortest bar is seen
 MOST_WIDE = 60
 LEAST_WIDE = 6
+LEAST_NAME = 12
 GAP = 2
 CUT = "…"
 LANGUAGE = "language="  # how the comparison of a probe begins
@@ -78,9 +79,11 @@ def one_line(answer: PhaseAnswer | GroupAnswer) -> str:
 
 
 def importance(answer: PhaseAnswer | GroupAnswer) -> tuple[bool, float]:
-    """Greater where a picture shows more: more than one path, and a wide range of ratios."""
-    ratios = [bar.ratio for bar in answer.bars if bar.ratio > 0]
-    return len(ratios) > 1, math.log(max(ratios) / min(ratios)) if ratios else 0.0
+    """Greater where a picture shows more: a ranking of more paths, a client group with a wider range of rates."""
+    if isinstance(answer, PhaseAnswer):
+        return len(answer.bars) > 1, len(answer.bars)
+    rates = [bar.rate_per_s for bar in answer.bars if bar.rate_per_s > 0]
+    return len(rates) > 1, math.log(max(rates) / min(rates)) if rates else 0.0
 
 
 def _of_phase(phase: PhaseAnswer, rows: int) -> Picture:
@@ -141,6 +144,8 @@ def drawn(pictures: Sequence[Picture], width: int) -> list[list[Text]]:
         )
         for at in range(columns)
     ]
+    while len(beside) > 1 and 2 + LEAST_NAME + GAP + LEAST_WIDE + sum(beside) + GAP * len(beside) > width:
+        beside.pop()
     figures = sum(beside) + GAP * len(beside)
     longest = max((len(line.name) for line in every), default=0)
     names = min(longest, max(1, width - 2 - GAP - figures - LEAST_WIDE))

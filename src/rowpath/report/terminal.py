@@ -23,7 +23,8 @@ INDENT = "  "
 SEVERITY = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note": ("·", "bold")}
 TRUST = {"proven and quiet": ("✓", "bold green"), "refused": ("✗", "bold red"), "unproven": ("✗", "bold red")}
 PICTURES = 4  # with bars
-LEAST_ROWS = 2
+ENOUGH_ROWS = 4  # of a picture
+SAID_ELSEWHERE = ("provisional", "missing-path")  # by a sentence; by the count of paths that did not run
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,10 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
         lines += _wrapped(answer.question, width, room.question, style="bold")
     lines += _trust(answer, width)
     lines += _pictures(answer, width, room)
-    sentences = answer.sentences[: room.sentences]
-    if sentences:
-        lines += [Text(""), *(line for each in sentences for line in _wrapped(each, width, room.of_sentence, INDENT))]
+    if answer.sentences:
+        # The last one says what is not certain.
+        few = answer.sentences[: room.sentences - 1] + answer.sentences[room.sentences - 1 :][-1:]
+        lines += [Text(""), *(line for each in few for line in _wrapped(each, width, room.of_sentence, INDENT))]
     found = _findings(answer)[: room.findings]
     if found:
         lines += [Text(""), *(_finding(each, width) for each in found)]
@@ -90,8 +92,7 @@ def _pictures(answer: Answer, width: int, room: Room) -> list[Text]:
     """The leading rankings as bars, some others in a line each, the rest counted."""
     answers: tuple[PhaseAnswer | GroupAnswer, ...] = (*answer.phases, *answer.groups)
     every = [each for each in _without_common(answers) if each.bars]
-    most = min(PICTURES, max(1, room.rows // LEAST_ROWS))
-    leading = sorted(every, key=bars.importance, reverse=True)[:most]
+    leading = _leading(every, room.rows)
     with_bars = [each for each in every if each in leading]
     rows = shared([len(each.bars) for each in with_bars], room.rows)
     lines: list[Text] = []
@@ -104,6 +105,17 @@ def _pictures(answer: Answer, width: int, room: Room) -> list[Text]:
     if more:
         lines.append(Text(f"+ {more} more {'rankings' if more > 1 else 'ranking'} like these", style="dim"))
     return lines
+
+
+def _leading(every: Sequence[PhaseAnswer | GroupAnswer], rows: int) -> list[PhaseAnswer | GroupAnswer]:
+    """The most important ones, as many as have room for a few bars each."""
+    leading: list[PhaseAnswer | GroupAnswer] = []
+    for each in sorted(every, key=bars.importance, reverse=True)[:PICTURES]:
+        rows -= min(len(each.bars), ENOUGH_ROWS)
+        if leading and rows < 0:
+            break
+        leading.append(each)
+    return leading
 
 
 def _without_common(answers: Sequence[PhaseAnswer | GroupAnswer]) -> list[PhaseAnswer | GroupAnswer]:
@@ -130,8 +142,8 @@ def shared(counts: Sequence[int], rows: int) -> list[int]:
 
 
 def _findings(answer: Answer) -> list[MergedFinding]:
-    """The findings that the line of trust does not hold already."""
-    return [each for each in answer.findings if each.text not in answer.trust.line]
+    """The findings that nothing else on the screen says already."""
+    return [each for each in answer.findings if each.text not in answer.trust.line and each.id not in SAID_ELSEWHERE]
 
 
 def _finding(finding: MergedFinding, width: int) -> Text:

@@ -101,7 +101,7 @@ def _traffic(report: MixedLoadReport) -> Iterator[str]:
             each_takes = f"{text.size(each.bytes_per_operation)} for each operation of {groups[0]}"
             found.setdefault(each.name, []).append(f"{each_takes} ({text.size(each.traffic_bytes_per_s)}/s)")
     for name, listed in found.items():
-        yield f"On the connections of {name}: {words(listed[:LONGEST])}."
+        yield f"On the connections of {name}: {words(list(dict.fromkeys(listed))[:LONGEST])}."
 
 
 def _rates(report: MixedLoadReport) -> Iterator[str]:
