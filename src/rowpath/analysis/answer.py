@@ -337,12 +337,23 @@ def trust(analysis: Analysis) -> Trust:
     listed += [f"{_count(len(few), 'path')} with fewer than {SETS_FOR_CLAIMS} sets: provisional."] if few else []
     not_compared = analysis.probe.not_compared if analysis.probe else ""
     listed += [not_compared] if not_compared else []
-    rows = f"rows of {_count(len(unproven), 'path')} not verified" if unproven else "all ranked rows proven"
+    rows = f"rows of {_count(len(unproven), 'path')} not verified" if unproven else _proven(analysis)
     wrong = words(f"{len(names)} {status}" for status, names in bad.items() if names)
     rows += f", {wrong} (not ranked)" if wrong else ""
     rows += ", some columns not compared" if not_compared else ""
     quiet = noise[0].text if noise else "machine quiet"
     return Trust(level, f"{level}: {_count(sets, 'set')}; {rows}; {quiet}", tuple(listed))
+
+
+def _proven(analysis: Analysis) -> str:
+    """What of all rows, or of all values of client groups, was proven right; no ranked path is without a proof."""
+    if any(row.rank for ranking in analysis.rankings for row in ranking.rows):
+        return "all ranked rows proven"
+    figures = analysis.mixed_load.figures if analysis.mixed_load else ()
+    if not figures:
+        return "nothing ranked"
+    checked = {each.touch_ok for each in figures}
+    return "all values checked" if True in checked and False not in checked else "not all values checked"
 
 
 def _count(number: int, noun: str) -> str:
