@@ -9,7 +9,7 @@ import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Ranking, Result
+from rowpath.analysis.model import Ranking, Result, Said
 from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS
 from rowpath.model.path import fetch_form
 from rowpath.model.probe import (
@@ -55,27 +55,31 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     )
 
 
-def probe_sentences(probe: Probe | None) -> Iterator[str]:
+def probe_sentences(probe: Probe | None) -> Iterator[Said]:
     """What the user gains, what was looked at, and what cannot be known."""
     if probe is None:
         return
     snippets = {snippet.name: snippet for snippet in probe.snippets}
     for best in sorted(probe.languages, key=lambda best: best.baseline is None or best.baseline.kind != YOURS):
-        yield from _baseline_sentences(best, snippets)
+        for sentence in _baseline_sentences(best, snippets):
+            yield Said("probe", sentence)
     for each in probe.tried:
         if each.baseline == YOURS and (each.status != "ok" or each.ratio is None):
-            yield f"You use {each.said}: it has no figure here ({each.left or each.status})."
+            yield Said("uncertain", f"You use {each.said}: it has no figure here ({each.left or each.status}).", 3)
     if probe.tried:
         drivers = {(each.path["language"], each.path["driver"]) for each in probe.tried}
         looked = [each for each in probe.tried if each.step]
         reached = {(each.path["language"], each.path["driver"]) for each in looked}
-        yield (
+        yield Said(
+            "tried",
             f"Tried: {len(reached)} of {len(drivers)} drivers, {len(looked)} of {len(probe.tried)} settings, "
-            f"{sum(1 for each in looked if each.step == FULL)} in full sets."
+            f"{sum(1 for each in looked if each.step == FULL)} in full sets.",
         )
     if len(probe.digest_groups) > 1:
-        yield f"The paths delivered {len(probe.digest_groups)} different sets of rows: see 'Delivered rows'."
-    yield from probe.limits
+        many = len(probe.digest_groups)
+        yield Said("uncertain", f"The paths delivered {many} different sets of rows: see 'Delivered rows'.", 2)
+    for limit in probe.limits:
+        yield Said("uncertain", limit, 1)
 
 
 def _times(results: Sequence[Result]) -> dict[str, Result]:

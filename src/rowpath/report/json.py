@@ -10,6 +10,7 @@ from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.model import (
     AcrossLink,
     Analysis,
+    Answer,
     BlockSizes,
     ClaimCheck,
     CostModel,
@@ -46,6 +47,7 @@ class Export(Frozen, frozen=True):
     rankings: tuple[Ranking, ...]
     findings: tuple[Finding, ...]
     verdict: tuple[str, ...]
+    answer: Answer
     refusal: str
     claims: tuple[ClaimCheck, ...]
     published: tuple[Published, ...]
