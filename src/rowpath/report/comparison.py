@@ -1,0 +1,134 @@
+"""A comparison as sentences and cells: what its terminal, Markdown and page have in common."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rowpath import text as fmt
+from rowpath.analysis.comparison.model import ComparedRow, ComparedRun, Comparison, Confirmed, Gate
+
+TITLES = ("path", "metric", "base", "head", "ratio", "95 % interval", "noise", "change ÷ noise")
+WORDS = {"driver": "driver version", "engine": "engine version", "rowpath": "Rowpath", "rows": "delivered rows"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A comparison with its gates and what was measured again."""
+
+    comparison: Comparison
+    gates: tuple[Gate, ...] = ()
+    confirmed: tuple[Confirmed, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a gate fails."""
+        return any(gate.failed for gate in self.gates)
+
+
+def place(row: ComparedRow | Confirmed) -> str:
+    """`scan.read · steady`."""
+    regime = "" if row.regime == "none" else f" · {row.regime}"
+    return f"{row.workload}.{row.phase}{regime}"
+
+
+def cells(row: ComparedRow) -> tuple[str, ...]:
+    """The row's cells under TITLES."""
+    return (
+        row.name,
+        fmt.metric(row.metric),
+        fmt.figure(row.base, row.unit),
+        fmt.figure(row.head, row.unit),
+        fmt.ratio(row.ratio),
+        "counted" if row.counted else fmt.interval(row.low, row.high) or fmt.MISSING,
+        f"±{fmt.share(row.noise)}" if row.noise is not None else fmt.MISSING,
+        f"{row.factor:.1f}" if row.factor is not None else fmt.MISSING,
+    )
+
+
+def side(runs: Sequence[ComparedRun]) -> str:
+    """The runs of a side: directory, begin, sets."""
+    return "; ".join(f"{run.directory}, {run.started[:16].replace('T', ' ')}, {run.sets} sets" for run in runs)
+
+
+def what_differs(comparison: Comparison) -> str:
+    """`driver version 3.2.1 → 3.2.3 (2 paths)`; that nothing does."""
+    found: dict[str, dict[str, None]] = {}
+    for row in comparison.rows:
+        for each in row.differences:
+            words = f"{WORDS.get(each.name, each.name)} {each.base} → {each.head}"
+            found.setdefault(words, {})[row.base_path] = None
+    paths = {row.base_path for row in comparison.rows}
+    if not found:
+        return "nothing: same paths, versions and machine"
+    return "; ".join(
+        words if len(having) == len(paths) else f"{words} ({_paths(len(having))})" for words, having in found.items()
+    )
+
+
+def verdict(comparison: Comparison) -> str:
+    """How many paths are slower or faster, or what would have been seen."""
+    timed = [row for row in comparison.rows if row.metric == "time" and row.outcome != "not comparable"]
+    every = len({row.base_path for row in timed})
+    slower, faster = (_with(timed, outcome) for outcome in ("slower", "faster"))
+    if slower or faster:
+        both = [f"{count} {'is' if count == 1 else 'are'} {word}" for count, word in
+                ((slower, "slower"), (faster, "faster")) if count]  # fmt: skip
+        return f"Of {_paths(every)} {' and '.join(both)} in head."
+    noises = [row.noise for row in timed if row.noise is not None]
+    if not noises:
+        return f"No path of {every} is shown to be slower or faster: the noise between the runs is unknown."
+    return (
+        f"No path of {every} is shown to be slower or faster. A change must exceed {fmt.share(min(noises))} on the "
+        f"quietest path to be seen, {fmt.share(statistics.median(noises))} on half of them."
+    )
+
+
+def hidden(comparison: Comparison, shown: int) -> list[str]:
+    """How many rows are not shown, and why."""
+    counted: dict[str, int] = {}
+    for row in comparison.rows:
+        if row.outcome == "not comparable":
+            counted[f"not comparable: {row.reason}"] = counted.get(f"not comparable: {row.reason}", 0) + 1
+    same = sum(1 for row in comparison.rows if row.outcome == "no difference shown")
+    changed = sum(1 for row in comparison.rows if row.changed)
+    lines = [f"{changed - shown} more changed"] if changed > shown else []
+    lines += [f"{same} without a shown difference"] if same else []
+    lines += [f"{number} {reason}" for reason, number in counted.items()]
+    for names, where in ((comparison.only_base, "base"), (comparison.only_head, "head")):
+        if names:
+            lines.append(f"{_paths(len(names))} only in {where}: {', '.join(names[:3])}{' …' if names[3:] else ''}")
+    return lines
+
+
+def gate_line(gate: Gate, comparison: Comparison) -> str:
+    """Which paths fail a gate, or how much of it is decided."""
+    beyond = f"{'above' if gate.more else 'below'} {1 + gate.threshold if gate.more else 1 - gate.threshold:g}×"
+    if gate.failed:
+        named = dict.fromkeys(f"{row.name} {place(row)}" for row in (comparison.rows[n] for n in gate.failed))
+        return f"failed {gate.text}: {'; '.join(named)}"
+    noisy = f"; {gate.undecided} too noisy to exclude it" if gate.undecided else ""
+    return f"passed {gate.text}: none of {gate.compared} rows is surely {beyond}{noisy}"
+
+
+def confirmed_line(each: Confirmed) -> str:
+    """What measuring base and head in the same sets gave."""
+    where = f"{each.name} {place(each)}"
+    if each.outcome == "not possible":
+        return f"{where}: not measured again: {each.reason}"
+    ends = fmt.interval(each.low, each.high)
+    return f"{where}: {each.outcome}: {fmt.ratio(each.ratio)} ({ends}) in {each.sets} paired sets"
+
+
+def changed_rows(comparison: Comparison) -> list[ComparedRow]:
+    """The rows that are shown by default."""
+    return [row for row in comparison.rows if row.changed]
+
+
+def _with(rows: Iterable[ComparedRow], outcome: str) -> int:
+    return len({row.base_path for row in rows if row.outcome == outcome})
+
+
+def _paths(count: int) -> str:
+    return f"{count} path{'' if count == 1 else 's'}"
