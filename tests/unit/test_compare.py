@@ -229,7 +229,7 @@ def test_an_invalid_gate(text: str) -> None:
 def test_what_was_measured_again_decides(found: Comparison) -> None:
     failed = [found.rows[position] for position in judge(found, parse_gate("slower=5%")).failed]
     refuted = [
-        Confirmed(each.name, each.workload, each.phase, each.regime, "not confirmed", 1.0, 0.99, 1.01, 10)
+        Confirmed(each.name, each.workload, each.phase, each.regime, "no difference shown", 1.0, 0.99, 1.01, 10)
         for each in failed
     ]
     assert not judge(found, parse_gate("slower=5%"), refuted).failed

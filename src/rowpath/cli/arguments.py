@@ -32,6 +32,7 @@ EXPORTS = {
 }
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 LEAST_BUDGET_S = 5.0
+CONFIRM_SETS = 10
 SHARED: dict[str, dict[str, Any]] = {  # options of several commands
     "--adapters": {
         "metavar": "FILE",
@@ -393,6 +394,14 @@ def _add_compare(commands: Any) -> None:
         help="exit with 1 when the interval of a path lies beyond it: slower=5%%, faster=5%%, or a metric that grew: "
         "client_cpu=5%%",
     )
+    parser.add_argument(
+        "--confirm",
+        action="store_true",
+        help="measure suspicious paths again, both builds in the same sets of one run (a driver's or engine's version)",
+    )
+    parser.add_argument(
+        "-r", "--runs", metavar="SETS", type=int, default=CONFIRM_SETS, help=f"sets of --confirm ({CONFIRM_SETS})"
+    )
     parser.add_argument("--all", action="store_true", help="show every row, not just those that changed")
     parser.add_argument("--export-json", metavar="FILE", help="also write the comparison as json ('-' = stdout)")
-    _add_shared(parser, "--color")
+    _add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")

@@ -67,8 +67,19 @@ def what_differs(comparison: Comparison) -> str:
     )
 
 
-def verdict(comparison: Comparison) -> str:
-    """How many paths are slower or faster, or what would have been seen."""
+def verdict(outcome: Outcome) -> str:
+    """How many paths are slower or faster, or what would have been seen; then what measuring again says."""
+    first = _by_runs(outcome.comparison)
+    again = [each for each in outcome.confirmed if each.outcome != "not possible"]
+    if not again:
+        return first
+    words = [f"{each.name} is {each.outcome}, {fmt.ratio(each.ratio)} in {each.phase}" for each in again
+             if each.outcome in ("slower", "faster")]  # fmt: skip
+    said = "; ".join(words[:3]) if words else "no difference shown"
+    return f"{first} Measured again in the same sets: {said}."
+
+
+def _by_runs(comparison: Comparison) -> str:
     timed = [row for row in comparison.rows if row.metric == "time" and row.outcome != "not comparable"]
     every = len({row.base_path for row in timed})
     slower, faster = (_with(timed, outcome) for outcome in ("slower", "faster"))
@@ -104,21 +115,22 @@ def hidden(comparison: Comparison, shown: int) -> list[str]:
 
 def gate_line(gate: Gate, comparison: Comparison) -> str:
     """Which paths fail a gate, or how much of it is decided."""
-    beyond = f"{'above' if gate.more else 'below'} {1 + gate.threshold if gate.more else 1 - gate.threshold:g}×"
+    words = gate.words
+    beyond = f"above {1 + words.threshold:g}×" if words.more else f"below {1 - words.threshold:g}×"
     if gate.failed:
         named = dict.fromkeys(f"{row.name} {place(row)}" for row in (comparison.rows[n] for n in gate.failed))
-        return f"failed {gate.text}: {'; '.join(named)}"
+        return f"failed {words.text}: {'; '.join(named)}"
     noisy = f"; {gate.undecided} too noisy to exclude it" if gate.undecided else ""
-    return f"passed {gate.text}: none of {gate.compared} rows is surely {beyond}{noisy}"
+    return f"passed {words.text}: none of {gate.compared} rows is surely {beyond}{noisy}"
 
 
 def confirmed_line(each: Confirmed) -> str:
     """What measuring base and head in the same sets gave."""
     where = f"{each.name} {place(each)}"
     if each.outcome == "not possible":
-        return f"{where}: not measured again: {each.reason}"
+        return f"{where}: not possible: {each.reason}"
     ends = fmt.interval(each.low, each.high)
-    return f"{where}: {each.outcome}: {fmt.ratio(each.ratio)} ({ends}) in {each.sets} paired sets"
+    return f"{where}: {each.outcome}, {fmt.ratio(each.ratio)} ({ends}) in {each.sets} sets"
 
 
 def changed_rows(comparison: Comparison) -> list[ComparedRow]:

@@ -39,7 +39,7 @@ def write_json(outcome: Outcome, file: TextIO) -> None:
         base=comparison.base,
         head=comparison.head,
         despite=comparison.despite,
-        verdict=verdict(comparison),
+        verdict=verdict(outcome),
         failed=outcome.failed,
         rows=comparison.rows,
         findings=comparison.findings,

@@ -33,7 +33,7 @@ def render(outcome: Outcome, console: Console, every: bool = False, command: str
     if comparison.despite:
         console.print(Text("despite ", style="dim").append(", ".join(comparison.despite)))
     console.print()
-    console.print(Text(words.verdict(comparison), style="bold"))
+    console.print(Text(words.verdict(outcome), style="bold"))
     shown = list(comparison.rows) if every else words.changed_rows(comparison)[:MOST_ROWS]
     for place, rows in grouped((row for row in shown if row.outcome != "not comparable"), words.place).items():
         console.print(Text(place, style="dim"))
@@ -48,7 +48,12 @@ def render(outcome: Outcome, console: Console, every: bool = False, command: str
         for names, side in ((comparison.only_base, "base"), (comparison.only_head, "head")):
             if names:
                 console.print(Text(f"only in {side}: {', '.join(names)}", style="dim"))
-    _listed("Measured again", [words.confirmed_line(each) for each in outcome.confirmed], console, every)
+    _listed(
+        "Measured again, base and head in the same sets",
+        [words.confirmed_line(each) for each in outcome.confirmed],
+        console,
+        every,
+    )
     _findings(outcome, console, every)
     for gate in outcome.gates:
         style = "bold red" if gate.failed else "bold"

@@ -64,7 +64,7 @@ def compare(base_directories: Sequence[Path], head_directories: Sequence[Path], 
                 refused += [found] if where[2] != WHOLE else []
             else:
                 candidates += found
-    if not candidates:
+    if all(each.row.metric != PRIMARY for each in candidates):
         raise _nothing(base, head, refused, despite)
     drifts = _drifts(candidates)
     for each in candidates:

@@ -88,7 +88,7 @@ class Confirmed(Frozen, frozen=True):
     workload: str
     phase: str
     regime: str
-    outcome: Literal["confirmed", "not confirmed", "not possible"]
+    outcome: Literal["slower", "faster", "no difference shown", "not possible"]
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
@@ -96,13 +96,19 @@ class Confirmed(Frozen, frozen=True):
     reason: str = ""
 
 
-class Gate(Frozen, frozen=True):
-    """One `--fail-on`: what fails, and how many rows are too noisy to rule it out."""
+class GateWords(Frozen, frozen=True):
+    """One `--fail-on` as it was given."""
 
     text: str  # slower=5%
     metric: str
-    threshold: float  # 0.05
     more: bool  # fails above 1 + threshold; else below 1 − threshold
+    threshold: float  # 0.05
+
+
+class Gate(Frozen, frozen=True):
+    """One `--fail-on`: what fails, and how many rows are too noisy to rule it out."""
+
+    words: GateWords
     failed: tuple[int, ...]  # positions in the comparison's rows
     undecided: int
     compared: int
