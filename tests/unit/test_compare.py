@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from rowpath.analysis.comparison.gate import judge, parse_gate
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Confirmed
 from rowpath.cli.main import main
 from rowpath.errors import UsageError
-from rowpath.report import comparison_json, comparison_terminal
+from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal
 from rowpath.report.comparison import Outcome
 from tests.unit.journal_factory import MadePath, Record, Run, records, usual_paths, write
 
@@ -275,3 +276,41 @@ def test_the_terminal_takes_40_lines_and_its_width(found: Comparison, width: int
     assert all(len(line) <= width for line in lines)
     assert any("slower in head" in line for line in lines)
     assert any("without a shown difference" in line for line in lines) or width < 100
+
+
+def test_markdown_has_verdict_table_and_threshold_and_nothing_else(found: Comparison) -> None:
+    text = io.StringIO()
+    comparison_markdown.write_markdown(Outcome(found, (judge(found, parse_gate("slower=5%")),)), text)
+    parts = text.getvalue().strip().split("\n\n")
+    assert len(parts) == 3
+    assert parts[0].startswith("**Of ") and "slower in head" in parts[0]
+    rows = parts[1].splitlines()
+    assert rows[0].startswith("| where | path | metric |") and len({line.count("|") for line in rows}) == 1
+    assert all(SLOWER in line for line in rows[2:] if "slower" in line)
+    assert parts[2].startswith("failed slower=5%: psycopg tcp")
+
+
+def test_the_page_shows_every_time_and_loads_nothing(found: Comparison) -> None:
+    html = comparison_page.page(Outcome(found, (judge(found, parse_gate("slower=5%")),)))
+    timed = [each for each in found.rows if each.metric == "time" and each.low is not None]
+    assert html.count("<svg") == len(timed)
+    assert html.count('<tr class="slower"><th scope="row">psycopg tcp</th><td class="axis">') == sum(
+        each.outcome == "slower" for each in timed
+    )
+    assert "<script" not in html and "http://" not in html and "https://" not in html
+    for each in found.rows:
+        assert each.name in html
+
+
+def test_the_page_marks_a_slower_path_right_of_one(found: Comparison) -> None:
+    html = comparison_page.page(Outcome(found))
+    one = float(re.findall(r'class="one" x1="([\d.]+)"', html)[0])
+    slower = re.findall(r'<tr class="slower">.*?class="interval" x1="([\d.]+)".*?x2="([\d.]+)"', html, re.DOTALL)
+    assert slower and all(float(low) > one for low, _high in slower)
+
+
+def test_the_command_writes_every_export(base: Path, slower: Path, tmp_path: Path) -> None:
+    files = [str(tmp_path / name) for name in ("c.json", "c.md", "c.html")]
+    words = ["--export-json", files[0], "--export-markdown", files[1], "-o", files[2]]
+    assert main(["compare", str(base), str(slower), *words]) == 0
+    assert all(Path(file).stat().st_size > 100 for file in files)

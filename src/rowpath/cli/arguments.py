@@ -403,5 +403,8 @@ def _add_compare(commands: Any) -> None:
         "-r", "--runs", metavar="SETS", type=int, default=CONFIRM_SETS, help=f"sets of --confirm ({CONFIRM_SETS})"
     )
     parser.add_argument("--all", action="store_true", help="show every row, not just those that changed")
-    parser.add_argument("--export-json", metavar="FILE", help="also write the comparison as json ('-' = stdout)")
+    for form in ("json", "markdown"):
+        words = f"also write the comparison as {form} ('-' = stdout)"
+        parser.add_argument(f"--export-{form}", metavar="FILE", help=words)
+    parser.add_argument("-o", "--out", metavar="FILE.html", type=Path, help="also write it as a page")
     _add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")

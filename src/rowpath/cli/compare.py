@@ -16,7 +16,7 @@ from rowpath.journal import reader
 from rowpath.model.grouping import grouped
 from rowpath.planning.paired_plan import MOST_PAIRS, Pair, paired_plan
 from rowpath.planning.plan import Plan
-from rowpath.report import comparison_json, comparison_terminal, live
+from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal, live
 from rowpath.report.comparison import Outcome
 from rowpath.report.exports import open_export
 from rowpath.report.terminal import make_console
@@ -26,8 +26,8 @@ def run(options: argparse.Namespace) -> int:
     """Compare, measure again where asked to, export and show; 1 when a gate fails."""
     gates = [parse_gate(text) for text in options.fail_on]
     base, head = (_directories(word) for word in (options.base, options.head))
-    exported = [options.export_json]
-    files = {form: open_export(file) for form, file in zip(("json",), exported, strict=True) if file}
+    exported = {"json": options.export_json, "markdown": options.export_markdown}
+    files = {form: open_export(file) for form, file in exported.items() if file}
     comparison = compare(base, head, tuple(dict.fromkeys(options.despite)))
     for gate in gates:
         judge(comparison, gate)  # a gate without rows fails before anything is measured
@@ -35,9 +35,15 @@ def run(options: argparse.Namespace) -> int:
     outcome = Outcome(comparison, tuple(judge(comparison, gate, confirmed) for gate in gates), tuple(confirmed))
     if "json" in files:
         comparison_json.write_json(outcome, files["json"])
-    if "-" not in exported:
+    if "markdown" in files:
+        comparison_markdown.write_markdown(outcome, files["markdown"])
+    if options.out:
+        comparison_page.write(outcome, options.out)
+    if "-" not in exported.values():
         command = f"rowpath compare {shlex.quote(options.base)} {shlex.quote(options.head)} --all"
         comparison_terminal.render(outcome, make_console(options.color), options.all, command)
+        if options.out:
+            print(f"Page: {options.out}")
     return 130 if interrupted else 1 if outcome.failed else 0
 
 
