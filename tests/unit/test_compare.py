@@ -116,7 +116,7 @@ def test_faster_is_the_other_way_round(base: Path, slower: Path) -> None:
 
 def test_wrong_and_failed_paths_are_not_comparable(found: Comparison) -> None:
     wrong = row(found, "psycopg cursor", "scan.read", "steady")
-    assert wrong.outcome == "not comparable" and wrong.reason.startswith("base: wrong: digest")
+    assert wrong.outcome == "not comparable" and wrong.reason.startswith("both: wrong: digest")
 
 
 def test_a_common_shift_is_named_and_claims_nothing(base: Path, tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rowpath import text as fmt
 from rowpath.analysis.comparison.model import ComparedRow, ComparedRun, Comparison, Confirmed, Gate
+from rowpath.model.grouping import grouped
 
 TITLES = ("path", "metric", "base", "head", "ratio", "95 % interval", "noise", "change ÷ noise")
+MOST_NAMES = 2
 WORDS = {"driver": "driver version", "engine": "engine version", "rowpath": "Rowpath", "rows": "delivered rows"}
 
 
@@ -82,11 +85,13 @@ def verdict(outcome: Outcome) -> str:
 def _by_runs(comparison: Comparison) -> str:
     timed = [row for row in comparison.rows if row.metric == "time" and row.outcome != "not comparable"]
     every = len({row.base_path for row in timed})
-    slower, faster = (_with(timed, outcome) for outcome in ("slower", "faster"))
-    if slower or faster:
-        both = [f"{count} {'is' if count == 1 else 'are'} {word}" for count, word in
-                ((slower, "slower"), (faster, "faster")) if count]  # fmt: skip
-        return f"Of {_paths(every)} {' and '.join(both)} in head."
+    changed = [
+        f"{len(worst)} {'is' if len(worst) == 1 else 'are'} {outcome} in head ({_named(worst)})"
+        for outcome in ("slower", "faster")
+        if (worst := _worst(timed, outcome))
+    ]
+    if changed:
+        return f"Of {_paths(every)} {' and '.join(changed)}."
     noises = [row.noise for row in timed if row.noise is not None]
     if not noises:
         return f"No path of {every} is shown to be slower or faster: the noise between the runs is unknown."
@@ -118,7 +123,8 @@ def gate_line(gate: Gate, comparison: Comparison) -> str:
     words = gate.words
     beyond = f"above {1 + words.threshold:g}×" if words.more else f"below {1 - words.threshold:g}×"
     if gate.failed:
-        named = dict.fromkeys(f"{row.name} {place(row)}" for row in (comparison.rows[n] for n in gate.failed))
+        by_name = grouped((comparison.rows[position] for position in gate.failed), lambda row: row.name)
+        named = (f"{name} ({', '.join(dict.fromkeys(map(place, rows)))})" for name, rows in by_name.items())
         return f"failed {words.text}: {'; '.join(named)}"
     noisy = f"; {gate.undecided} too noisy to exclude it" if gate.undecided else ""
     return f"passed {words.text}: none of {gate.compared} rows is surely {beyond}{noisy}"
@@ -138,8 +144,21 @@ def changed_rows(comparison: Comparison) -> list[ComparedRow]:
     return [row for row in comparison.rows if row.changed]
 
 
-def _with(rows: Iterable[ComparedRow], outcome: str) -> int:
-    return len({row.base_path for row in rows if row.outcome == outcome})
+def _worst(rows: Iterable[ComparedRow], outcome: str) -> list[ComparedRow]:
+    """Of each path with that outcome the row that changed most."""
+    found: dict[str, ComparedRow] = {}
+    for row in rows:
+        if row.outcome == outcome and row.ratio:
+            before = found.get(row.base_path)
+            if before is None or abs(math.log(row.ratio)) > abs(math.log(before.ratio or 1.0)):
+                found[row.base_path] = row
+    return list(found.values())
+
+
+def _named(rows: Sequence[ComparedRow]) -> str:
+    """`psycopg tcp up to 1.26×, …`."""
+    words = [f"{row.name} up to {fmt.ratio(row.ratio)}" for row in rows[:MOST_NAMES]]
+    return ", ".join([*words, *([f"{len(rows) - MOST_NAMES} more"] if len(rows) > MOST_NAMES else [])])
 
 
 def _paths(count: int) -> str:

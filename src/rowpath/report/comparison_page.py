@@ -22,7 +22,6 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 LEAST_REACH = math.log(1.1)  # of the axis on both sides of 1
 MOST_REACH = math.log(2)
 TICKS = (0.5, 0.67, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0)
-MOST_TICKS = 5
 MARGIN = 1.15
 
 
@@ -101,13 +100,9 @@ def _reach(rows: Sequence[ComparedRow]) -> float:
 
 
 def _ticks(reach: float) -> list[float]:
-    """Round ratios on the axis, at most five, 1 among them."""
+    """1 and the outermost round ratio on each side: more would not fit beside each other on a phone."""
     inside = [tick for tick in TICKS if abs(math.log(tick)) < 0.97 * reach]
-    more = [tick for tick in inside if tick > 1]
-    step = max(1, math.ceil(2 * len(more) / (MOST_TICKS - 1)))
-    chosen = more[step - 1 :: step]
-    below = [tick for tick in inside if tick < 1][::-1][step - 1 :: step]
-    return [*below[::-1], 1.0, *chosen]
+    return sorted({min(inside), 1.0, max(inside)})
 
 
 def _place(logarithm: float, reach: float) -> float:

@@ -35,9 +35,9 @@ def render(outcome: Outcome, console: Console, every: bool = False, command: str
     console.print()
     console.print(Text(words.verdict(outcome), style="bold"))
     shown = list(comparison.rows) if every else words.changed_rows(comparison)[:MOST_ROWS]
-    for place, rows in grouped((row for row in shown if row.outcome != "not comparable"), words.place).items():
-        console.print(Text(place, style="dim"))
-        _table(rows, console)
+    compared = [row for row in shown if row.outcome != "not comparable"]
+    if compared:
+        _table(compared, console)
     for row in (row for row in shown if row.outcome == "not comparable"):
         console.print(Text(f"{row.name}, {words.place(row)}: not comparable: {row.reason}", style="dim"))
     if not every:
@@ -60,16 +60,18 @@ def render(outcome: Outcome, console: Console, every: bool = False, command: str
         console.print(Text(words.gate_line(gate, comparison), style=style))
 
 
-def _table(rows: Sequence[ComparedRow], console: Console) -> None:
+def _table(compared: Sequence[ComparedRow], console: Console) -> None:
     gone = [column for column, width in zip(LEAST_NEEDED, NARROW, strict=True) if console.width < width]
     kept = [position for position in range(len(words.TITLES)) if position not in gone]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for position in kept:
         number = position > 1
         table.add_column(Text(words.TITLES[position]), justify="right" if number else "left", no_wrap=True)
-    for row in rows:
-        cells = words.cells(row)
-        table.add_row(*(Text(cells[position]) for position in kept), style=STYLES.get(row.outcome))
+    for place, rows in grouped(compared, words.place).items():
+        table.add_row(Text(place, style="dim"))
+        for row in rows:
+            cells = words.cells(row)
+            table.add_row(*(Text(cells[position]) for position in kept), style=STYLES.get(row.outcome))
     console.print(table)
 
 

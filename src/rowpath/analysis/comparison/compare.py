@@ -117,12 +117,10 @@ def _candidates(
         outcome="not comparable",
         differences=tuple(found),
     )
-    problems = [
-        f"{side.name}: {problem}"
-        for side, path in ((base, one), (head, other))
-        if (problem := side.problem(path.path_id, where))
-    ]
-    reason = differences.refusal(found, despite) or "; ".join(problems)
+    problems = base.problem(one.path_id, where), head.problem(other.path_id, where)
+    sides = ("both", "") if problems[0] == problems[1] else ("base", "head")
+    said = [f"{side}: {problem}" for side, problem in zip(sides, problems, strict=True) if side and problem]
+    reason = differences.refusal(found, despite) or "; ".join(said)
     mine, theirs = base.measured(one.path_id, where), head.measured(other.path_id, where)
     if not reason and regime != WHOLE and (not mine or not theirs):
         reason = f"not measured in {'base' if not mine else 'head'}"
