@@ -11,12 +11,13 @@ from typing_extensions import override
 
 from rowpath import __version__
 from rowpath.errors import UsageError
+from rowpath.model.comparison import DIFFERENCES
 from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.path import TOGETHER
 
 EXIT_CODES = """exit codes:
   0    fine (findings included)
-  1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate)
+  1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate), or --fail-on fails
   2    usage or configuration
   3    a requirement is missing on this machine
   4    internal or protocol error
@@ -31,6 +32,7 @@ EXPORTS = {
 }
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 LEAST_BUDGET_S = 5.0
+CONFIRM_SETS = 10
 SHARED: dict[str, dict[str, Any]] = {  # options of several commands
     "--adapters": {
         "metavar": "FILE",
@@ -145,6 +147,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor = _command(commands, "doctor", "show what can run here, what cannot, why, and how to enable it")
     _add_shared(doctor, "--adapters", "--color")
     _add_show(commands)
+    _add_compare(commands)
     selftest = _command(commands, "selftest", "check Rowpath against measurements whose results are known")
     selftest.add_argument("--full", action="store_true", help="the long forms too (about half an hour)")
     selftest.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
@@ -373,3 +376,39 @@ def _add_show(commands: Any) -> None:
     parser.add_argument("directory", metavar="DIR", type=Path)
     _add_shared(parser, "--together")
     parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")
+
+
+def _add_compare(commands: Any) -> None:
+    parser = _command(commands, "compare", "compare two runs: which paths became slower or faster")
+    parser.add_argument("base", metavar="BASE", help="the directory of a run; several runs: BASE1,BASE2")
+    parser.add_argument("head", metavar="HEAD", help="the directory of a later run; several runs: HEAD1,HEAD2")
+    parser.add_argument(
+        "--despite",
+        metavar="WHAT",
+        action="append",
+        choices=DIFFERENCES,
+        default=[],
+        help=f"compare although this differs too ({', '.join(DIFFERENCES)})",
+    )
+    parser.add_argument(
+        "--fail-on",
+        metavar="CHANGE=PERCENT",
+        action="append",
+        default=[],
+        help="exit with 1 when the interval of a path lies beyond it: slower=5%%, faster=5%%, or a metric that grew: "
+        "client_cpu=5%%",
+    )
+    parser.add_argument(
+        "--confirm",
+        action="store_true",
+        help="measure suspicious paths again, both builds in the same sets of one run (a driver's or engine's version)",
+    )
+    parser.add_argument(
+        "-r", "--runs", metavar="SETS", type=int, default=CONFIRM_SETS, help=f"sets of --confirm ({CONFIRM_SETS})"
+    )
+    parser.add_argument("--all", action="store_true", help="show every row, not just those that changed")
+    for form in ("json", "markdown"):
+        words = f"also write the comparison as {form} ('-' = stdout)"
+        parser.add_argument(f"--export-{form}", metavar="FILE", help=words)
+    parser.add_argument("-o", "--out", metavar="FILE.html", type=Path, help="also write it as a page")
+    _add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")

@@ -291,6 +291,13 @@ def report(options: argparse.Namespace) -> int:
     return 0
 
 
+def compare(options: argparse.Namespace) -> int:
+    """`rowpath compare`."""
+    from rowpath.cli import compare as comparing
+
+    return comparing.run(options)
+
+
 def selftest(options: argparse.Namespace) -> int:
     """`rowpath selftest`."""
     from rowpath.checks import selftest as known_answers
@@ -390,6 +397,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "doctor": doctor,
     "show": show,
     "report": report,
+    "compare": compare,
     "selftest": selftest,
     "setup": setup,
 }

@@ -16,27 +16,27 @@ SPECIAL = {ord(character): f"\\{character}" for character in r"\`*_[]<>|#~"} | {
 def write_markdown(analysis: Analysis, file: TextIO) -> None:
     """Writes the answer, findings, rankings, the tables behind them and what else is to be said."""
     shown = view(analysis)
-    parts = [f"# {_text(shown.title)}", " · ".join(map(_text, shown.facts))]
-    parts += [f"**{_text(shown.refusal)}**"] if shown.refusal else []
+    parts = [f"# {escaped(shown.title)}", " · ".join(map(escaped, shown.facts))]
+    parts += [f"**{escaped(shown.refusal)}**"] if shown.refusal else []
     answer = [fmt.clean(sentence) for sentence in analysis.answer.sentences]
-    parts += [_text(fmt.clean(analysis.answer.trust.line)), *_listed(answer)]
+    parts += [escaped(fmt.clean(analysis.answer.trust.line)), *_listed(answer)]
     parts += [_table(section.grid) for section in shown.first]
     if shown.findings:
         parts += ["## Findings", "\n".join(map(_finding, shown.findings))]
     parts += ["## Client groups", *(_table(section.grid) for section in shown.mixed_load)] if shown.mixed_load else []
     for operation in shown.operations:
-        parts.append(f"## {_text(operation.title)}")
+        parts.append(f"## {escaped(operation.title)}")
         for ranking in operation.rankings:
             parts.append(_table(ranking.section.grid))
-            parts += ["\n".join(f"- {_text(remark)}" for remark in ranking.remarks)] if ranking.remarks else []
+            parts += ["\n".join(f"- {escaped(remark)}" for remark in ranking.remarks)] if ranking.remarks else []
         parts += [_table(section.grid) for section in operation.sections]
     parts += [_table(section.grid) for section in shown.across]
     for each in shown.programs:
-        parts.append(f"**{_text(each.file)}: {_text(each.name)}**\n\n```{each.language}\n{each.text}```")
+        parts.append(f"**{escaped(each.file)}: {escaped(each.name)}**\n\n```{each.language}\n{each.text}```")
     further = [sentence for sentence in shown.verdict if sentence not in answer]
     parts += ["## Further sentences", *_listed(further)] if further else []
     if shown.marks:
-        parts.append("\n".join(f"- {_text(mark)}" for mark in shown.marks))
+        parts.append("\n".join(f"- {escaped(mark)}" for mark in shown.marks))
     if shown.published or shown.claims:
         parts.append("## Published figures and claims")
         parts += [_table(grid) for grid in (*shown.published, *((shown.claims,) if shown.claims else ()))]
@@ -50,10 +50,11 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
 
 
 def _listed(sentences: list[str]) -> list[str]:
-    return ["\n".join(f"- {_text(sentence)}" for sentence in sentences)] if sentences else []
+    return ["\n".join(f"- {escaped(sentence)}" for sentence in sentences)] if sentences else []
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text in which nothing is markup."""
     return text.translate(SPECIAL)
 
 
@@ -64,8 +65,8 @@ def _code(text: str) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    lines = [f"- **{finding.severity}** {_code(finding.id)}: {_text(finding.text)}"]
-    lines += [f"  {_text(detail)}" for detail in (finding.evidence, finding.cause) if detail]
+    lines = [f"- **{finding.severity}** {_code(finding.id)}: {escaped(finding.text)}"]
+    lines += [f"  {escaped(detail)}" for detail in (finding.evidence, finding.cause) if detail]
     lines += [f"  → {_code(finding.next_command)}"] if finding.next_command else []
     return "  \n".join(lines)
 
@@ -74,14 +75,14 @@ def _table(grid: Grid) -> str:
     reasons = any(row.reason for row in grid.rows)
     titles = [*(column.title for column in grid.columns), *(["remark"] if reasons else [])]
     rules = ["--:" if column.number else ":--" for column in grid.columns] + ([":--"] if reasons else [])
-    lines = [f"**{_text(grid.caption)}**", "", _line([_text(title) for title in titles]), _line(rules)]
-    lines += [_line(_cells(grid, row) + ([_text(row.reason)] if reasons else [])) for row in grid.rows]
-    return "\n".join(lines) + (f"\n\n{_text(grid.note)}" if grid.note else "")
+    lines = [f"**{escaped(grid.caption)}**", "", _line([escaped(title) for title in titles]), _line(rules)]
+    lines += [_line(_cells(grid, row) + ([escaped(row.reason)] if reasons else [])) for row in grid.rows]
+    return "\n".join(lines) + (f"\n\n{escaped(grid.note)}" if grid.note else "")
 
 
 def _cells(grid: Grid, row: Row) -> list[str]:
     return [
-        _code(cell).replace("|", "\\|") if column.code and cell else _text(cell)
+        _code(cell).replace("|", "\\|") if column.code and cell else escaped(cell)
         for column, cell in zip(grid.columns, row.cells, strict=True)
     ]
 

@@ -1,0 +1,311 @@
+"""From two lists of run directories to a comparison: pair the paths, refuse what does not compare, judge the rest."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from rowpath import text
+from rowpath.analysis.comparison import differences
+from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
+from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference, RowOutcome
+from rowpath.analysis.comparison.pairs import pair
+from rowpath.analysis.comparison.side import MEMORY, WHOLE, Measured, Side, Where
+from rowpath.analysis.model import Finding
+from rowpath.analysis.statistics.grouping import holm
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, student
+from rowpath.errors import UsageError
+from rowpath.journal.records import PathRecord
+from rowpath.model.metrics import UNITS
+
+PRIMARY = "time"
+# Per-CPU counters keep pages to themselves: no difference between two peaks is finer.
+MEMORY_RESOLUTION_BYTES = 512 * 1024
+
+
+@dataclass
+class _Candidate:
+    """A metric of a pair of paths in one place, before the family is judged."""
+
+    row: ComparedRow
+    base: Measured
+    head: Measured
+    interval: Interval | None = None
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """What shares a drift: regime and metric."""
+        return self.row.regime, self.row.metric
+
+
+def compare(base_directories: Sequence[Path], head_directories: Sequence[Path], despite: tuple[str, ...]) -> Comparison:
+    """Every path, phase, regime and metric of both sides, the greatest changes first.
+
+    `despite`: differences that are known and do not stop a comparison. UsageError where no path can be compared, or
+    where the runs of one side are not of the same machine, measured in the same way.
+    """
+    base, head = Side("base", base_directories), Side("head", head_directories)
+    for side in (base, head):
+        _check_alike(side, despite)
+    between = differences.of_runs(base.runs[0], head.runs[0])
+    pairs = pair(base, head)
+    candidates: list[_Candidate] = []
+    refused: list[ComparedRow] = []
+    for one, other in pairs.pairs:
+        for where in base.places(one.path_id):
+            found = _candidates(base, head, (one, other), where, between, despite)
+            if isinstance(found, ComparedRow):
+                refused += [found] if where[2] != WHOLE else []
+            else:
+                candidates += found
+    if all(each.row.metric != PRIMARY for each in candidates):
+        raise _nothing(base, head, refused, despite)
+    drifts = _drifts(candidates)
+    for each in candidates:
+        if not each.row.counted:
+            each.interval = compare_sides(each.base.logarithms, each.head.logarithms, drifts[each.group])
+    rows = _judged(candidates)
+    rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, _rank(row)))
+    return Comparison(
+        base=tuple(run.shown for run in base.runs),
+        head=tuple(run.shown for run in head.runs),
+        despite=despite,
+        rows=(*rows, *refused),
+        findings=tuple(_findings(candidates, drifts, rows, _command(base, head))),
+        only_base=tuple(path.name for path in pairs.only_base),
+        only_head=tuple(path.name for path in pairs.only_head),
+    )
+
+
+def _check_alike(side: Side, despite: tuple[str, ...]) -> None:
+    for run in side.runs[1:]:
+        found = [each for each in differences.of_runs(side.runs[0], run) if each.name not in despite]
+        if found:
+            raise UsageError(
+                f"the runs of {side.name} are not alike: {'; '.join(map(differences.in_words, found))}",
+                f"compare them with each other: rowpath compare {side.runs[0].directory} {run.directory}",
+            )
+
+
+def _candidates(
+    base: Side,
+    head: Side,
+    pair_of_paths: tuple[PathRecord, PathRecord],
+    where: Where,
+    between: list[Difference],
+    despite: tuple[str, ...],
+) -> list[_Candidate] | ComparedRow:
+    """The metrics that both sides have there; one row with the reason where they are not comparable."""
+    one, other = pair_of_paths
+    found = [*between, *differences.of_paths(base, head, one, other, where)]
+    workload, phase, regime = where
+    common = ComparedRow(
+        name=other.name,
+        base_path=one.path_id,
+        head_path=other.path_id,
+        workload=workload,
+        phase=phase,
+        regime=regime,
+        metric=PRIMARY,
+        unit=UNITS[PRIMARY],
+        outcome="not comparable",
+        differences=tuple(found),
+    )
+    problems = base.problem(one.path_id, where), head.problem(other.path_id, where)
+    sides = ("both", "") if problems[0] == problems[1] else ("base", "head")
+    said = [f"{side}: {problem}" for side, problem in zip(sides, problems, strict=True) if side and problem]
+    reason = differences.refusal(found, despite) or "; ".join(said)
+    mine, theirs = base.measured(one.path_id, where), head.measured(other.path_id, where)
+    if not reason and regime != WHOLE and (not mine or not theirs):
+        reason = f"not measured in {'base' if not mine else 'head'}"
+    if reason:
+        return msgspec.structs.replace(common, reason=reason)
+    return [
+        _Candidate(
+            msgspec.structs.replace(
+                common,
+                metric=name,
+                unit=UNITS[name],
+                outcome="no difference shown",
+                base=mine[name].middle,
+                head=theirs[name].middle,
+                ratio=theirs[name].middle / mine[name].middle if mine[name].middle else None,
+                base_sets=mine[name].sets,
+                head_sets=theirs[name].sets,
+                counted=regime == WHOLE and name not in MEMORY,
+            ),
+            mine[name],
+            theirs[name],
+        )
+        for name in mine
+        if name in theirs
+    ]
+
+
+def _drifts(candidates: list[_Candidate]) -> dict[tuple[str, str], Drift]:
+    """By regime and metric: how far paths moved in which nothing differs."""
+    groups = dict.fromkeys(each.group for each in candidates if not each.row.counted)
+    return {
+        group: drift_of(
+            [
+                (each.base.logarithms, each.head.logarithms)
+                for each in candidates
+                if each.group == group and not each.row.differences
+            ]
+        )
+        for group in groups
+    }
+
+
+def _resolved(candidate: _Candidate) -> bool:
+    """Whether the counters are fine enough for the difference."""
+    difference = abs(candidate.head.middle - candidate.base.middle)
+    return candidate.row.metric not in MEMORY or difference >= MEMORY_RESOLUTION_BYTES
+
+
+def _judged(candidates: list[_Candidate]) -> list[ComparedRow]:
+    """Every row with its outcome. Time is one family of Holm's procedure, all other measured metrics a second one."""
+    rows = [each.row if each.row.counted else _with_interval(each) for each in candidates]
+    for primary in (True, False):
+        family = {
+            position: each.interval.p_value
+            for position, each in enumerate(candidates)
+            if each.interval is not None
+            and (each.row.metric == PRIMARY) is primary
+            and min(each.base.sets, each.head.sets) >= SETS_FOR_CLAIMS
+            and _resolved(each)
+        }
+        verdicts = holm(list(family.values()))
+        for position, differs in zip(family, verdicts, strict=True):
+            if differs:
+                rows[position] = msgspec.structs.replace(rows[position], outcome=_changed(rows[position]))
+    return [_counted(row, each) if row.counted else row for row, each in zip(rows, candidates, strict=True)]
+
+
+def _with_interval(candidate: _Candidate) -> ComparedRow:
+    row, interval = candidate.row, candidate.interval
+    if interval is None:
+        return msgspec.structs.replace(row, reason="a value of 0 has no ratio")
+    if not math.isfinite(interval.high):
+        return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=_unknown(candidate))
+    few = min(candidate.base.sets, candidate.head.sets) < SETS_FOR_CLAIMS
+    half = interval.high - interval.mean
+    return msgspec.structs.replace(
+        row,
+        ratio=interval.ratio,
+        low=interval.ratio_low,
+        high=interval.ratio_high,
+        p_value=interval.p_value,
+        noise=math.expm1(half),
+        factor=abs(interval.mean) / half if half else None,
+        reason=f"provisional: fewer than {SETS_FOR_CLAIMS} sets" if few else "",
+    )
+
+
+def _unknown(candidate: _Candidate) -> str:
+    if min(candidate.base.sets, candidate.head.sets) < 2:
+        return "one set has no interval"
+    return "the noise between runs is unknown"
+
+
+def _changed(row: ComparedRow) -> RowOutcome:
+    grown = (row.ratio or 0) > 1
+    if row.metric == PRIMARY:
+        return "slower" if grown else "faster"
+    return "more" if grown else "less"
+
+
+def _counted(row: ComparedRow, candidate: _Candidate) -> ComparedRow:
+    """A count differs where no run of one side counted what a run of the other did, nor anything between."""
+    mine = [value for run in candidate.base.by_run for value in run]
+    theirs = [value for run in candidate.head.by_run for value in run]
+    if min(theirs) > max(mine):
+        return msgspec.structs.replace(row, outcome="more")
+    if max(theirs) < min(mine):
+        return msgspec.structs.replace(row, outcome="less")
+    return row
+
+
+def _rank(row: ComparedRow) -> float:
+    return -abs(math.log(row.ratio)) if row.changed and row.ratio else 0.0
+
+
+def _nothing(base: Side, head: Side, refused: list[ComparedRow], despite: tuple[str, ...]) -> UsageError:
+    what = f"cannot compare {base.runs[0].directory} with {head.runs[0].directory}"
+    if not refused:
+        return UsageError(f"{what}: they have no path in common", f"rowpath show {head.runs[0].directory}")
+    first = refused[0]
+    needed = differences.waivers(list(first.differences), despite)
+    options = " ".join(f"--despite {name}" for name in (*despite, *needed))
+    hint = f"{_command(base, head)} {options}" if needed else f"rowpath show {head.runs[0].directory}"
+    return UsageError(f"{what}: {first.reason}", hint)
+
+
+def _command(base: Side, head: Side) -> str:
+    """The command that compares them."""
+    runs = (",".join(str(run.directory) for run in side.runs) for side in (base, head))
+    return f"rowpath compare {' '.join(map(shlex.quote, runs))}"
+
+
+def _findings(
+    candidates: list[_Candidate], drifts: dict[tuple[str, str], Drift], rows: list[ComparedRow], command: str
+) -> list[Finding]:
+    found = []
+    for regime in dict.fromkeys(regime for regime, metric in drifts if metric == PRIMARY):
+        moved = [
+            each.interval.mean
+            for each in candidates
+            if each.group == (regime, PRIMARY) and not each.row.differences and each.interval is not None
+        ]
+        shift = student(moved)
+        if shift is not None and shift.sets >= LEAST_UNCHANGED and shift.apart:
+            null = [
+                f"{each.row.name} {text.ratio(each.interval.ratio)}"
+                for each in candidates
+                if each.interval is not None
+                and each.group == (regime, PRIMARY)
+                and each.row.base_path.startswith("engine=null,")
+            ]
+            middle = math.exp(statistics.median(moved))
+            found.append(
+                Finding(
+                    id="machine-changed",
+                    severity="warning",
+                    text=f"the machine itself was {'slower' if middle > 1 else 'faster'} in head, {regime}: "
+                    f"{len(moved)} unchanged paths took {text.ratio(middle)} (median)",
+                    evidence=f"without a database: {', '.join(null)}" if null else "",
+                    cause="nothing is divided out: every interval is wider by what unchanged paths moved",
+                    next_command=f"{command} --confirm",
+                )
+            )
+    unknown = [row for row in rows if row.reason == "the noise between runs is unknown"]
+    if unknown:
+        least = min(drift.paths for (_regime, metric), drift in drifts.items() if metric == PRIMARY)
+        found.append(
+            Finding(
+                id="noise-between-runs-unknown",
+                severity="warning",
+                text=f"{len(unknown)} rows have no interval: one run a side, and {least} unchanged paths to show how "
+                f"far two runs lie apart (needed: {LEAST_UNCHANGED})",
+                evidence="",
+                cause="the machine's speed differs from run to run, and sets of one run do not show that",
+                next_command=f"{command} --confirm, or several runs a side: rowpath compare BASE1,BASE2 HEAD1,HEAD2",
+            )
+        )
+    return found
+
+
+# What a reader may want to know of a row that is not comparable.
+def reasons(comparison: Comparison) -> dict[str, int]:
+    """How many rows are not comparable, by reason."""
+    counted: dict[str, int] = {}
+    for row in comparison.rows:
+        if row.outcome == "not comparable":
+            counted[row.reason] = counted.get(row.reason, 0) + 1
+    return counted

@@ -1,0 +1,157 @@
+"""One side of a comparison: its runs, and what of a path they measured."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rowpath.analysis import metrics
+from rowpath.analysis.comparison.model import ComparedRun
+from rowpath.analysis.evidence import Evidence
+from rowpath.errors import UsageError
+from rowpath.journal import reader
+from rowpath.journal.records import PathRecord, WorkerRecord
+
+Where = tuple[str, str, str]  # workload, phase, regime
+TIMED = ("time", "client_cpu", "server_cpu")
+MEMORY = ("client_peak_memory", "server_peak_memory")
+COUNTED = ("round_trips", "bytes_sent", "bytes_received", "syncs")
+WHOLE = "none"  # the regime of what belongs to a phase, not to one of its regimes
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A metric of a path on one side: the sets' medians by run, or one count by run."""
+
+    by_run: tuple[tuple[float, ...], ...]
+
+    @property
+    def middle(self) -> float:
+        """The median of the sets' medians, over all runs."""
+        return statistics.median(value for run in self.by_run for value in run)
+
+    @property
+    def sets(self) -> int:
+        """All sets of the side."""
+        return sum(map(len, self.by_run))
+
+    @property
+    def logarithms(self) -> tuple[tuple[float, ...], ...]:
+        """By run, the logarithm of each set's value; none where one is 0."""
+        if any(value <= 0 for run in self.by_run for value in run):
+            return ()
+        return tuple(tuple(map(math.log, run)) for run in self.by_run)
+
+
+class Run:
+    """A finished run as a comparison needs it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.evidence = Evidence.of(directory, reader.read(directory))
+        self.head = self.evidence.journal.run
+        if self.head.experiment.client_groups:
+            raise UsageError(
+                f"{directory} is a run of client groups: compare takes runs of paths", f"rowpath show {directory}"
+            )
+        if not self.evidence.cells.cells:
+            raise UsageError(f"{directory} has no samples", f"rowpath run {self.head.experiment.name or 'NAME'}")
+
+    @cached_property
+    def shown(self) -> ComparedRun:
+        """Its directory, experiment, begin and number of sets."""
+        sets = max((len(cell.costs) for cell in self.evidence.cells.cells.values()), default=0)
+        return ComparedRun(str(self.directory), self.head.experiment.name, self.head.started, sets)
+
+    @cached_property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """What the runner of each path reported of its driver, engine and runtime, by path id."""
+        workers = self.evidence.journal.all(WorkerRecord)
+        return {worker.path_id: worker.facts for worker in reversed(workers) if worker.facts}
+
+    @cached_property
+    def _of_phases(self) -> dict[metrics.Where, dict[str, metrics.Values]]:
+        return metrics.of_phases(self.evidence)
+
+    def problem(self, path_id: str, where: Where) -> str:
+        """Why what the path did there does not count; empty when it does."""
+        workload, phase, regime = where
+        status = self.evidence.path_statuses.of(path_id, workload, phase)
+        if status.status != "ok":
+            return f"{status.status}: {status.reason}" if status.reason else status.status
+        cell = self.evidence.cells.get(path_id, workload, phase, regime) if regime != WHOLE else None
+        if cell is not None and cell.refused:
+            return "the machine was too busy: too few of its sets were quiet"
+        return ""
+
+    def digest(self, path_id: str, where: Where) -> str:
+        """Fingerprint of what the path delivered; empty where nothing was checked."""
+        return self.evidence.path_statuses.of(path_id, *where[:2]).digest
+
+    def values(self, path_id: str, where: Where) -> dict[str, tuple[float, ...]]:
+        """The metrics of a path there: the median of each set, one value of a count."""
+        workload, phase, regime = where
+        if regime == WHOLE:
+            whole = self._of_phases.get((path_id, workload, phase), {})
+            found = {name: _medians(whole[name]) for name in MEMORY if name in whole}
+            exact = metrics.exact(self.evidence, (path_id, workload, phase))
+            return found | {name: (exact[name],) for name in COUNTED if name in exact}
+        cell = self.evidence.cells.get(path_id, *where)
+        if cell is None or not cell.costs:
+            return {}
+        series = metrics.of_cell(cell)
+        return {name: _medians(series[name]) for name in TIMED if series.get(name)}
+
+
+class Side:
+    """The runs of base or head."""
+
+    def __init__(self, name: str, directories: Sequence[Path]) -> None:
+        self.name = name
+        self.runs = [Run(directory) for directory in directories]
+
+    @cached_property
+    def paths(self) -> dict[str, PathRecord]:
+        """Every path of its runs, by id."""
+        return {path_id: path for run in reversed(self.runs) for path_id, path in run.evidence.journal.paths.items()}
+
+    def places(self, path_id: str) -> list[Where]:
+        """Where the path was measured or failed, in the order of the first run: regimes, then the phase as a whole."""
+        found: dict[Where, None] = {}
+        for run in self.runs:
+            for workload, phase, regime in run.evidence.cells.phases():
+                if run.evidence.cells.get(path_id, workload, phase, regime) is not None:
+                    found |= {(workload, phase, regime): None}
+        return [*found, *dict.fromkeys((workload, phase, WHOLE) for workload, phase, _regime in found)]
+
+    def problem(self, path_id: str, where: Where) -> str:
+        """Why no run of the side counts there; rows that were wrong in one run make all of them suspect."""
+        problems = [run.problem(path_id, where) for run in self._with(path_id)]
+        wrong = next((each for each in problems if each.startswith("wrong")), "")
+        return wrong or (problems[0] if problems and all(problems) else "")
+
+    def measured(self, path_id: str, where: Where) -> dict[str, Measured]:
+        """The metrics of a path there, from those runs that count."""
+        by_run = [run.values(path_id, where) for run in self._with(path_id) if not run.problem(path_id, where)]
+        names = dict.fromkeys(name for values in by_run for name in values)
+        return {name: Measured(tuple(values[name] for values in by_run if values.get(name))) for name in names}
+
+    def digests(self, path_id: str, where: Where) -> set[str]:
+        """Fingerprints of what its runs delivered."""
+        return {found for run in self._with(path_id) if (found := run.digest(path_id, where))}
+
+    def facts(self, path_id: str) -> dict[str, Any]:
+        """What a runner of the path reported."""
+        return next((run.facts[path_id] for run in self.runs if path_id in run.facts), {})
+
+    def _with(self, path_id: str) -> list[Run]:
+        return [run for run in self.runs if path_id in run.evidence.journal.paths]
+
+
+def _medians(values: metrics.Values) -> tuple[float, ...]:
+    return tuple(statistics.median(found) for _number, found in sorted(values.items()) if found)

@@ -1,0 +1,101 @@
+"""`rowpath compare`: two sides of runs, what changed between them, and whether that fails a gate."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+from rowpath.analysis.comparison.compare import compare
+from rowpath.analysis.comparison.confirm import SAME_BUILD, not_possible, outcomes, suspicious, two_builds
+from rowpath.analysis.comparison.gate import judge, parse_gate
+from rowpath.analysis.comparison.model import Comparison, Confirmed, GateWords
+from rowpath.errors import UsageError
+from rowpath.execution.run import run_plan
+from rowpath.journal import reader
+from rowpath.model.grouping import grouped
+from rowpath.planning.paired_plan import MOST_PAIRS, Pair, paired_plan
+from rowpath.planning.plan import Plan
+from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal, live
+from rowpath.report.comparison import Outcome
+from rowpath.report.exports import open_export
+from rowpath.report.terminal import make_console
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare, measure again where asked to, export and show; 1 when a gate fails."""
+    gates = [parse_gate(text) for text in options.fail_on]
+    base, head = (_directories(word) for word in (options.base, options.head))
+    exported = {"json": options.export_json, "markdown": options.export_markdown}
+    files = {form: open_export(file) for form, file in exported.items() if file}
+    comparison = compare(base, head, tuple(dict.fromkeys(options.despite)))
+    for gate in gates:
+        judge(comparison, gate)  # a gate without rows fails before anything is measured
+    confirmed, interrupted = _confirm(comparison, gates, base, head, options) if options.confirm else ([], False)
+    outcome = Outcome(comparison, tuple(judge(comparison, gate, confirmed) for gate in gates), tuple(confirmed))
+    if "json" in files:
+        comparison_json.write_json(outcome, files["json"])
+    if "markdown" in files:
+        comparison_markdown.write_markdown(outcome, files["markdown"])
+    if options.out:
+        comparison_page.write(outcome, options.out)
+    if "-" not in exported.values():
+        command = f"rowpath compare {shlex.quote(options.base)} {shlex.quote(options.head)} --all"
+        comparison_terminal.render(outcome, make_console(options.color), options.all, command)
+        if options.out:
+            print(f"Page: {options.out}")
+    return 130 if interrupted else 1 if outcome.failed else 0
+
+
+def _confirm(
+    comparison: Comparison, gates: list[GateWords], base: list[Path], head: list[Path], options: argparse.Namespace
+) -> tuple[list[Confirmed], bool]:
+    """The suspicious rows measured again, as far as both builds can run here; whether that was interrupted."""
+    rows = suspicious(comparison, gates)
+    possible = [row for row in rows if two_builds(row)]
+    found = [not_possible(row, SAME_BUILD) for row in rows if row not in possible]
+    chosen = list(dict.fromkeys(row.base_path for row in possible))[:MOST_PAIRS]
+    found += [
+        not_possible(row, f"more than {MOST_PAIRS} paths are suspicious")
+        for row in possible
+        if row.base_path not in chosen
+    ]
+    rows = [row for row in possible if row.base_path in chosen]
+    recorded = {path_id: path for run in (*base, *head) for path_id, path in reader.read(run).paths.items()}
+    run_record = reader.read(head[0]).run
+
+    def plan_of(pairs: list[Pair]) -> Plan:
+        return paired_plan(run_record.experiment, run_record.workloads, pairs, options.runs)
+
+    pairs = []
+    for mine in grouped(rows, lambda row: row.base_path).values():
+        pair = Pair(
+            name=mine[0].name,
+            base=recorded[mine[0].base_path].coordinates,
+            head=recorded[mine[0].head_path].coordinates,
+            phases=tuple(dict.fromkeys(f"{row.workload}.{row.phase}" for row in mine)),
+        )
+        try:
+            plan_of([pair])
+        except UsageError as error:
+            found += [not_possible(row, error.message) for row in mine]
+            rows = [row for row in rows if row not in mine]
+        else:
+            pairs.append(pair)
+    if not pairs:
+        return found, False
+    progress = live.make(options.quiet, options.color)
+    outcome = run_plan(plan_of(pairs), directory=None, progress=progress, timeout_s=options.timeout)
+    return outcomes(rows, outcome.directory.path) + found, outcome.interrupted
+
+
+def _directories(word: str) -> list[Path]:
+    """The run directories that a word names; a directory may have a comma in its name."""
+    names = [word] if Path(word).is_dir() else word.split(",")
+    for name in names:
+        if not (Path(name) / "samples.jsonl").is_file():
+            raise UsageError(
+                f"{name} is not a run directory: it has no samples.jsonl",
+                "rowpath compare BASE HEAD, with the directories of two runs; several runs a side: BASE1,BASE2",
+            )
+    return [Path(name) for name in names]

@@ -1,0 +1,33 @@
+"""A comparison as Markdown for a pull request: verdict, what changed, thresholds; nothing else."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from rowpath.report import comparison as words
+from rowpath.report.comparison import Outcome
+from rowpath.report.markdown import escaped
+
+MOST_ROWS = 30
+
+
+def write_markdown(outcome: Outcome, file: TextIO) -> None:
+    """Writes the verdict, a table of the changed rows, what was measured again, and each gate."""
+    comparison = outcome.comparison
+    rows = words.changed_rows(comparison)
+    parts = [f"**{escaped(words.verdict(outcome))}**"]
+    if rows:
+        titles = ["where", *words.TITLES, ""]
+        lines = [_line(titles), _line([":--", ":--", ":--", *["--:"] * (len(words.TITLES) - 2), ":--"])]
+        lines += [_line([words.place(row), *words.cells(row), row.outcome]) for row in rows[:MOST_ROWS]]
+        parts.append("\n".join(lines))
+    if outcome.confirmed:
+        parts.append(
+            "\n".join(f"- measured again: {escaped(words.confirmed_line(each))}" for each in outcome.confirmed)
+        )
+    parts += [escaped(words.gate_line(gate, comparison)) for gate in outcome.gates]
+    file.write("\n\n".join(parts) + "\n")
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(map(escaped, cells))} |"

@@ -1,0 +1,123 @@
+"""A comparison as one HTML file: verdict, every path's interval as a picture, what changed, why rows are missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from rowpath import text as fmt
+from rowpath.analysis.comparison.model import ComparedRow
+from rowpath.errors import UsageError
+from rowpath.model.grouping import grouped
+from rowpath.report import comparison as words
+from rowpath.report.comparison import Outcome
+
+FOLDER = Path(__file__).parent
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+LEAST_REACH = math.log(1.1)  # of the axis on both sides of 1
+MOST_REACH = math.log(2)
+TICKS = (0.5, 0.67, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0)
+MARGIN = 1.15
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A row of the picture; places are in per cent of the axis."""
+
+    row: ComparedRow
+    band_from: float  # the noise about 1
+    band_to: float
+    low: float
+    high: float
+    ratio: float
+    beyond: bool  # the interval goes on outside the axis
+
+    @property
+    def words(self) -> str:
+        """`1.05× (1.04–1.06)`."""
+        return f"{fmt.ratio(self.row.ratio)} ({fmt.interval(self.row.low, self.row.high)})"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The times of one phase and regime, changed ones first."""
+
+    title: str
+    bars: tuple[Bar, ...]
+
+
+def write(outcome: Outcome, path: Path) -> None:
+    """Writes the page in UTF-8; UsageError when the file cannot be written."""
+    try:
+        path.write_text(page(outcome), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(
+            f"can't write the page {str(path)!r}: {error.strerror or error}", "name another file with -o FILE"
+        ) from error
+
+
+def page(outcome: Outcome) -> str:
+    """The page's text; it has no script and loads nothing."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    comparison = outcome.comparison
+    timed = [row for row in comparison.rows if row.metric == "time" and row.low is not None]
+    reach = _reach(timed)
+    style = "".join((FOLDER / "assets" / name).read_text(encoding="utf-8") for name in ("page.css", "comparison.css"))
+    return environment.get_template("comparison.html.j2").render(
+        outcome=outcome,
+        comparison=comparison,
+        words=words,
+        style=Markup(style),
+        policy=POLICY,
+        ticks=[(f"{tick:g}×", _place(math.log(tick), reach)) for tick in _ticks(reach)],
+        one=_place(0.0, reach),
+        pictures=[
+            Picture(title, tuple(_bar(row, reach) for row in rows))
+            for title, rows in grouped(timed, words.place).items()
+        ],
+        refused=[row for row in comparison.rows if row.outcome == "not comparable"],
+        compared=[row for row in comparison.rows if row.outcome != "not comparable"],
+    )
+
+
+def _reach(rows: Sequence[ComparedRow]) -> float:
+    """Half of the axis in logarithms: what changed fits, and most of the rest."""
+    changed = [abs(math.log(end)) for row in rows if row.changed for end in (row.low, row.high) if end]
+    noises = sorted(math.log1p(row.noise) for row in rows if row.noise is not None)
+    usual = noises[3 * len(noises) // 4] if noises else 0.0
+    return min(max(LEAST_REACH, MARGIN * max([usual, *changed])), max(MOST_REACH, MARGIN * max(changed, default=0.0)))
+
+
+def _ticks(reach: float) -> list[float]:
+    """1 and the outermost round ratio on each side: more would not fit beside each other on a phone."""
+    inside = [tick for tick in TICKS if abs(math.log(tick)) < 0.97 * reach]
+    return sorted({min(inside), 1.0, max(inside)})
+
+
+def _place(logarithm: float, reach: float) -> float:
+    return round(50 + 50 * max(-1.0, min(1.0, logarithm / reach)), 2)
+
+
+def _bar(row: ComparedRow, reach: float) -> Bar:
+    low, high = (math.log(end) for end in (row.low or 1.0, row.high or 1.0))
+    noise = math.log1p(row.noise or 0.0)
+    return Bar(
+        row=row,
+        band_from=_place(-noise, reach),
+        band_to=_place(noise, reach),
+        low=_place(low, reach),
+        high=_place(high, reach),
+        ratio=_place(math.log(row.ratio or 1.0), reach),
+        beyond=low < -reach or high > reach,
+    )
