@@ -53,6 +53,7 @@ NAMED = 2
 NOT_QUIET = ("neighbour-noise", "disturbed-blocks")
 NOT_RIGHT = ("wrong", "failed")
 TITLES = {
+    "still-compiling": "measured while compilers were at work",
     "warm-up-not-reached": "no steady state while warming up",
     "width-not-reached": "intervals wider than the target",
     "converted-values": "values that arrive as text and are converted inside the clock",

@@ -18,8 +18,8 @@ from rowpath.planning.paired_plan import MOST_PAIRS, Pair, paired_plan
 from rowpath.planning.plan import Plan
 from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal, live
 from rowpath.report.comparison import Outcome
+from rowpath.report.console import make_console
 from rowpath.report.exports import open_export
-from rowpath.report.terminal import make_console
 
 
 def run(options: argparse.Namespace) -> int:
