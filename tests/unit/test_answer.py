@@ -154,3 +154,9 @@ def test_what_is_not_shown_is_counted(usual: Analysis) -> None:
 
 def _bar(name: str, cost: float) -> Bar:
     return Bar(name, name, cost, None, None, cost, None, None, 0, tied=False)
+
+
+def test_findings_know_which_share_of_the_time_they_concern(usual: Analysis) -> None:
+    (disturbed,) = (each for each in usual.findings if each.id == "disturbed-blocks")
+    assert disturbed.share == usual.trust["disturbed"]["share"]
+    assert {each.id: each.weight for each in usual.answer.findings}["disturbed-blocks"] <= disturbed.share
