@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.answer import CHOSEN, SENTENCES, chosen, merged
+from rowpath.analysis.answer import CHOSEN, SENTENCES, answer, chosen, merged
 from rowpath.analysis.model import Analysis, Bar, Finding, PhaseAnswer, Said
+from rowpath.journal.records import RunRecord
+from rowpath.model.probe import LanguageBest, LanguageRow, Probe
 from tests.unit import groups_factory as groups
 from tests.unit import journal_factory as factory
 
@@ -160,3 +162,22 @@ def test_findings_know_which_share_of_the_time_they_concern(usual: Analysis) -> 
     (disturbed,) = (each for each in usual.findings if each.id == "disturbed-blocks")
     assert disturbed.share == usual.trust["disturbed"]["share"]
     assert {each.id: each.weight for each in usual.answer.findings}["disturbed-blocks"] <= disturbed.share
+
+
+def test_what_was_refused_has_no_bar_in_a_probe() -> None:
+    def shown(step: str, fastest: str) -> PhaseAnswer:
+        rows = (row("a", 1.0, fastest), row("b", 2.0, step))
+        best = LanguageBest("c", "a", "row", 1.0, 1.0, fastest, "C", rows)
+        probe = Probe((), (best,), (), (), (), (), ())
+        made = Analysis(RunRecord(), {}, (), (), (), (), probe=probe)
+        (phase,) = answer(made, (), (), {}).phases
+        return phase
+
+    def row(name: str, ratio: float, step: str) -> LanguageRow:
+        return LanguageRow(name, name, "row", ratio, ratio, None, None, step)
+
+    assert [bar.name for bar in shown("full sets", "full sets").bars] == ["a", "b"]
+    assert [bar.name for bar in shown("too busy", "full sets").bars] == ["a"]
+    refused = shown("try", "too busy")
+    assert refused.bars == ()
+    assert refused.unranked == {"a": "too busy"}
