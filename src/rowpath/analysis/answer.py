@@ -339,7 +339,8 @@ def trust(analysis: Analysis) -> Trust:
     rows += f", {wrong} (not ranked)" if wrong else ""
     rows += ", some columns not compared" if not_compared else ""
     quiet = noise[0].text if noise else "machine quiet"
-    return Trust(level, f"{level}: {_count(sets, 'set')}; {rows}; {quiet}", tuple(listed))
+    facts = [_count(sets, "set")] if sets else []
+    return Trust(level, f"{level}: {'; '.join([*facts, rows, quiet])}", tuple(listed))
 
 
 def _proven(analysis: Analysis) -> str:

@@ -258,7 +258,8 @@ def _uncertain(evidence: Evidence) -> Iterator[Said]:
         yield Said(UNCERTAIN, sentence, weight=3)
     out: dict[str, None] = {}
     for row, ranking in rows:
-        if not row.rank and row.reason != FLOOR and not (row.status == "unsupported" and row.name in ranked):
+        said = row.status == "disturbed" or row.reason == FLOOR  # by the refusal; of a floor there is nothing to say
+        if not row.rank and not said and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]
             out[f"{row.name} in {ranking.workload}.{ranking.phase} ({kind})"] = None
     if out:
