@@ -126,6 +126,15 @@ def test_findings_of_one_id_are_one_and_errors_come_first() -> None:
     assert found[2].weight == pytest.approx(0.02 * 0.9)
 
 
+def test_one_finding_is_its_own_text_where_that_is_short_or_names_no_path() -> None:
+    long = "a text that says much more than fits into one line of a terminal, and then some more of it"
+    (short,) = merged([finding("periodic-cost", "a")])
+    (bare,) = merged([Finding("neighbour-noise", "warning", long, "")])
+    (named,) = merged([Finding("periodic-cost", "warning", long, "", paths=("a", "b"))])
+    assert (short.text, bare.text) == ("periodic-cost of a", long)
+    assert named.text == "a cost that the median hides: a and b"
+
+
 def test_a_group_is_shown_with_its_rate_on_every_path(tmp_path: Path) -> None:
     answer = analyse(factory.write(tmp_path, groups.records())).answer
     assert [(each.stage, each.client_group) for each in answer.groups] == [

@@ -34,14 +34,14 @@ SENTENCES = 5
 CHOSEN = {
     "probe": ("probe", "uncertain", "probe", "uncertain", "probe", "tried", "probe", "uncertain", "time"),
     "groups": ("groups", "groups", "groups", "uncertain", "groups", "groups", "fastest", "time", "parts"),
-    "retrieval": ("retrieval", "retrieval", "parts", "uncertain", "retrieval", "fastest", "language", "time"),
+    "retrieval": ("retrieval", "retrieval", "reading", "parts", "uncertain", "time", "retrieval", "fastest"),
     "": (
         "fastest", "fastest", "uncertain", "deployment", "parts", "language", "time", "driver", "published",
         "fastest", "deployment", "language", "time",
     ),
 }  # fmt: skip
 SHOWN = (
-    "probe", "tried", "groups", "fastest", "retrieval", "deployment", "language", "driver", "parts", "time",
+    "probe", "tried", "groups", "fastest", "retrieval", "reading", "deployment", "language", "driver", "parts", "time",
     "published", "conditions", "uncertain",
 )  # fmt: skip
 AS_THEY_COME = ("probe", "groups", "retrieval", "fastest")  # others: the weightiest first
@@ -281,7 +281,7 @@ def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[PhaseAnswer]) 
     paths = tuple(dict.fromkeys(name for each in listed for name in each.paths))
     severity = min((each.severity for each in listed), key=SEVERITIES.index)
     title = TITLES.get(id_, id_.replace("-", " "))
-    if len(listed) == 1 and len(listed[0].text) <= LONGEST_TEXT:
+    if len(listed) == 1 and (len(listed[0].text) <= LONGEST_TEXT or not paths):
         line = listed[0].text
     elif paths:
         line = f"{title}: {words(paths) if len(paths) <= NAMED else f'{len(paths)} paths'}"
