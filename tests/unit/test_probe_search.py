@@ -417,7 +417,9 @@ def test_no_gain_is_named_where_the_machine_was_too_busy() -> None:
     best = found_in_python({"slow_fast": (2.5, 1.02, 6)})
     busy = tuple(msgspec.structs.replace(row, step=TOO_BUSY) if row.name == "fast" else row for row in best.rows)
     probe = Probe((), (msgspec.structs.replace(best, rows=busy),), (), (), (), (), ())
-    assert [said.text for said in probe_sentences(probe)] == ["python: not known which is faster, because the machine was too busy."]
+    assert [each.text for each in probe_sentences(probe)] == [
+        "python: not known which is faster, because the machine was too busy."
+    ]
 
 
 def test_a_way_of_the_users_that_failed_is_said_first() -> None:

@@ -129,3 +129,19 @@ def test_loading_shows_how_far_a_table_has_come() -> None:
         else:
             assert lines[0] == "sqlite orders: 400,000 of 2,000,000 rows, 20 %"
             assert len(lines) == 4
+
+
+def test_the_tries_of_a_probe_show_the_fastest_so_far() -> None:
+    for terminal in (True, False):
+        file, clock = io.StringIO(), Clock()
+        progress = LiveProgress(Console(file=file, force_terminal=terminal, width=100, color_system=None), clock)
+        progress.begin(60.0, ["a", "b", "c"])
+        for done, (name, ns) in enumerate((("a", 3000.0), ("b", 1000.0), ("c", 2000.0)), 1):
+            clock.seconds += 6.0
+            progress.tried(name, ns, done, 46)
+        progress.end()
+        if terminal:
+            assert "b 1.00 µs" in file.getvalue()
+            assert "3/46" in file.getvalue()
+        else:
+            assert file.getvalue().splitlines()[-1] == "trying settings · 3/46 · b 1.00 µs · 42 s left"

@@ -50,7 +50,7 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
     said = (
         *probe_sentences(probe),
         *verdict(evidence, leading),
-        *_said("retrieval", retrieval_sentences(retrieved)),
+        *retrieval_sentences(retrieved),
         *_said("parts", sentences(scaled)),
         *_said("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
         *_said("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),

@@ -24,6 +24,7 @@ from rowpath.analysis.model import (
     Trust,
     TrustLevel,
 )
+from rowpath.analysis.probe_results import FULL, TOO_BUSY
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import LanguageBest, LanguageRow
@@ -33,14 +34,14 @@ SENTENCES = 5
 CHOSEN = {
     "probe": ("probe", "uncertain", "probe", "uncertain", "probe", "tried", "probe", "uncertain", "time"),
     "groups": ("groups", "groups", "groups", "uncertain", "groups", "groups", "fastest", "time", "parts"),
-    "retrieval": ("retrieval", "retrieval", "parts", "uncertain", "retrieval", "fastest", "language", "time"),
+    "retrieval": ("retrieval", "retrieval", "reading", "parts", "uncertain", "time", "retrieval", "fastest"),
     "": (
         "fastest", "fastest", "uncertain", "deployment", "parts", "language", "time", "driver", "published",
         "fastest", "deployment", "language", "time",
     ),
 }  # fmt: skip
 SHOWN = (
-    "probe", "tried", "groups", "fastest", "retrieval", "deployment", "language", "driver", "parts", "time",
+    "probe", "tried", "groups", "fastest", "retrieval", "reading", "deployment", "language", "driver", "parts", "time",
     "published", "conditions", "uncertain",
 )  # fmt: skip
 AS_THEY_COME = ("probe", "groups", "retrieval", "fastest")  # others: the weightiest first
@@ -178,36 +179,32 @@ class _Maker:
 
 
 def _languages(analysis: Analysis) -> tuple[PhaseAnswer, ...]:
-    """A probe's picture: per language its drivers in their fastest settings."""
+    """A probe's picture: per language its drivers in their fastest settings; none where its fastest was refused."""
+    if analysis.probe is None:
+        return ()
     ids = {name: path_id for path_id, name in analysis.names.items()}
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
     first = analysis.rankings[0] if analysis.rankings else None
     where = (first.workload, first.phase, first.regime) if first else ("", "", "steady")
-    return tuple(
-        PhaseAnswer(
-            *where,
-            f"language={best.language}",
-            best.title or best.language,
-            tuple(_language_bars(best, analysis, ids)),
-            unranked={
-                each.said or each.name: each.left or each.status
-                for each in (analysis.probe.tried if analysis.probe else ())
-                if each.path["language"] == best.language and each.status != "ok"
-            },
-            sets=sets,
-        )
-        for best in (analysis.probe.languages if analysis.probe else ())
-    )
+    found = []
+    for best in analysis.probe.languages:
+        tried = [each for each in analysis.probe.tried if each.path["language"] == best.language]
+        unranked = {each.said or each.name: each.left or each.status for each in tried if each.status != "ok"}
+        unranked |= {row.said: row.step for row in best.rows if row.step == TOO_BUSY}
+        bars = () if best.step == TOO_BUSY else tuple(_language_bars(best, analysis, ids))
+        title = best.title or best.language
+        found.append(PhaseAnswer(*where, f"language={best.language}", title, bars, None, unranked, sets))
+    return tuple(found)
 
 
 def _language_bars(best: LanguageBest, analysis: Analysis, ids: Mapping[str, str]) -> Iterator[Bar]:
     tiers = {row.name: row.tier for ranking in analysis.rankings for row in ranking.rows if row.rank}
     few = {row.name for ranking in analysis.rankings for row in ranking.rows if row.rank and row.provisional}
     before: LanguageRow | None = None
-    for at, row in enumerate(best.rows):
+    for at, row in enumerate(row for row in best.rows if row.step != TOO_BUSY):
         tied = before is not None and row.name in tiers and tiers.get(before.name) == tiers[row.name]
         low, high = (end * best.rows[0].time_ns if end is not None else None for end in (row.low, row.high))
-        full = row.name in tiers or row.step == "full sets"
+        full = row.name in tiers or row.step == FULL
         notes = (row.baseline, FORMS.get(row.form, ""), "" if full else row.step)
         yield Bar(
             name=row.said,
@@ -285,7 +282,7 @@ def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[PhaseAnswer]) 
     paths = tuple(dict.fromkeys(name for each in listed for name in each.paths))
     severity = min((each.severity for each in listed), key=SEVERITIES.index)
     title = TITLES.get(id_, id_.replace("-", " "))
-    if len(listed) == 1 and len(listed[0].text) <= LONGEST_TEXT:
+    if len(listed) == 1 and (len(listed[0].text) <= LONGEST_TEXT or not paths):
         line = listed[0].text
     elif paths:
         line = f"{title}: {words(paths) if len(paths) <= NAMED else f'{len(paths)} paths'}"
@@ -343,7 +340,8 @@ def trust(analysis: Analysis) -> Trust:
     rows += f", {wrong} (not ranked)" if wrong else ""
     rows += ", some columns not compared" if not_compared else ""
     quiet = noise[0].text if noise else "machine quiet"
-    return Trust(level, f"{level}: {_count(sets, 'set')}; {rows}; {quiet}", tuple(listed))
+    facts = [_count(sets, "set")] if sets else []
+    return Trust(level, f"{level}: {'; '.join([*facts, rows, quiet])}", tuple(listed))
 
 
 def _proven(analysis: Analysis) -> str:

@@ -167,9 +167,12 @@ class _Speaker:
     ) -> Iterator[tuple[str, float]]:
         told = [(cell, interval) for cell in others if (interval := self._new(cell, base))]
         if told:
-            listed = words([f"{cell.path.name} {figure(interval)}" for cell, interval in told])
+            takes = [" takes", *("" for _ in told[1:])]
+            listed = words(
+                [f"{each.path.name}{verb} {figure(one)}" for verb, (each, one) in zip(takes, told, strict=True)]
+            )
             weight = max(_size(interval.ratio) for _cell, interval in told)
-            yield f"{self._title(ranking, cells)}: compared with {base.path.name}, {listed}.", weight
+            yield f"{self._title(ranking, cells)}: {listed} the time of {base.path.name}.", weight
 
     def time(self) -> Iterator[tuple[str, float]]:
         """Of the fastest server path (else the fastest): client CPU, server CPU, waiting, and how far its floor is."""
@@ -177,11 +180,14 @@ class _Speaker:
             cell = min(cells, key=lambda cell: not cell.served)
             parts, against = shares(cell), self.evidence.floor(cell)
             near = against is not None and against.interval.ratio < FAR
-            floor = f"{figure(against.interval)} of its floor, {against.name}" if against is not None and near else ""
-            spent = f"of its time {_spent(*parts)}" if parts is not None else ""
+            spent = _spent(cell.path.name, *parts) if parts is not None else ""
+            floor = ""
+            if against is not None and near:
+                subject = "it" if spent else cell.path.name
+                floor = f"{subject} takes {figure(against.interval)} of its floor, {against.name}"
             listed = "; ".join(filter(None, (spent, floor)))
             if listed:
-                yield f"{self._title(ranking, cells)}: {cell.path.name}: {listed}.", float(cell.served)
+                yield f"{self._title(ranking, cells)}: {listed}.", float(cell.served)
 
 
 def _size(ratio: float | None) -> float:
@@ -218,11 +224,11 @@ def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> list[dict[
     return list(found.values())
 
 
-def _spent(client: float, server: float | None) -> str:
-    """Where the time goes, in words."""
+def _spent(name: str, client: float, server: float | None) -> str:
+    """Where the time of a path goes, in words."""
     if server is None:
-        return f"{text.share(client)} is CPU of its own process, {text.share(max(0.0, 1 - client))} waiting"
-    both = f"{text.share(client)} is client CPU, {text.share(server)} server CPU"
+        return f"{text.share(client)} of {name}'s time is CPU, {text.share(max(0.0, 1 - client))} waiting"
+    both = f"{text.share(client)} of {name}'s time is client CPU, {text.share(server)} server CPU"
     if client + server > 1.02:
         return f"{both} (overlapping)"
     return f"{both}, {text.share(max(0.0, 1 - client - server))} waiting"
@@ -252,7 +258,8 @@ def _uncertain(evidence: Evidence) -> Iterator[Said]:
         yield Said(UNCERTAIN, sentence, weight=3)
     out: dict[str, None] = {}
     for row, ranking in rows:
-        if not row.rank and row.reason != FLOOR and not (row.status == "unsupported" and row.name in ranked):
+        said = row.status == "disturbed" or row.reason == FLOOR  # by the refusal; of a floor there is nothing to say
+        if not row.rank and not said and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]
             out[f"{row.name} in {ranking.workload}.{ranking.phase} ({kind})"] = None
     if out:

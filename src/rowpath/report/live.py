@@ -26,6 +26,7 @@ PHASES_SHOWN = 12
 WIDE = 70  # from here on the second path has room
 
 Operation = tuple[str, str, str]  # workload, phase, regime
+TRIES: Operation = ("settings", "tried", "once")
 
 
 def make(quiet: bool, color: str) -> Progress:
@@ -102,6 +103,18 @@ class LiveProgress(Progress):
             blocks_done + set_number * blocks_total,
             max(sets, set_number + 1) * blocks_total,
         )
+        if self._live:
+            self._draw()
+        elif self._now() - self._drawn >= LINE_EVERY_S:
+            self._line(self._progress())
+
+    @override
+    def tried(self, path_name: str, ns_per_operation: float, done: int, total: int) -> None:
+        """One try of a path of a probe has ended, the `done`th of all settings."""
+        self._operation = TRIES
+        self._where = "trying settings"
+        self._figures.setdefault(TRIES, {}).setdefault(fmt.clean(path_name), []).append(ns_per_operation)
+        self._blocks[TRIES] = (done, total)
         if self._live:
             self._draw()
         elif self._now() - self._drawn >= LINE_EVERY_S:
