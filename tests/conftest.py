@@ -13,12 +13,11 @@ import pytest
 from _pytest.terminal import TerminalReporter
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import cpus
 from rowpath.machine.counters.other_programs import OtherPrograms
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
-from tests import passed_keys
+from tests import passed_keys, side_by_side
 
 pytest_plugins = ["tests.conformance.plugin"]
 LEFT_OUT = "rowpath/left_out"
@@ -46,19 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[COLLECTED] = Counter()
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker.startswith("gw"):
-        _take_a_core_of_its_own(int(worker.removeprefix("gw")))
+        side_by_side.take_cores_from(int(worker.removeprefix("gw")))
+        side_by_side.start_jvms_quickly()
     else:
         # A shell's background job ignores it; what tests start would ignore it too.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         config.pluginmanager.register(Outcome(config))
-
-
-def _take_a_core_of_its_own(number: int) -> None:
-    """Servers and runners are pinned to the last core: each worker counts the cores from another one."""
-    usable = cpus.usable()
-    first = number % len(usable)
-    rotated = usable[first:] + usable[:first]
-    cpus.usable = lambda: rotated  # type: ignore[assignment]
 
 
 def _path_of(item: pytest.Item) -> PlannedPath | None:

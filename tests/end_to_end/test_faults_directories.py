@@ -65,8 +65,7 @@ def test_an_odd_name(tmp_path: Path, name: str) -> None:
 @pytest.mark.skipif(not ENGINES["derby"].availability().ok, reason=ENGINES["derby"].availability().reason)
 def test_an_odd_name_under_java(tmp_path: Path) -> None:
     paths = [
-        'engine = "derby", deployment = "embedded"',
-        'engine = "derby", deployment = "server"',
+        'engine = "derby", deployment = ["embedded", "server"], driver = "derby"',
         'engine = "sqlite", language = "java"',
     ]
     phases = ["scan.read"]

@@ -22,6 +22,7 @@ from tests.end_to_end.command import (
     steady,
     write_experiment,
 )
+from tests.waiting import PATIENCE_S
 
 Disk = Callable[[int], Path]
 SQLITE_PYTHON = 'engine = "sqlite", driver = "sqlite3"'
@@ -52,7 +53,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 def unmount(folder: Path) -> None:
     """Unmount it; what a killed process held may take a moment to go."""
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + PATIENCE_S
     while (done := subprocess.run(["umount", folder], capture_output=True, text=True, check=False)).returncode:
         assert time.monotonic() < give_up, done.stderr
         time.sleep(0.1)

@@ -31,10 +31,9 @@ from rowpath.probe.throttled_worker import Parameters, work_of
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
 from tests.engines.life import reaching
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-BUSY_S = 3.0
 QUERY = "SELECT b FROM t WHERE a = ?"
 
 pytestmark = pytest.mark.skipif(PGBOUNCER is None, reason="no pgbouncer: apt-get install pgbouncer")
@@ -90,12 +89,21 @@ def pooler(server: Instance, mode: str, folder: Path, ignored: str = "extra_floa
 
 @contextlib.contextmanager
 def busy(server: Any, other: Worker) -> Iterator[None]:
-    """The other client executes a long statement meanwhile."""
-    waiting = threading.Thread(target=other.run, args=([f"SELECT pg_sleep({BUSY_S})"],))
+    """The other client executes a long statement until the body ends."""
+
+    def sleep() -> None:
+        with contextlib.suppress(RunnerFailure):  # it is cancelled
+            other.run([f"SELECT pg_sleep({PATIENCE_S})"])
+
+    sleeping = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+    waiting = threading.Thread(target=sleep)
     waiting.start()
-    until(lambda: server._ask("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1", "a sleep")
-    yield
-    waiting.join()
+    try:
+        until(lambda: server._ask(f"SELECT count(*) {sleeping}") == "1", "a sleep")
+        yield
+    finally:
+        server._ask(f"SELECT pg_cancel_backend(pid) {sleeping}")
+        waiting.join()
 
 
 @pytest.mark.parametrize("mode", ["session", "transaction", "statement"])

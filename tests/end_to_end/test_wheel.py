@@ -13,6 +13,7 @@ import pytest
 from tests.end_to_end.command import ROOT, SQLITE_PYTHON, records, rowpath, write_experiment
 
 SOURCES = ("src", "runners", "workloads", "experiments", "pyproject.toml", "README.md", "LICENSE")
+AT_ONCE = ("--wait-for-quiet", "0s")  # other tests run beside it
 JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*cache")
 
 
@@ -72,7 +73,7 @@ def test_lists(installed: Path, tmp_path: Path, what: str) -> None:
 
 
 def test_a_run(installed: Path, tmp_path: Path) -> None:
-    options = ["engine=sqlite", "language=python", "-o", "run", "-w", "0.2", "-r", "1", "--gate"]
+    options = ["engine=sqlite", "language=python", "-o", "run", "-w", "0.2", "-r", "1", "--gate", *AT_ONCE]
     done = rowpath("run", "tour", *options, program=(str(installed),), cwd=tmp_path, added={"PYTHONPATH": ""})
     assert done.returncode == 0, done.stdout + done.stderr
     assert records(tmp_path / "run")[-1] == {"record": "end", "outcome": "complete"}
@@ -83,5 +84,7 @@ def test_every_language(installed: Path, tmp_path: Path) -> None:
     paths = [SQLITE_PYTHON, 'engine = "sqlite", driver = "sqlite"', 'engine = "sqlite", language = "java"']
     experiment = write_experiment(tmp_path, paths, sets=1, rounds=1)
     program = (str(installed),)
-    done = rowpath("run", experiment, "-o", "run", "--gate", program=program, cwd=tmp_path, added={"PYTHONPATH": ""})
+    done = rowpath(
+        "run", experiment, "-o", "run", "--gate", *AT_ONCE, program=program, cwd=tmp_path, added={"PYTHONPATH": ""}
+    )
     assert done.returncode == 0, done.stdout + done.stderr

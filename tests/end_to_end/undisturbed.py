@@ -1,13 +1,13 @@
-"""`rowpath` that takes every block as undisturbed: other tests run beside it, and their noise is not what is tested."""
+"""`rowpath` beside other tests: see tests/side_by_side.py."""
 
-import math
+import os
 import sys
 
 from rowpath.cli.main import main
-from rowpath.execution import core_share
-
-core_share.ACCOUNTED_LEAST = -1.0
-core_share.WAIT_MOST = core_share.FOREIGN_MOST = math.inf
+from tests import side_by_side
 
 if __name__ == "__main__":
+    side_by_side.take_cores_from(os.getpid())
+    side_by_side.start_jvms_quickly()
+    side_by_side.take_every_block_as_undisturbed()
     sys.exit(main())

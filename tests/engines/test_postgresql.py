@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from rowpath.engines import empty_directory
 from rowpath.engines.postgresql import ENGINE
 from rowpath.engines.postgresql.server import PostgresqlServer
 from rowpath.errors import RowpathError, UsageError
@@ -60,6 +61,28 @@ def test_loads_every_workload(server: PostgresqlServer) -> None:
         server._psql("INSERT INTO tab1 SELECT nextval('tab1_c1_seq'), c2, c3, c4, c5, c6 FROM tab1 WHERE c1 = 1;") == ""
     )
     assert int(server._psql("SELECT max(c1) FROM tab1;")) == 10001
+
+
+def test_an_empty_directory_is_made_once_and_every_server_has_its_own_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(empty_directory, "cache_dir", lambda: tmp_path / "cache")
+    verifiers = []
+    for name in ("first", "second"):
+        server = ENGINE.instance("server", "none", place(tmp_path / name))
+        assert isinstance(server, PostgresqlServer)
+        server.start()
+        try:
+            server._psql("CREATE TABLE own (a integer);")  # not in the other's directory
+            verifiers.append(server._ask("SELECT rolpassword FROM pg_authid WHERE rolname = 'postgres';"))
+        finally:
+            server.stop()
+        monkeypatch.setattr(PostgresqlServer, "_init", None)
+    (kept,) = (tmp_path / "cache").iterdir()
+    passwords = (kept / "global" / "1260").read_bytes()  # the table pg_authid
+    assert b"SCRAM-SHA-256" in passwords
+    assert len(set(verifiers)) == 2
+    assert not any(verifier.encode() in passwords for verifier in verifiers)
 
 
 def test_is_private(server: PostgresqlServer) -> None:

@@ -26,7 +26,7 @@ from rowpath.machine import processes
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c
-from tests.waiting import gone
+from tests.waiting import PATIENCE_S, gone
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 CHUNK = 1 << 16
@@ -225,7 +225,7 @@ def test_it_listens_on_loopback_alone_and_ends_with_its_stdin() -> None:
     assert any(line.split()[1] == f"0100007F:{port:04X}" for line in listening)
     assert not any(line.split()[1] == f"00000000:{port:04X}" for line in listening)
     process.stdin.close()
-    assert process.wait(5) == 0
+    assert process.wait(PATIENCE_S) == 0
 
 
 def test_it_dies_with_its_parent() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rowpath.runners.toolchains import c
+from tests.waiting import PATIENCE_S
 
 VECTORS = json.loads((Path(__file__).parents[2] / "conformance" / "codec_vectors.json").read_text())
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
@@ -35,7 +36,7 @@ def ask() -> Iterator[Ask]:
 
         yield answer
         trial.stdin.close()
-        assert trial.wait(timeout=10) == 0
+        assert trial.wait(timeout=PATIENCE_S) == 0
 
 
 def column(vector: dict[str, Any]) -> dict[str, Any]:

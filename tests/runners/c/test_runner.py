@@ -94,7 +94,7 @@ def test_end_of_stdin_stops_a_sample(null: Talk) -> None:
 
 def test_bye(null: Talk) -> None:
     assert null.ask("bye") == {"id": null.id}
-    assert null.process.wait(timeout=5) == 0
+    assert null.process.wait(timeout=PATIENCE_S) == 0
 
 
 def test_dies_with_its_parent(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_ping(start: Start, tmp_path: Path, transport: str) -> None:
             assert (sampled["operations"], sampled["failed"]) == (20, 0)
             assert sampled["min_ns"] >= 50_000
         server.stdin.close()
-        assert server.wait(timeout=5) == 0
+        assert server.wait(timeout=PATIENCE_S) == 0
     assert talk.sample("null.nothing", operations=1)["failure"]["kind"] == "connect"
 
 

@@ -36,7 +36,7 @@ def closed_counts(subject: Subject) -> None:
         with talk.groups(Group(NOTHING, "one", 1), Group(NOTHING, "two", 2)) as working:
             assert working.shared_counters.states("two") == [WAITS, WAITS]
             begun_ns = working.begin()
-            time.sleep(0.15)
+            working.wait(lambda: all(_seen(working, name).operations for name in ("one", "two")))
             totals = working.end()
             for name, total in totals.items():
                 seen = _agrees(working, name, total)

@@ -13,6 +13,7 @@ from typing import Any
 from rowpath.model.path import AccessPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter, load_manifest
+from tests.waiting import PATIENCE_S
 
 NOTHING = {"name": "null.nothing", "kind": "null"}
 K = {"name": "k", "type": "integer"}
@@ -124,4 +125,4 @@ def answers(command: list[str]) -> Iterator[Ask]:
 
         yield ask
         requests.close()
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=PATIENCE_S) == 0

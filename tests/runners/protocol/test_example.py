@@ -19,6 +19,7 @@ from rowpath.model.workload import Column, ColumnSpec
 from rowpath.runners import protocol as p
 from rowpath.workloads.codec import write_rows
 from tests.end_to_end.command import rowpath
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "runners" / "example"
@@ -63,7 +64,7 @@ def had(folder: Path) -> str:
             if b'"error"' not in reply:
                 msgspec.json.decode(reply, type=p.REPLIES[type(request)])
             lines += [wrapped("→", asked, folder), wrapped("←", MEASURED.sub(rb'\1"..."', reply), folder)]
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=PATIENCE_S) == 0
     return "\n".join(lines) + "\n"
 
 

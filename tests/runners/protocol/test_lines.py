@@ -158,7 +158,7 @@ def test_end_of_stdin_stops_a_sample(start: Start, driver: str) -> None:
 def test_a_killed_runner_leaves_nothing(start: Start, driver: str) -> None:
     talk = start(driver, {})
     os.kill(talk.process.pid, signal.SIGKILL)
-    assert talk.process.wait(5) == -signal.SIGKILL
+    assert talk.process.wait(PATIENCE_S) == -signal.SIGKILL
     assert not left_behind(talk)
 
 

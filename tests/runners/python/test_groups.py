@@ -24,6 +24,7 @@ from core.adapter import Adapter as RunnerAdapter
 from core.clients import Clients
 from core.group_client import Assignment, Done
 from core.operation import Operation
+from tests.waiting import PATIENCE_S
 
 # Threads are held to every case; tasks, processes and other drivers to what they do in a way of their own.
 SUBJECTS: dict[str, tuple[str, dict[str, str], tuple[cases.Case, ...]]] = {
@@ -89,7 +90,7 @@ def test_what_ends_a_runner_whose_groups_are_at_work(null: Subject) -> None:
             working.begin()
             working.wait(lambda: working.shared_counters.states("group") == [WORKS, WORKS])
             talk.ask(protocol.Bye, protocol.Reply)
-            assert talk.runner.process.wait(timeout=10) == 0
+            assert talk.runner.process.wait(timeout=PATIENCE_S) == 0
     with null.talk() as talk:
         talk.prepare_nothing()
         with talk.groups(Group(NOTHING)) as working:
@@ -97,7 +98,7 @@ def test_what_ends_a_runner_whose_groups_are_at_work(null: Subject) -> None:
             working.wait(lambda: working.shared_counters.states("group") == [WORKS])
             assert talk.runner.process.stdin is not None
             talk.runner.process.stdin.close()
-            talk.runner.process.wait(timeout=10)
+            talk.runner.process.wait(timeout=PATIENCE_S)
 
 
 def test_the_end_may_be_told_before_the_begin(null: Subject) -> None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import shutil
 import struct
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rowpath.engines import empty_directory
 from rowpath.engines.mariadb import settings
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import private_directories, processes
-from rowpath.machine.directories import cache_dir, unwritable_cache
 from rowpath.model.workload import Table
 
 if TYPE_CHECKING:
@@ -47,32 +45,23 @@ def keep(wanted: str, template: Path) -> None:
 def make_empty(engine: Mariadb, version: str, data: Path, user: str | None) -> None:
     """Make an empty data directory `data`; made once a version and user, then copied. Errors: EnvironmentMissing."""
     arguments = settings.arguments(engine.flavour, "innodb", "none")  # its system tables are the same for all
-    marks = hashlib.blake2s(repr((arguments, user, os.geteuid())).encode(), digest_size=6).hexdigest()
-    kept = cache_dir() / f"{engine.name}-{version}-empty-{marks}"
-    if kept.is_dir():
-        private_directories.copy(kept, data, user)
-        return
-    shutil.rmtree(data, ignore_errors=True)
-    data.mkdir(mode=0o700)
-    private_directories.give(data, user)
-    maker = engine.programs().maker
-    done = processes.run(
-        [*maker, f"--datadir={data}", *arguments],
-        environment={"TMPDIR": str(data.parent)},
-        user=user,
-        directory=data.parent,
-    )
-    if done.returncode != 0:
-        output = (done.stderr.strip() or done.stdout.strip())[-500:]
-        raise EnvironmentMissing(f"{Path(maker[0]).name} could not make {data}: {output}", "rowpath doctor")
-    try:
-        cache_dir().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f"{kept.name}.", dir=cache_dir()) as scratch:
-            private_directories.copy(data, Path(scratch) / "data", None)
-            with contextlib.suppress(OSError):  # another process was first
-                (Path(scratch) / "data").rename(kept)
-    except OSError as error:
-        raise unwritable_cache(cache_dir(), error) from error
+
+    def make() -> None:
+        shutil.rmtree(data, ignore_errors=True)
+        data.mkdir(mode=0o700)
+        private_directories.give(data, user)
+        maker = engine.programs().maker
+        done = processes.run(
+            [*maker, f"--datadir={data}", *arguments],
+            environment={"TMPDIR": str(data.parent)},
+            user=user,
+            directory=data.parent,
+        )
+        if done.returncode != 0:
+            output = (done.stderr.strip() or done.stdout.strip())[-500:]
+            raise EnvironmentMissing(f"{Path(maker[0]).name} could not make {data}: {output}", "rowpath doctor")
+
+    empty_directory.copied(f"{engine.name}-{version}", arguments, data, user, make)
 
 
 def holder(data: Path) -> int | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
+from rowpath.engines import empty_directory
 from rowpath.engines.base import Backup, Instance, Place, Settled
 from rowpath.engines.server import PrivateServer
 from rowpath.errors import EnvironmentMissing, RowpathError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 BACKUP_PROGRAMS = {"basebackup": ("pg_basebackup",), "dump": ("pg_dump", "pg_restore")}
 SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
 LOAD_TIMEOUT_S = 3600.0
+MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")  # by initdb
 SETTINGS = {
     "shared_buffers": "256MB",
     "max_connections": "400",
@@ -231,21 +233,33 @@ class PostgresqlServer(PrivateServer):
     @override
     def _make(self) -> None:
         home = self._make_home()
-        data = home / "data"
-        shutil.rmtree(data, ignore_errors=True)
+        data, made_with = home / "data", (str(self._prefix), MADE_WITH)
+        name = f"postgresql-{self.version}"
+        empty_directory.copied(name, made_with, data, self._user, lambda: self._init(home))
+        # The copy has a password that nobody knows; single-user mode reads the new one from its standard input.
+        password = f"ALTER ROLE {SUPERUSER} PASSWORD '{self._passwords[SUPERUSER]}'\n"
+        single = ("--single", "-F", "-c", "exit_on_error=on", "-D", data, "postgres")
+        self._tool(home, "postgres", *single, text=password)
+        self._home = home
+
+    def _init(self, home: Path) -> None:
+        shutil.rmtree(home / "data", ignore_errors=True)
         password_file = home / "initial-password"
-        private_directories.write_private(password_file, self._passwords[SUPERUSER], self._user)
-        options = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"]
+        private_directories.write_private(password_file, secrets.token_urlsafe(24), self._user)
+        self._tool(home, "initdb", "-D", home / "data", "-U", SUPERUSER, f"--pwfile={password_file}", *MADE_WITH)
+        password_file.unlink()
+
+    def _tool(self, home: Path, name: str, *arguments: str | Path, text: str = "") -> None:
         done = processes.run(
-            [self._program("initdb"), "-D", data, "-U", SUPERUSER, f"--pwfile={password_file}", *options],
+            [self._program(name), *arguments],
+            text=text,
             environment={"LC_ALL": "C", "TZ": "UTC"},
             user=self._user,
             directory=home,
         )
-        password_file.unlink()
         if done.returncode != 0:
-            raise EnvironmentMissing(f"initdb failed: {done.stderr.strip()[-500:]}", "rowpath doctor")
-        self._home = home
+            message = done.stderr.strip().replace(self._passwords[SUPERUSER], "***")
+            raise EnvironmentMissing(f"{name} failed: {message[-500:]}", "rowpath doctor")
 
     def _configure(self) -> None:
         listening = {"port": str(self._port), "unix_socket_directories": str(self._sockets).replace("'", "''")}
