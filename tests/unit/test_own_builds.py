@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.cli.main import main
+from rowpath.machine.file_digest import digest
 from rowpath.model.path import AccessPath
 from rowpath.planning.path_names import short_names
 from rowpath.runners.manifest import Adapter, adapter_of, availability
@@ -87,3 +88,12 @@ def test_a_missing_build_stops_the_run(tmp_path: Path, capsys: pytest.CaptureFix
     gone = tmp_path / "gone.jar"
     assert main(["run", "tour", "--driver", "pgjdbc", "--version", f"42.7.14,{gone}", "--plan"]) == 3
     assert f"error: no file {gone}" in capsys.readouterr().err
+
+
+def test_a_fingerprint_is_of_what_a_folder_holds(tmp_path: Path) -> None:
+    one, two, other = (tmp_path / name for name in ("one", "two", "other"))
+    for folder, text in ((one, "x"), (two, "x"), (other, "y")):
+        (folder / "__pycache__").mkdir(parents=True)
+        (folder / "driver.py").write_text(text)
+        (folder / "__pycache__" / "driver.pyc").write_text(folder.name)
+    assert digest(one) == digest(two) != digest(other)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
-from rowpath.machine import jobs, processes
+from rowpath.machine import file_digest, jobs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -77,22 +77,10 @@ def _own(adapter: Adapter, version: str) -> str:
     return "" if version == _locked_version(adapter, requirement) else f"{requirement}=={version}"
 
 
-@functools.cache
-def _contents(version: str) -> str:
-    """Fingerprint of the user's own wheel or folder: a build of the same name gets another environment."""
-    place = Path(version)
-    files = [place] if place.is_file() else sorted(file for file in place.rglob("*") if file.is_file())
-    kept = [file for file in files if not {".git", "build", "__pycache__"} & {*file.relative_to(place).parts}]
-    found = hashlib.sha256()
-    for file in kept:
-        found.update(str(file.relative_to(place)).encode() + b"\0" + file.read_bytes())
-    return found.hexdigest()
-
-
 def _environment(adapter: Adapter, version: str) -> Path:
     """Where the environment is: named by everything that makes it what it is."""
     own = adapter.driver if python_compiled.is_compiled(adapter) else ""
-    own += _own(adapter, version) + (_contents(version) if "/" in version else "")
+    own += _own(adapter, version) + (file_digest.digest(Path(version)) if "/" in version else "")
     made_of = [_lock(adapter).read_bytes(), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
     name = hashlib.sha256(b"\0".join(made_of)).hexdigest()[:16]
     return build_dir("python") / f"environment-{name}"
