@@ -59,7 +59,7 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
     compiler = _compiler()
     if shutil.which(compiler[0]) is None:
         return Availability(False, what, f"no C compiler ({compiler[0]})", REMEDY)
-    if refused := driver_versions.refused(adapter, version, "libpq", "odbc"):
+    if refused := driver_versions.refused(adapter, version, "libpq"):
         return Availability(False, what, *refused)
     if adapter.build.get("libpq") and "/" in version and not (Path(version).parent / LIBPQ).is_file():
         # The loader looks for that name.

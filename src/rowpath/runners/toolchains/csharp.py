@@ -34,7 +34,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     what = f"C# adapter {adapter.driver} on Mono {mono_version() or '?'}"
     missing = (
         _tools_problem()
-        or driver_versions.refused(adapter, version, "odbc")
+        or driver_versions.refused(adapter, version)
         or compiling.lacking("assembly", ASSEMBLIES | adapter.build.get("assemblies", {}), assembly_file)
         or compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
         or odbc.problem(adapter, version, library_file)

@@ -12,7 +12,7 @@ def refused(adapter: Adapter, version: str, *takers: str) -> tuple[str, str] | N
 
     `takers`: the keys of `build` that say that the driver's file may be named by its path.
     """
-    if version in adapter.versions:
+    if version in adapter.versions or "odbc" in adapter.build:  # which driver an ODBC path has is `odbc.py`'s
         return None
     if not any(key in adapter.build for key in takers):
         reason = f"{adapter.language} {adapter.driver} has no version '{version}' and takes no file"
