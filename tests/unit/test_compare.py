@@ -329,3 +329,8 @@ def test_a_file_that_was_built_again_is_another_driver(base: Path, tmp_path: Pat
     found = row(compare([one], [two], ()), SLOWER, "keyed.read", "steady")
     assert [(each.name, each.base) for each in found.differences] == [("driver", "build " + 12 * "a")]
     assert not two_builds(found)  # only the later one is still there
+
+
+def test_too_few_sets_to_confirm(base: Path, slower: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(base), str(slower), "--confirm", "-r", "3"]) == 2
+    assert "error: invalid -r 3: a claim needs 6 sets" in capsys.readouterr().err
