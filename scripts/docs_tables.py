@@ -34,7 +34,7 @@ BLOCK = re.compile(r"(<!-- begin generated: ([a-z-]+) -->\n).*?(<!-- end generat
 # What a value means is written here; which values there are comes from the manifests and the engines.
 MEANINGS = {
     "engine_version": "found, not chosen; `own` where the driver carries its own build",
-    "version": "of the driver: `bundled`, `system`, or a package version; in Java also the path of a jar",
+    "version": "of the driver: `bundled`, `system`, or a package version, or the file of your own build",
     "statement": "prepared once; parameters, prepared on each execution; values inside the SQL",
     "fetch": "a block has n rows a call, n from 1 to 100,000; `columnar` has batches of columns; `copy` is "
     "PostgreSQL's COPY; `drain` is a floor: bytes received, not parsed",

@@ -14,6 +14,7 @@ import pytest
 from rich.console import Console
 
 from rowpath.analysis.comparison.compare import compare
+from rowpath.analysis.comparison.confirm import two_builds
 from rowpath.analysis.comparison.gate import judge, parse_gate
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Confirmed
 from rowpath.cli.main import main
@@ -314,3 +315,22 @@ def test_the_command_writes_every_export(base: Path, slower: Path, tmp_path: Pat
     words = ["--export-json", files[0], "--export-markdown", files[1], "-o", files[2]]
     assert main(["compare", str(base), str(slower), *words]) == 0
     assert all(Path(file).stat().st_size > 100 for file in files)
+
+
+def test_a_file_that_was_built_again_is_another_driver(base: Path, tmp_path: Path) -> None:
+    def digest(text: str) -> Any:
+        def change(record: Record) -> None:
+            if record["record"] == "path" and record["coordinates"]["driver"] == "psycopg":
+                record["driver_digest"] = text
+
+        return change
+
+    one, two = (bend(write_copy(base, tmp_path / text), digest(text * 64)) for text in "ab")
+    found = row(compare([one], [two], ()), SLOWER, "keyed.read", "steady")
+    assert [(each.name, each.base) for each in found.differences] == [("driver", "build " + 12 * "a")]
+    assert not two_builds(found)  # only the later one is still there
+
+
+def test_too_few_sets_to_confirm(base: Path, slower: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(base), str(slower), "--confirm", "-r", "3"]) == 2
+    assert "error: invalid -r 3: a claim needs 6 sets" in capsys.readouterr().err

@@ -190,6 +190,14 @@ def _add_out(parser: argparse.ArgumentParser, kind: str) -> None:
 def _add_run(commands: Any) -> None:
     parser = _command(commands, "run", "run an experiment and show which path is fastest")
     _add_selection(parser)
+    parser.add_argument("--driver", metavar="NAMES", default="", help="short for driver=NAMES")
+    parser.add_argument(
+        "--version",
+        metavar="VERSIONS",
+        default="",
+        help="short for version=VERSIONS, of --driver: releases (42.7.8) and files of your build (a jar, a wheel or "
+        "folder, a libpq.so), measured in the same sets",
+    )
     _add_out(parser, "NAME")
     parser.add_argument(
         "--resume", metavar="DIR", type=Path, help="resume an interrupted run; finished sets are not repeated"

@@ -10,6 +10,7 @@ from rowpath.analysis.comparison.compare import compare
 from rowpath.analysis.comparison.confirm import SAME_BUILD, not_possible, outcomes, suspicious, two_builds
 from rowpath.analysis.comparison.gate import judge, parse_gate
 from rowpath.analysis.comparison.model import Comparison, Confirmed, GateWords
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.errors import UsageError
 from rowpath.execution.run import run_plan
 from rowpath.journal import reader
@@ -24,6 +25,8 @@ from rowpath.report.exports import open_export
 
 def run(options: argparse.Namespace) -> int:
     """Compare, measure again where asked to, export and show; 1 when a gate fails."""
+    if options.runs < SETS_FOR_CLAIMS:
+        raise UsageError(f"invalid -r {options.runs}: a claim needs {SETS_FOR_CLAIMS} sets", "-r 10")
     gates = [parse_gate(text) for text in options.fail_on]
     base, head = (_directories(word) for word in (options.base, options.head))
     exported = {"json": options.export_json, "markdown": options.export_markdown}

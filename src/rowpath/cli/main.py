@@ -125,6 +125,8 @@ def run(options: argparse.Namespace) -> int:
             plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, **more)
         else:
             plan, cost = planning.plan_for(experiment, filters, overrides, **more), ""
+        if options.version:
+            planning.check_versions(plan, filters["version"])
         if options.plan:
             planning.print_plan(plan, _console(options.color), cost)
             return 0
@@ -345,8 +347,9 @@ def _experiment(options: argparse.Namespace) -> str | None:
 
 def _filters(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
     words = list(options.filters)
-    if options.mode:
-        words.append(f"statement={options.mode}")
+    for key, option in (("statement", "mode"), ("driver", "driver"), ("version", "version")):
+        if value := getattr(options, option, ""):
+            words.append(f"{key}={value}")
     return parse_filters(words)
 
 
@@ -360,7 +363,14 @@ def parse_filters(words: list[str]) -> dict[str, tuple[str, ...]]:
                 f"expected COORDINATE=VALUE, got '{word}'", "for example: engine=sqlite,postgresql language=c"
             )
         filters[key] = tuple(values.split(","))
+    if "version" in filters:
+        filters["version"] = tuple(map(_placed, filters["version"]))
     return filters
+
+
+def _placed(version: str) -> str:
+    """A version that is a file or a folder, by its whole path."""
+    return str(Path(version).resolve()) if "/" in version else version
 
 
 def _console(color: str, to_stderr: bool = False) -> Console:

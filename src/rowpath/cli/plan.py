@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from rowpath.errors import EnvironmentMissing
 from rowpath.execution.mixed_load.directory_copies import announced
 from rowpath.model.availability import with_remedy
 from rowpath.model.experiment import Experiment, Measure, Selection
@@ -67,6 +68,15 @@ def checked_plan(
     if plan.nothing_left:
         raise plan.nothing_left
     return plan
+
+
+def check_versions(plan: Plan, versions: tuple[str, ...]) -> None:
+    """EnvironmentMissing where a version that was asked for has no path that can run here."""
+    for version in versions:
+        if all(planned.path.version != version for planned in plan.paths):
+            reasons = [dropped for dropped in plan.dropped if dropped.path.version == version]
+            reason = reasons[0].reason if reasons else f"no path has version '{version}'"
+            raise EnvironmentMissing(reason, reasons[0].remedy if reasons else "rowpath list drivers")
 
 
 def print_plan(plan: Plan, console: Console, cost: str = "") -> None:

@@ -25,7 +25,7 @@ from rowpath.journal.records import (
     RunRecord,
 )
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
-from rowpath.machine import counters, describe
+from rowpath.machine import counters, describe, file_digest
 from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
@@ -188,5 +188,6 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             confounded=planned.adapter.confounded,
             shortest_operation_ns=language(planned.adapter.language).shortest_operation_ns,
             durabilities=list(ENGINES[planned.path.engine].durabilities),
+            driver_digest=file_digest.digest(Path(planned.path.version)) if "/" in planned.path.version else "",
         )
         journal.write(record)

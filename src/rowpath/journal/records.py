@@ -49,6 +49,7 @@ class PathRecord(Record, tag="path"):
     converted: str = ""
     shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
     durabilities: list[str] = []  # that its engine offers; empty: not known
+    driver_digest: str = ""  # SHA-256 of a driver whose version is a file or folder; empty: a release
 
 
 class DroppedRecord(Record, tag="dropped"):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rowpath.model.path import AccessPath
 
 
 def spelt(key: str, value: str) -> str:
     """A coordinate's value as part of a name; a bare number is preceded by what it counts."""
+    if key == "version" and "/" in value:
+        return Path(value).name
     if key == "clients":
         return f"{value} client{'s' if value != '1' else ''}"
     if key == "tls":

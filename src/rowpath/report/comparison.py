@@ -11,7 +11,7 @@ from rowpath import text as fmt
 from rowpath.analysis.comparison.model import ComparedRow, ComparedRun, Comparison, Confirmed, Gate
 from rowpath.model.grouping import grouped
 
-TITLES = ("path", "metric", "base", "head", "ratio", "95 % interval", "noise", "change ÷ noise")
+TITLES = ("path", "metric", "base", "head", "ratio", "95 % interval", "own noise", "change ÷ noise")
 MOST_NAMES = 2
 WORDS = {"driver": "driver version", "engine": "engine version", "rowpath": "Rowpath", "rows": "delivered rows"}
 

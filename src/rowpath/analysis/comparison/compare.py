@@ -253,6 +253,13 @@ def _command(base: Side, head: Side) -> str:
     return f"rowpath compare {' '.join(map(shlex.quote, runs))}"
 
 
+def _more_certain(candidates: list[_Candidate], command: str) -> str:
+    """What shows more: both builds in the same sets, or where there is only one, more runs."""
+    if any(each.row.base_path != each.row.head_path for each in candidates):
+        return f"{command} --confirm"
+    return "several runs a side: rowpath compare BASE1,BASE2 HEAD1,HEAD2"
+
+
 def _findings(
     candidates: list[_Candidate], drifts: dict[tuple[str, str], Drift], rows: list[ComparedRow], command: str
 ) -> list[Finding]:
@@ -281,7 +288,7 @@ def _findings(
                     f"{len(moved)} unchanged paths took {text.ratio(middle)} (median)",
                     evidence=f"without a database: {', '.join(null)}" if null else "",
                     cause="nothing is divided out: every interval is wider by what unchanged paths moved",
-                    next_command=f"{command} --confirm",
+                    next_command=_more_certain(candidates, command),
                 )
             )
     unknown = [row for row in rows if row.reason == "the noise between runs is unknown"]
@@ -295,7 +302,7 @@ def _findings(
                 f"far two runs lie apart (needed: {LEAST_UNCHANGED})",
                 evidence="",
                 cause="the machine's speed differs from run to run, and sets of one run do not show that",
-                next_command=f"{command} --confirm, or several runs a side: rowpath compare BASE1,BASE2 HEAD1,HEAD2",
+                next_command=_more_certain(candidates, command),
             )
         )
     return found

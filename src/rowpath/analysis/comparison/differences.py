@@ -17,6 +17,7 @@ from rowpath.model.workload import Workload
 # Coordinates in which two paths may differ and still be one path's two sides.
 PAIRED_OVER = {"version": "driver", "engine_version": "engine", "durability": "durability", "placement": "placement"}
 WORDS = {"driver": "driver version", "engine": "engine version", "rowpath": "Rowpath", "rows": "delivered rows"}
+DIGITS = 12  # of a fingerprint, to tell two builds apart
 MEMORY_TOLERANCE = 0.05  # the kernel's own share changes from boot to boot
 
 
@@ -40,6 +41,9 @@ def of_runs(base: Run, head: Run) -> list[Difference]:
 def of_paths(base: Side, head: Side, base_path: PathRecord, head_path: PathRecord, where: Where) -> list[Difference]:
     """What a pair of paths differs in in one phase, beside its runs."""
     found = list(_coordinates(base_path, head_path))
+    builds = base_path.driver_digest[:DIGITS], head_path.driver_digest[:DIGITS]
+    if not found and all(builds) and builds[0] != builds[1]:
+        found.append(Difference("driver", *(f"build {build}" for build in builds)))
     facts = base.facts(base_path.path_id), head.facts(head_path.path_id)
     reported = list(_reported(*facts))
     if not any(difference.name in ("driver", "engine") for difference in found):

@@ -18,13 +18,14 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, family_folders, source_file
-from rowpath.runners.toolchains import c_compiler, cobol, compiling, ecpg, odbc
+from rowpath.runners.toolchains import c_compiler, cobol, compiling, driver_versions, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file
 
 # A newer compiler's new warnings must not stop a user: `make check` is where they are errors.
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
 # A driver's library must not take a function of ours for its own of the same name (libmariadbd has a my_open, too).
 HIDDEN = "-fvisibility=hidden"
+LIBPQ = "libpq.so.5"
 REMEDY = "apt-get install gcc libc6-dev"
 _compiler = c_compiler.words
 
@@ -58,6 +59,12 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
     compiler = _compiler()
     if shutil.which(compiler[0]) is None:
         return Availability(False, what, f"no C compiler ({compiler[0]})", REMEDY)
+    if refused := driver_versions.refused(adapter, version, "libpq"):
+        return Availability(False, what, *refused)
+    if adapter.build.get("libpq") and "/" in version and not (Path(version).parent / LIBPQ).is_file():
+        # The loader looks for that name.
+        folder = Path(version).parent
+        return Availability(False, what, f"no {LIBPQ} in {folder}", f"ln -s {Path(version).name} {folder / LIBPQ}")
     if adapter.build.get("libpq") and version == postgresql_programs.VERSION_TLS:
         fetched = postgresql_programs.availability_tls()
         if not fetched.ok:
@@ -198,9 +205,11 @@ def _libpq(version: str) -> tuple[list[str], list[str]]:
         include, library = _pg_config(prefix, "--includedir"), _pg_config(prefix, "--libdir")
     if not (include / "libpq-fe.h").is_file():
         raise EnvironmentMissing(f"no libpq-fe.h in {include}", "apt-get install libpq-dev")
-    if version == postgresql_programs.VERSION_TLS:
+    if "/" in version:
+        library = Path(version).parent
+    elif version == postgresql_programs.VERSION_TLS:
         library = postgresql_programs.install_tls() / "lib"
-    return [f"-I{include}"], [str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]
+    return [f"-I{include}"], [str(library / LIBPQ), f"-Wl,-rpath,{library}"]
 
 
 def driver_libraries(adapter: Adapter, version: str) -> list[Path]:
@@ -210,10 +219,12 @@ def driver_libraries(adapter: Adapter, version: str) -> list[Path]:
     found = [library_file(name) for name in adapter.build.get("libraries", {})]
     if "file" in adapter.build.get("odbc", {}):
         found.insert(0, odbc.driver_file(adapter, version))
-    if adapter.build.get("libpq"):
+    if adapter.build.get("libpq") and "/" in version:
+        found.append(Path(version))
+    elif adapter.build.get("libpq"):
         tls = version == postgresql_programs.VERSION_TLS
         prefix = postgresql_programs.tls_prefix() if tls else postgresql_programs.prefix()
-        found.append((prefix / "lib" / "libpq.so.5").resolve())
+        found.append((prefix / "lib" / LIBPQ).resolve())
     return [file for file in found if file is not None and file.is_file()]
 
 

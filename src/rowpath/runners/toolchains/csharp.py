@@ -16,7 +16,7 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, source_file
-from rowpath.runners.toolchains import compiling, odbc
+from rowpath.runners.toolchains import compiling, driver_versions, odbc
 
 COMPILER, RUNTIME = "mcs", "mono"
 sources_of = functools.partial(compiling.sources_of, "csharp")
@@ -34,6 +34,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     what = f"C# adapter {adapter.driver} on Mono {mono_version() or '?'}"
     missing = (
         _tools_problem()
+        or driver_versions.refused(adapter, version)
         or compiling.lacking("assembly", ASSEMBLIES | adapter.build.get("assemblies", {}), assembly_file)
         or compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
         or odbc.problem(adapter, version, library_file)

@@ -19,7 +19,7 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts
 from rowpath.runners.manifest import Adapter, Command, source_file
-from rowpath.runners.toolchains import compiling, jvm, maven_facts
+from rowpath.runners.toolchains import compiling, driver_versions, jvm, maven_facts
 
 OLDEST = 17
 LEFTOVER_AGE_S = 24 * 3600
@@ -61,8 +61,10 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     problem = _problem()
     if problem:
         return Availability(False, what, problem, INSTALL)
-    if "/" in version and not Path(version).is_file():
-        return Availability(False, what, f"no file {version}", f"ls {Path(version).parent}")
+    if "/" in version or not _has_jars(adapter):
+        refused = driver_versions.refused(adapter, version, "jar_by_path", *(("jars",) if _has_jars(adapter) else ()))
+        if refused:
+            return Availability(False, what, *refused)
     if adapter.build.get("jar_by_path") and "/" not in version:
         return Availability(False, what, "no driver jar given", "rowpath probe jdbc:… --jar DRIVER.jar")
     here = _on_request(adapter, version)
@@ -186,6 +188,10 @@ def _major() -> int:
     """The machine's own Java: 17; 0 when it does not tell."""
     major = _java_version().removeprefix("1.").split(".")[0]
     return int(major) if major.isdigit() else 0
+
+
+def _has_jars(adapter: Adapter) -> bool:
+    return bool(adapter.build.get("jars"))
 
 
 def _coordinates(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[str]:

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
-from rowpath.machine import jobs, processes
+from rowpath.machine import file_digest, jobs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import NOT_FETCHED, Facts
 from rowpath.runners.manifest import Adapter, Command, is_external, source_file
-from rowpath.runners.toolchains import python_compiled
+from rowpath.runners.toolchains import driver_versions, python_compiled
 
 PIP_TIMEOUT_S = 300
 REMEDY = "apt-get install python3-venv python3-pip"
@@ -72,13 +72,15 @@ def _own(adapter: Adapter, version: str) -> str:
                 f"version={adapter.versions[0]}",
             )
         return ""
+    if "/" in version:
+        return f"{requirement} @ {Path(version).absolute().as_uri()}"
     return "" if version == _locked_version(adapter, requirement) else f"{requirement}=={version}"
 
 
 def _environment(adapter: Adapter, version: str) -> Path:
     """Where the environment is: named by everything that makes it what it is."""
     own = adapter.driver if python_compiled.is_compiled(adapter) else ""
-    own += _own(adapter, version)
+    own += _own(adapter, version) + (file_digest.digest(Path(version)) if "/" in version else "")
     made_of = [_lock(adapter).read_bytes(), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
     name = hashlib.sha256(b"\0".join(made_of)).hexdigest()[:16]
     return build_dir("python") / f"environment-{name}"
@@ -115,6 +117,8 @@ def _absent(adapter: Adapter, version: str) -> list[str] | None:
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether the driver's environment is there or can be made; makes nothing."""
     what = f"{adapter.driver} {version} (Python {platform.python_version()})"
+    if "/" in version and (refused := driver_versions.refused(adapter, version, "requirement")):
+        return Availability(False, what, *refused)
     if interpreter(adapter, version) is not None:
         return Availability(True, what)
     if python_compiled.is_compiled(adapter):
@@ -224,7 +228,8 @@ def _install(
         ) from error
     if done.returncode:
         last = " ".join(done.stderr.strip().splitlines()[-2:])
-        hint = "check that this version exists, and the network" if "==" in what[-1] else "check the network"
+        own = "==" in what[-1] or " @ file:" in what[-1]
+        hint = "check that this version exists, and the network" if own else "check the network"
         raise EnvironmentMissing(f"pip could not install {what[-1]}: {last}", f"{hint}, then run it again")
 
 
