@@ -18,6 +18,7 @@ from rowpath.analysis.long_form import results
 from rowpath.analysis.mixed_load.figures import groups_report
 from rowpath.analysis.mixed_load.verdict import sentences as group_sentences
 from rowpath.analysis.model import Analysis
+from rowpath.analysis.path_details import neighbours, path_details
 from rowpath.analysis.probe_results import probe_of, probe_sentences
 from rowpath.analysis.rankings import ranked
 from rowpath.analysis.scaling import scalings, sentences
@@ -69,6 +70,8 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
         across_links=across_links(evidence),
         probe=probe,
         mixed_load=evidence.mixed_load,
+        path_details=path_details(evidence),
+        neighbours=neighbours(evidence),
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
         lines_of_code_closure={
             path.name: path.lines_of_code_closure for path in journal.paths.values() if path.lines_of_code_closure

@@ -126,6 +126,27 @@ class AcrossLink(Frozen, frozen=True):
     high: float | None
 
 
+class PathDetails(Frozen, frozen=True):
+    """What a path was, as its own worker reported it, and the command that measures only it."""
+
+    path_id: str
+    name: str
+    versions: dict[str, str]
+    settings: dict[str, str]
+    command: str
+
+
+class Neighbour(Frozen, frozen=True):
+    """The path of a ranking that is most like the named one; `against`: the named one's cost relative to it."""
+
+    workload: str
+    phase: str
+    regime: str
+    path_id: str
+    other_id: str
+    against: Against | None
+
+
 class Analysis(Frozen, frozen=True):
     """Everything that the reports show, derived only from a run directory."""
 
@@ -150,6 +171,8 @@ class Analysis(Frozen, frozen=True):
     across_links: tuple[AcrossLink, ...] = ()
     probe: Probe | None = None
     mixed_load: MixedLoadReport | None = None  # of an experiment whose groups are at work at once
+    path_details: tuple[PathDetails, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
 
 
 class Coefficient(Frozen, frozen=True):

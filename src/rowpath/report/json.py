@@ -14,6 +14,8 @@ from rowpath.analysis.model import (
     ClaimCheck,
     CostModel,
     Finding,
+    Neighbour,
+    PathDetails,
     Published,
     Ranking,
     Result,
@@ -58,6 +60,8 @@ class Export(Frozen, frozen=True):
     dropped: tuple[DroppedPath, ...]
     probe: Probe | None
     mixed_load: MixedLoadReport | None
+    path_details: tuple[PathDetails, ...]
+    neighbours: tuple[Neighbour, ...]
     names: dict[str, str]
     lines_of_code: dict[str, int]
     lines_of_code_closure: dict[str, int]
