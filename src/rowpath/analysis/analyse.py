@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
+
+from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
 from rowpath.analysis.block_sizes import block_sizes
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
@@ -17,13 +21,13 @@ from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.long_form import results
 from rowpath.analysis.mixed_load.figures import groups_report
 from rowpath.analysis.mixed_load.verdict import sentences as group_sentences
-from rowpath.analysis.model import Analysis
+from rowpath.analysis.model import Analysis, Said
 from rowpath.analysis.path_details import neighbours, path_details
 from rowpath.analysis.probe_results import probe_of, probe_sentences
 from rowpath.analysis.rankings import ranked
 from rowpath.analysis.scaling import scalings, sentences
 from rowpath.analysis.size_sweep import sweeps
-from rowpath.analysis.verdict import verdict
+from rowpath.analysis.verdict import leading_rankings, shares, verdict
 from rowpath.journal import reader
 from rowpath.journal.records import DroppedRecord
 from rowpath.model.base import Status
@@ -43,20 +47,22 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
     published = check.published(evidence, experiment.published)
     figures = results(evidence)
     probe = probe_of(evidence, figures)
-    return Analysis(
+    leading = leading_rankings(evidence)
+    said = (
+        *_said("probe", probe_sentences(probe)),
+        *verdict(evidence, leading),
+        *_said("retrieval", retrieval_sentences(retrieved)),
+        *_said("parts", sentences(scaled)),
+        *_said("groups", group_sentences(evidence.mixed_load)),
+        *_said("published", published_order.sentences(published)),
+    )
+    analysis = Analysis(
         run=journal.run,
         names={path_id: path.name for path_id, path in journal.paths.items()},
         results=figures,
         rankings=evidence.rankings,
         findings=findings(evidence),
-        verdict=(
-            *probe_sentences(probe),
-            *verdict(evidence),
-            *retrieval_sentences(retrieved),
-            *sentences(scaled),
-            *group_sentences(evidence.mixed_load),
-            *published_order.sentences(published),
-        ),
+        verdict=tuple(each.text for each in said),
         refusal=refusal(evidence),
         claims=check.check_claims(evidence, experiment.claims),
         published=published,
@@ -77,6 +83,20 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
             path.name: path.lines_of_code_closure for path in journal.paths.values() if path.lines_of_code_closure
         },
     )
+    spent = _spent(evidence)
+    return msgspec.structs.replace(
+        analysis, answer=answer(analysis, leading, said, spent), pictures=pictures(analysis, spent)
+    )
+
+
+def _said(kind: str, texts: Iterable[str]) -> list[Said]:
+    return [Said(kind, text) for text in texts]
+
+
+def _spent(evidence: Evidence) -> SpentBy:
+    """Where the time of every ranked path goes."""
+    ranked_cells = (evidence.cell(row, each) for each in evidence.rankings for row in each.rows if row.rank)
+    return {cell.key: Spent(*parts) for cell in ranked_cells if cell and (parts := shares(cell))}
 
 
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:

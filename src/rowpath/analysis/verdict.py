@@ -1,45 +1,54 @@
-"""The verdict: a few plain sentences, every comparison in them with its interval."""
+"""The verdict: a few plain sentences, every comparison in them with its interval, each ratio once."""
 
 from __future__ import annotations
 
 import itertools
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rowpath import text
-from rowpath.analysis.cells import Cell
+from rowpath.analysis.cells import Cell, CellKey
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import ratio_text, words
-from rowpath.analysis.model import RankedPath, Ranking
+from rowpath.analysis.model import RankedPath, Ranking, Said
 from rowpath.analysis.rankings import FLOOR
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval
 
 LONGEST = 4  # sentences of one kind
 NAMED = 6  # paths in one sentence
+TIED_NAMED = 3
 FAR = 100  # this many times its floor, a path is bound by something else
 LANGUAGE_BASE = "c"
 PLACED = {
     "same": " (client and server on one core)",
     "split": " (client and server on separate cores)",
 }
+UNCERTAIN = "uncertain"
 
 
-def verdict(evidence: Evidence) -> tuple[str, ...]:
-    """Who is fastest, what embedding saves, what layers cost, how far the floor is, where time goes, what is open."""
-    leading = _leading(evidence)
-    kinds = (_fastest, _embedded, _layers, _floor, _where_time_goes)
-    sentences = [sentence for kind in kinds for sentence in itertools.islice(kind(evidence, leading), LONGEST)]
-    conditions = {_conditions(ranking, next(iter(_paths(evidence, ranking)), None)) for ranking in leading}
-    if len(conditions) == 1 and len(sentences) > 1:
-        # Named once, for all sentences alike.
-        (same,) = conditions
-        sentences = [sentence.replace(f" ({same})", "", 1) for sentence in sentences]
-        sentences.append(f"Applies to all: {same}{PLACED.get(same.rpartition('=')[2], '')}.")
-    return (*sentences, *_open_questions(evidence))
+def verdict(evidence: Evidence, leading: Sequence[Ranking]) -> tuple[Said, ...]:
+    """Who is fastest, what deployment, language and driver cost, where time goes, what is not certain."""
+    speaker = _Speaker(evidence, leading)
+    kinds = {
+        "fastest": speaker.fastest,
+        "deployment": speaker.deployment,
+        "language": speaker.language,
+        "driver": speaker.driver,
+        "time": speaker.time,
+    }
+    said = [each for name, kind in kinds.items() for each in _longest(name, kind())]
+    if said and speaker.same_conditions:
+        placed = PLACED.get(speaker.same_conditions.rpartition("=")[2], "")
+        said.append(Said("conditions", f"Applies to all: {speaker.same_conditions}{placed}."))
+    return (*said, *(Said(UNCERTAIN, each) for each in _uncertain(evidence)))
 
 
-def _leading(evidence: Evidence) -> list[Ranking]:
+def _longest(kind: str, found: Iterator[tuple[str, float]]) -> Iterator[Said]:
+    return (Said(kind, sentence, weight) for sentence, weight in itertools.islice(found, LONGEST))
+
+
+def leading_rankings(evidence: Evidence) -> list[Ranking]:
     """One ranking per workload phase and placement: steady before cold, of contenders, the one with the most paths."""
     rankings: dict[tuple[str, str, str], list[Ranking]] = {}
     refused = {cell.key[1:3] for cell in evidence.cells.cells.values() if cell.refused}
@@ -61,136 +70,163 @@ def _paths(evidence: Evidence, ranking: Ranking) -> list[Cell]:
     return [cell for row in ranking.rows if row.rank and (cell := evidence.cell(row, ranking))]
 
 
-def _title(ranking: Ranking, cell: Cell | None = None) -> str:
-    return f"{ranking.workload}.{ranking.phase} ({_conditions(ranking, cell)})"
-
-
 def _conditions(ranking: Ranking, cell: Cell | None) -> str:
     placement = cell.path.coordinates.get("placement", "none") if cell else "none"
     return ranking.regime if placement == "none" else f"{ranking.regime}, placement={placement}"
 
 
 def figure(interval: Interval) -> str:
-    """A ratio with its interval: `2.31× (2.27–2.35)`; provisional ones are marked."""
-    return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high, interval.sets)
+    """A ratio with its interval: `2.31× (2.27–2.35)`."""
+    return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high)
 
 
-def _fastest(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
-    for ranking in leading:
-        rows = [row for row in ranking.rows if row.rank]
-        cells = _paths(evidence, ranking)
-        if not rows:
-            continue
-        title = _title(ranking, cells[0])
-        tied = [row for row in rows if row.tier == rows[0].tier]
-        after = rows[len(tied) :]
-        if len(rows) == 1:
-            yield f"{title}: {rows[0].name}, the only ranked path, takes {text.duration(rows[0].cost_ns)}."
-            continue
-        provisional = " (provisional)" if any(row.provisional for row in rows) else ""
-        if len(tied) > 1:
-            names = words(_few([row.name for row in tied]))
-            lead = f"{title}: {names} are tied for the first place at {text.duration(rows[0].cost_ns)}"
-        else:
-            lead = f"{title}: {rows[0].name} is fastest at {text.duration(rows[0].cost_ns)} an operation"
-        if after:
-            lead += f"; {after[0].name} takes {_row_figure(after[0])} as long"
-        if len(after) > 1:
-            lead += f", and {after[-1].name}, the slowest of {len(rows)}, {_row_figure(after[-1])}"
-        yield f"{lead}{provisional}."
+class _Speaker:
+    """Makes the sentences about rankings, each with its weight; a ratio that was said is not said again."""
+
+    def __init__(self, evidence: Evidence, leading: Sequence[Ranking]) -> None:
+        self.evidence = evidence
+        self.found = [(ranking, cells) for ranking in leading if (cells := _paths(evidence, ranking))]
+        conditions = {_conditions(ranking, cells[0]) for ranking, cells in self.found}
+        self.same_conditions = conditions.pop() if len(conditions) == 1 else ""
+        self._told: set[tuple[CellKey, CellKey]] = set()
+
+    def _title(self, ranking: Ranking, cells: list[Cell]) -> str:
+        """`keyed.read`, with the conditions where they are not the same in all sentences."""
+        name = f"{ranking.workload}.{ranking.phase}"
+        return name if self.same_conditions else f"{name} ({_conditions(ranking, cells[0])})"
+
+    def _new(self, cell: Cell, base: Cell) -> Interval | None:
+        """The ratio of two cells, None where it was said before or the two never met."""
+        if (cell.key, base.key) in self._told:
+            return None
+        self._told.add((cell.key, base.key))
+        return self.evidence.cells.interval(cell, base)
+
+    def fastest(self) -> Iterator[tuple[str, float]]:
+        for ranking, cells in self.found:
+            rows = [row for row in ranking.rows if row.rank]
+            title, cost = self._title(ranking, cells), text.duration(rows[0].cost_ns)
+            tied = [row for row in rows if row.tier == rows[0].tier]
+            after = rows[len(tied) :]
+            if len(rows) == 1:
+                yield f"{title}: {rows[0].name}, the only ranked path, takes {cost}.", 0.0
+                continue
+            if len(tied) == len(rows):
+                names = words([row.name for row in tied]) if len(tied) <= TIED_NAMED else f"all {len(tied)} paths"
+                yield f"{title}: {names} are tied at {cost}.", 0.0
+                continue
+            if len(tied) > 1:
+                lead = f"{title}: {words(_few([row.name for row in tied], TIED_NAMED))} tie for fastest at {cost}"
+            else:
+                lead = f"{title}: {rows[0].name} is fastest at {cost}"
+            lead += f"; next {after[0].name} {self._to_first(after[0], cells)}"
+            if len(after) > 1:
+                lead += f"; slowest of {len(rows)} {after[-1].name} {self._to_first(after[-1], cells)}"
+            yield f"{lead}.", _size(rows[-1].ratio)
+
+    def _to_first(self, row: RankedPath, cells: list[Cell]) -> str:
+        self._told |= {(cell.key, cells[0].key) for cell in cells if cell.path.path_id == row.path_id}
+        return ratio_text(row.ratio, row.ratio_low, row.ratio_high)
+
+    def deployment(self) -> Iterator[tuple[str, float]]:
+        """The same engine behind its server against in-process; else the fastest of each deployment."""
+        for ranking, cells in self.found:
+            for embedded, server, other_engine in _pairs(cells):
+                if interval := self._new(server, embedded):
+                    part = ", engine included" if other_engine else ""
+                    yield self._against(ranking, cells, server, embedded, interval, part)
+
+    def _against(
+        self, ranking: Ranking, cells: list[Cell], cell: Cell, base: Cell, interval: Interval, part: str
+    ) -> tuple[str, float]:
+        title = self._title(ranking, cells)
+        if interval.sets >= SETS_FOR_CLAIMS and interval.low <= 0 <= interval.high:
+            both = f"{cell.path.name} and {base.path.name}"
+            return f"{title}: no difference shown between {both}: {figure(interval)}.", 0.0
+        names = cell.path.name, base.path.name
+        return f"{title}: {names[0]} takes {figure(interval)} the time of {names[1]}{part}.", _size(interval.ratio)
+
+    def language(self) -> Iterator[tuple[str, float]]:
+        """What another language costs over C, on the same engine and deployment, each in its fastest driver."""
+        for ranking, cells in self.found:
+            for (engine, _deployment), languages in _fastest_by(cells, ("engine", "deployment"), "language").items():
+                base = languages.pop(LANGUAGE_BASE, None)
+                if base is not None:
+                    yield from self._listed(ranking, cells, engine, base, list(languages.values()))
+
+    def driver(self) -> Iterator[tuple[str, float]]:
+        """What another driver costs over the fastest of the same engine, deployment and language."""
+        keys = ("engine", "deployment", "language")
+        for ranking, cells in self.found:
+            for (engine, _deployment, language), drivers in _fastest_by(cells, keys, "driver").items():
+                base, *others = drivers.values()
+                where = f"{engine}, {language}"
+                yield from self._listed(ranking, cells, where, base, [*others[:1], *others[1:][-1:]])
+
+    def _listed(
+        self, ranking: Ranking, cells: list[Cell], where: str, base: Cell, others: list[Cell]
+    ) -> Iterator[tuple[str, float]]:
+        told = [(cell, interval) for cell in others if (interval := self._new(cell, base))]
+        if told:
+            listed = words([f"{cell.path.name} {figure(interval)}" for cell, interval in told])
+            weight = max(_size(interval.ratio) for _cell, interval in told)
+            yield f"{self._title(ranking, cells)}, {where}: of {base.path.name}, {listed}.", weight
+
+    def time(self) -> Iterator[tuple[str, float]]:
+        """Of the fastest server path (else the fastest): client CPU, server CPU, waiting, and how far its floor is."""
+        for ranking, cells in self.found:
+            cell = min(cells, key=lambda cell: not cell.served)
+            parts, against = shares(cell), self.evidence.floor(cell)
+            near = against is not None and against.interval.ratio < FAR
+            floor = f"{figure(against.interval)} of its floor, {against.name}" if against is not None and near else ""
+            spent = _spent(*parts) if parts is not None else ""
+            listed = "; ".join(filter(None, (spent, floor)))
+            if listed:
+                yield f"{self._title(ranking, cells)}: {cell.path.name}: {listed}.", float(cell.served)
 
 
-def _few(names: list[str]) -> list[str]:
+def _size(ratio: float | None) -> float:
+    """How much a ratio says, whichever way it goes."""
+    return abs(math.log(ratio)) if ratio else 0.0
+
+
+def _few(names: list[str], most: int = NAMED) -> list[str]:
     """The names, or the first ones and how many more there are."""
-    return names if len(names) <= NAMED else [*names[: NAMED - 1], f"{len(names) - NAMED + 1} others"]
+    return names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} others"]
 
 
-def _row_figure(row: RankedPath) -> str:
-    return ratio_text(row.ratio, row.ratio_low, row.ratio_high)
-
-
-def _embedded(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
-    """The same engine and driver language in-process against its server; else the fastest of each deployment."""
-    for ranking in leading:
-        for embedded, server, note in _pairs(_paths(evidence, ranking)):
-            if interval := evidence.cells.interval(server, embedded):
-                yield (
-                    f"{_title(ranking, server)}: {_saving(interval)}the server path {server.path.name} takes "
-                    f"{figure(interval)} of the embedded {embedded.path.name}{note}."
-                )
-
-
-def _saving(interval: Interval) -> str:
-    """The saving that the ratio server / embedded shows, as the beginning of a sentence."""
-    if interval.sets < SETS_FOR_CLAIMS or (interval.low <= 0 <= interval.high):
-        return "no significant difference between embedded and server: "
-    if interval.low > 0:
-        return f"embedding saves {text.share(-math.expm1(-interval.mean))} of the time: "
-    return "embedding saves no time: "
-
-
-def _pairs(cells: list[Cell]) -> Iterator[tuple[Cell, Cell, str]]:
+def _pairs(cells: list[Cell]) -> Iterator[tuple[Cell, Cell, bool]]:
+    """(embedded, server, whether their engines differ) of every engine with both, then of the fastest of each."""
     by_engine: dict[tuple[str, str], Cell] = {}
     for cell in cells:
         get = cell.path.coordinates.get
         by_engine.setdefault((get("engine", ""), get("deployment", "")), cell)
     both = [engine for engine, deployment in by_engine if deployment == "embedded" and (engine, "server") in by_engine]
     for engine in both:
-        yield by_engine[engine, "embedded"], by_engine[engine, "server"], ""
+        yield by_engine[engine, "embedded"], by_engine[engine, "server"], False
     embedded = next((cell for cell in cells if cell.path.coordinates.get("deployment") == "embedded"), None)
     server = next((cell for cell in cells if cell.served), None)
     if embedded and server and embedded.path.coordinates.get("engine") != server.path.coordinates.get("engine"):
-        yield embedded, server, " (two engines, so the ratio includes the engine)"
+        yield embedded, server, True
 
 
-def _layers(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
-    """What another language's driver costs over C's, on the same engine and deployment."""
-    for ranking in leading:
-        best: dict[tuple[str, str], dict[str, Cell]] = {}
-        for cell in _paths(evidence, ranking):
-            get = cell.path.coordinates.get
-            best.setdefault((get("engine", ""), get("deployment", "")), {}).setdefault(get("language", ""), cell)
-        for (engine, _deployment), languages in best.items():
-            base = languages.pop(LANGUAGE_BASE, None)
-            others = [
-                f"{cell.path.name} takes {figure(interval)}"
-                for cell in languages.values()
-                if base is not None and (interval := evidence.cells.interval(cell, base)) is not None
-            ]
-            if others and base is not None:
-                yield f"{_title(ranking, base)}: on {engine}, against {base.path.name}, {words(others)}."
+def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> dict[tuple[str, ...], dict[str, Cell]]:
+    """By the coordinates `keys`: the fastest cell of each value of the coordinate `of`, fastest first."""
+    found: dict[tuple[str, ...], dict[str, Cell]] = {}
+    for cell in cells:
+        get = cell.path.coordinates.get
+        found.setdefault(tuple(get(key, "") for key in keys), {}).setdefault(get(of, ""), cell)
+    return found
 
 
-def _floor(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
-    """How far the fastest server path (else the fastest) is from its floor, of those that are not far from it."""
-    for ranking in leading:
-        cells = _paths(evidence, ranking)
-        floors = [(cell, against) for cell in cells if (against := evidence.floor(cell))]
-        near = [(cell, against) for cell, against in floors if against.interval.ratio < FAR]
-        for cell, against in sorted(near, key=lambda pair: not pair[0].served)[:1]:
-            yield (
-                f"{_title(ranking, cells[0])}: {cell.path.name} runs at {figure(against.interval)} its floor "
-                f"({against.name}, {text.duration(against.cost_ns)})."
-            )
-
-
-def _where_time_goes(evidence: Evidence, leading: list[Ranking]) -> Iterator[str]:
-    """For the fastest server path (else the fastest): client CPU, server CPU, and the rest of the window."""
-    for ranking in leading:
-        cell = min(_paths(evidence, ranking), key=lambda cell: not cell.served, default=None)
-        parts = shares(cell) if cell is not None else None
-        if cell is None or parts is None:
-            continue
-        client, server = parts
-        title = f"{_title(ranking, cell)}: of {cell.path.name}'s time"
-        if server is None:
-            yield f"{title} {text.share(client)} is CPU of its own process, {text.share(max(0.0, 1 - client))} waiting."
-        elif client + server > 1.02:
-            both = f"client CPU covers {text.share(client)} and server CPU {text.share(server)}"
-            yield f"{title} {both} (overlapping)."
-        else:
-            waiting = text.share(max(0.0, 1 - client - server))
-            yield f"{title} {text.share(client)} is client CPU, {text.share(server)} server CPU, {waiting} waiting."
+def _spent(client: float, server: float | None) -> str:
+    """Where the time goes, in words."""
+    if server is None:
+        return f"{text.share(client)} is CPU of its own process, {text.share(max(0.0, 1 - client))} waiting"
+    both = f"{text.share(client)} is client CPU, {text.share(server)} server CPU"
+    if client + server > 1.02:
+        return f"{both} (overlapping)"
+    return f"{both}, {text.share(max(0.0, 1 - client - server))} waiting"
 
 
 def shares(cell: Cell) -> tuple[float, float | None] | None:
@@ -205,18 +241,16 @@ def shares(cell: Cell) -> tuple[float, float | None] | None:
     return client, statistics.median(served) if served else None
 
 
-def _open_questions(evidence: Evidence) -> Iterator[str]:
-    """What remains open."""
+def _uncertain(evidence: Evidence) -> Iterator[str]:
+    """What is not certain."""
     rows = [(row, ranking) for ranking in evidence.rankings for row in ranking.rows]
+    ranked = {row.name for row, _ranking in rows if row.rank}
     few = list(dict.fromkeys(row.name for row, _ranking in rows if row.rank and row.provisional))
     if few:
         sets = max(ranking.sets for ranking in evidence.rankings)
-        yield (
-            f"Provisional: at most {sets} sets, and claims need {SETS_FOR_CLAIMS}; "
-            f"no difference is claimed for {words(_few(few))}."
-        )
+        which = "no difference is claimed" if len(few) == len(ranked) else f"none is claimed for {words(_few(few))}"
+        yield f"Provisional: at most {sets} sets, and claims need {SETS_FOR_CLAIMS}; {which}."
     out: dict[str, None] = {}
-    ranked = {row.name for row, _ranking in rows if row.rank}
     for row, ranking in rows:
         if not row.rank and row.reason != FLOOR and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]

@@ -10,12 +10,14 @@ from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.model import (
     AcrossLink,
     Analysis,
+    Answer,
     BlockSizes,
     ClaimCheck,
     CostModel,
     Finding,
     Neighbour,
     PathDetails,
+    PhaseAnswer,
     Published,
     Ranking,
     Result,
@@ -48,6 +50,7 @@ class Export(Frozen, frozen=True):
     rankings: tuple[Ranking, ...]
     findings: tuple[Finding, ...]
     verdict: tuple[str, ...]
+    answer: Answer
     refusal: str
     claims: tuple[ClaimCheck, ...]
     published: tuple[Published, ...]
@@ -62,6 +65,7 @@ class Export(Frozen, frozen=True):
     mixed_load: MixedLoadReport | None
     path_details: tuple[PathDetails, ...]
     neighbours: tuple[Neighbour, ...]
+    pictures: tuple[PhaseAnswer, ...]
     names: dict[str, str]
     lines_of_code: dict[str, int]
     lines_of_code_closure: dict[str, int]

@@ -1,0 +1,345 @@
+"""The short form of an analysis, built once for terminal, page, Markdown and JSON: what to show, and what to count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rowpath import text
+from rowpath.analysis.findings.wording import words
+from rowpath.analysis.mixed_load.model import GroupFigures
+from rowpath.analysis.model import (
+    Analysis,
+    Answer,
+    Bar,
+    Finding,
+    GroupAnswer,
+    Hidden,
+    MergedFinding,
+    PhaseAnswer,
+    RankedPath,
+    Ranking,
+    RateBar,
+    Said,
+    Trust,
+    TrustLevel,
+)
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.model.grouping import grouped
+from rowpath.model.probe import LanguageBest, LanguageRow
+
+SENTENCES = 5
+# Kinds of sentences in the order in which they are chosen and shown; those that come twice may have two of the five.
+CHOSEN = (
+    "probe", "groups", "fastest", "retrieval", "probe", "groups", "fastest", "deployment", "parts", "language",
+    "uncertain", "time", "driver", "published", "probe", "groups", "retrieval", "fastest", "deployment", "language",
+    "time", "parts", "groups", "probe",
+)  # fmt: skip
+SHOWN = ("probe", "groups", "fastest", "retrieval", "deployment", "language", "driver", "parts", "time", "published")
+SEVERITIES = ("error", "warning", "note")
+# Of its paths' time, where a finding does not know the share itself.
+UNKNOWN_SHARE = {"error": 1.0, "warning": 0.5, "note": 0.05}
+LONGEST_TEXT = 76
+CLOCKS_DISAGREE = 1.02
+NAMED = 2
+NOT_QUIET = ("neighbour-noise", "disturbed-blocks")
+NOT_RIGHT = ("wrong", "failed")
+TITLES = {
+    "warm-up-not-reached": "no steady state while warming up",
+    "width-not-reached": "intervals wider than the target",
+    "converted-values": "values that arrive as text and are converted inside the clock",
+    "periodic-cost": "a cost that the median hides",
+    "missing-path": "did not run",
+    "sync-bound-writes": "bound by the disk's syncs",
+    "result-buffered-whole": "whole result held in memory",
+    "clock-too-coarse": "operations too short for their language's clock",
+    "implicit-transaction": "transactions that nobody asked for",
+    "backup-slows": "slowed by a backup",
+    "collector-pauses": "garbage collection",
+}
+FORMS = {"block": "blocks", "columnar": "columns", "copy": "COPY"}
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Shares of an operation's time; None where they were not measured."""
+
+    client: float
+    server: float | None
+
+
+SpentBy = Mapping[tuple[str, str, str, str], Spent]  # by path id, workload, phase, regime
+
+
+def answer(analysis: Analysis, leading: Sequence[Ranking], said: Sequence[Said], spent: SpentBy) -> Answer:
+    """The answer; `leading`: the rankings to show, `said`: all sentences, `spent`: where the time of a cell goes."""
+    maker = _Maker(analysis, spent)
+    phases = _languages(analysis) if analysis.probe else tuple(map(maker.phase, leading))
+    groups = _groups(analysis)
+    found = merged(analysis.findings, phases)
+    return Answer(
+        question=analysis.run.experiment.question or analysis.run.experiment.title or "Which path is fastest?",
+        trust=trust(analysis),
+        phases=phases,
+        groups=groups,
+        sentences=chosen(said),
+        findings=found,
+        hidden=tuple(_hidden(analysis, leading, said)),
+    )
+
+
+def pictures(analysis: Analysis, spent: SpentBy) -> tuple[PhaseAnswer, ...]:
+    """Every ranking as bars, in their order."""
+    return tuple(map(_Maker(analysis, spent).phase, analysis.rankings))
+
+
+def _hidden(analysis: Analysis, leading: Sequence[Ranking], said: Sequence[Said]) -> Iterator[Hidden]:
+    counts = {
+        "rankings": len(analysis.rankings) - (0 if analysis.probe else len(leading)),
+        "sentences": len(said) - len(chosen(said)),
+        "paths that did not run": len(analysis.dropped),
+        "claims": len(analysis.claims),
+        "published figures": len(analysis.published),
+    }
+    return (Hidden(what, count) for what, count in counts.items() if count > 0)
+
+
+class _Maker:
+    """Makes the pictures of rankings."""
+
+    def __init__(self, analysis: Analysis, spent: SpentBy) -> None:
+        self.spent = spent
+        self.results = {
+            (each.name, each.workload, each.phase, each.regime, each.metric): each
+            for each in analysis.results
+            if not each.client_group and not each.stage
+        }
+
+    def phase(self, ranking: Ranking) -> PhaseAnswer:
+        """A ranking's paths as bars."""
+        ranked = [row for row in ranking.rows if row.rank and row.cost_ns]
+        where = ranking.workload, ranking.phase, ranking.regime
+        tiers = [row.tier for row in ranked]
+        bars = [
+            self._bar(row, where, tied=at > 0 and tiers[at - 1] == row.tier, first=ranked[0])
+            for at, row in enumerate(ranked)
+        ]
+        return PhaseAnswer(
+            *where,
+            ranking.comparison,
+            f"{ranking.workload}.{ranking.phase}",
+            tuple(bars),
+            ranking.floor_ns,
+            {row.name: row.reason or row.status for row in ranking.rows if not row.rank},
+            ranking.sets,
+            self._rows(ranked, where),
+        )
+
+    def _rows(self, ranked: list[RankedPath], where: tuple[str, str, str]) -> float:
+        for row in ranked:
+            rate, row_rate = (self.results.get((row.name, *where, name)) for name in ("rate", "row_rate"))
+            if rate is not None and row_rate is not None and rate.median and row_rate.median:
+                return round(row_rate.median / rate.median, 6)
+        return 0.0
+
+    def _bar(self, row: RankedPath, where: tuple[str, str, str], *, tied: bool, first: RankedPath) -> Bar:
+        cost = row.cost_ns or 0.0
+        time = self.results.get((row.name, *where, "time"))
+        spent = self.spent.get((row.path_id, *where))
+        client = server = waiting = None
+        overlap = 0.0
+        if spent is not None:
+            both = spent.client + (spent.server or 0.0)
+            over = both if 1 < both <= CLOCKS_DISAGREE else 1.0  # no overlap, only clocks that disagree
+            client = spent.client * cost / over
+            server = spent.server * cost / over if spent.server is not None else None
+            waiting, overlap = max(0.0, 1 - both) * cost, max(0.0, both / over - 1) * cost
+        return Bar(
+            name=row.name,
+            path_id=row.path_id,
+            cost_ns=cost,
+            low_ns=time.low if time else None,
+            high_ns=time.high if time else None,
+            ratio=row.ratio or cost / (first.cost_ns or cost),
+            ratio_low=row.ratio_low,
+            ratio_high=row.ratio_high,
+            tier=row.tier,
+            tied=tied,
+            client_cpu_ns=client,
+            server_cpu_ns=server,
+            waiting_ns=waiting,
+            overlap_ns=overlap,
+            provisional=row.provisional,
+        )
+
+
+def _languages(analysis: Analysis) -> tuple[PhaseAnswer, ...]:
+    """A probe's picture: per language its drivers in their fastest settings."""
+    ids = {name: path_id for path_id, name in analysis.names.items()}
+    sets = max((ranking.sets for ranking in analysis.rankings), default=0)
+    first = analysis.rankings[0] if analysis.rankings else None
+    where = (first.workload, first.phase, first.regime) if first else ("", "", "steady")
+    return tuple(
+        PhaseAnswer(
+            *where,
+            f"language={best.language}",
+            best.title or best.language,
+            tuple(_language_bars(best, analysis, ids)),
+            unranked={
+                each.said or each.name: each.left or each.status
+                for each in (analysis.probe.tried if analysis.probe else ())
+                if each.path["language"] == best.language and each.status != "ok"
+            },
+            sets=sets,
+        )
+        for best in (analysis.probe.languages if analysis.probe else ())
+    )
+
+
+def _language_bars(best: LanguageBest, analysis: Analysis, ids: Mapping[str, str]) -> Iterator[Bar]:
+    tiers = {row.name: row.tier for ranking in analysis.rankings for row in ranking.rows if row.rank}
+    few = {row.name for ranking in analysis.rankings for row in ranking.rows if row.rank and row.provisional}
+    before: LanguageRow | None = None
+    for at, row in enumerate(best.rows):
+        tied = before is not None and row.name in tiers and tiers.get(before.name) == tiers[row.name]
+        low, high = (end * best.rows[0].time_ns if end is not None else None for end in (row.low, row.high))
+        full = row.name in tiers or row.step == "full sets"
+        notes = (row.baseline, FORMS.get(row.form, ""), "" if full else row.step)
+        yield Bar(
+            name=row.said,
+            path_id=ids.get(row.name, row.name),
+            cost_ns=row.time_ns,
+            low_ns=low,
+            high_ns=high,
+            ratio=row.ratio,
+            ratio_low=row.low,
+            ratio_high=row.high,
+            tier=tiers.get(row.name, at),
+            tied=tied,
+            provisional=not full or row.name in few,
+            note=", ".join(filter(None, notes)),
+        )
+        before = row
+
+
+def _groups(analysis: Analysis) -> tuple[GroupAnswer, ...]:
+    """Every client group in every stage, its paths side by side."""
+    figures = analysis.mixed_load.figures if analysis.mixed_load else ()
+    found = grouped(figures, lambda each: (each.stage, each.client_group))
+    return tuple(
+        GroupAnswer(
+            stage,
+            group,
+            max(each.clients for each in listed),
+            next((each.asked_per_s for each in listed if each.asked_per_s), None),
+            tuple(_rate_bars(listed)),
+            max(each.sets for each in listed),
+        )
+        for (stage, group), listed in found.items()
+    )
+
+
+def _rate_bars(listed: Sequence[GroupFigures]) -> Iterator[RateBar]:
+    most = max(each.rate_per_s for each in listed)
+    for each in sorted(listed, key=lambda each: -each.rate_per_s):
+        tail = each.latency if each.asked_per_s else each.service
+        yield RateBar(
+            each.name,
+            each.path_id,
+            each.rate_per_s,
+            each.low,
+            each.high,
+            each.rate_per_s / most if most else 1.0,
+            tail.p99_ns if tail else None,
+            each.reached,
+            each.failed,
+        )
+
+
+def chosen(said: Sequence[Said]) -> tuple[str, ...]:
+    """At most five sentences: of every kind the weightiest first, in the order of `CHOSEN`; shown kind by kind."""
+    waiting = {
+        kind: sorted(each, key=lambda one: -one.weight) if kind not in ("probe", "groups", "fastest") else list(each)
+        for kind, each in grouped(said, lambda one: one.kind).items()
+    }
+    kept: list[Said] = []
+    for kind in CHOSEN:
+        if waiting.get(kind) and len(kept) < SENTENCES:
+            kept.append(waiting[kind].pop(0))
+    order = {kind: at for at, kind in enumerate(SHOWN)}
+    return tuple(one.text for one in sorted(kept, key=lambda one: order.get(one.kind, len(order))))
+
+
+def merged(findings: Sequence[Finding], phases: Sequence[PhaseAnswer] = ()) -> tuple[MergedFinding, ...]:
+    """Findings of one id as one, the most consequential first: errors, then by the share of time they concern."""
+    made = [_merged(id_, listed, phases) for id_, listed in grouped(findings, lambda one: one.id).items()]
+    return tuple(sorted(made, key=lambda one: (one.severity != "error", -one.weight)))
+
+
+def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[PhaseAnswer]) -> MergedFinding:
+    paths = tuple(dict.fromkeys(name for each in listed for name in each.paths))
+    severity = min((each.severity for each in listed), key=SEVERITIES.index)
+    title = TITLES.get(id_, id_.replace("-", " "))
+    if len(listed) == 1 and len(listed[0].text) <= LONGEST_TEXT:
+        line = listed[0].text
+    elif paths:
+        line = f"{title}: {words(paths) if len(paths) <= NAMED else f'{len(paths)} paths'}"
+    else:
+        line = f"{title}: {len(listed)} times"
+    weight = sum(_weight(each, phases) for each in listed)
+    return MergedFinding(id_, severity, line, paths, weight, tuple(listed))
+
+
+def _weight(finding: Finding, phases: Sequence[PhaseAnswer]) -> float:
+    """The share of the time of all ranked paths that a finding explains or puts in doubt; no path named: of all."""
+    share = finding.share if finding.share is not None else UNKNOWN_SHARE[finding.severity]
+    parts = []
+    for phase in phases:
+        every = sum(bar.cost_ns for bar in phase.bars)
+        named = sum(bar.cost_ns for bar in phase.bars if bar.name in finding.paths)
+        if every:
+            parts.append(named / every)
+    concerned = sum(parts) / len(parts) if parts and finding.paths else 1.0
+    return share * concerned
+
+
+def trust(analysis: Analysis) -> Trust:
+    """How far a run can be trusted: the worst level that holds, and a sentence for all that counts against the run."""
+    ranked = [row for ranking in analysis.rankings for row in ranking.rows if row.rank]
+    sets = max((ranking.sets for ranking in analysis.rankings), default=0)
+    if analysis.mixed_load and analysis.mixed_load.figures and not sets:
+        sets = max(each.sets for each in analysis.mixed_load.figures)
+    journal = analysis.trust.get("journal", {})
+    outcome = journal.get("outcome", "complete")
+    noise = [each for each in analysis.findings if each.id in NOT_QUIET and each.severity != "note"]
+    bad = {
+        status: {row.name for ranking in analysis.rankings for row in ranking.rows if row.status == status}
+        for status in NOT_RIGHT
+    }
+    unproven = {row.name for row in ranked if row.reason.startswith("rows not verified")}
+    few = sets < SETS_FOR_CLAIMS or any(row.provisional for row in ranked)
+    reasons: dict[TrustLevel, list[str]] = {
+        "refused": [analysis.refusal] if analysis.refusal else [],
+        "partial": [f"The run is partial: {outcome}."] if outcome != "complete" else [],
+        "unproven": [f"The rows of {words(unproven)} were not verified."] if unproven else [],
+        "provisional": [f"{_count(sets, 'set')}: claims need {SETS_FOR_CLAIMS}."] if few else [],
+        "disturbed": [f"{each.text[:1].upper()}{each.text[1:]}." for each in noise],
+    }
+    level: TrustLevel = next((name for name, found in reasons.items() if found), "proven and quiet")
+    listed = [reason for found in reasons.values() for reason in found]
+    listed += [f"{_count(len(names), 'path')} {status}: not ranked." for status, names in bad.items() if names]
+    return Trust(level, _line(level, sets, noise, bad, unproven), tuple(listed))
+
+
+def _line(level: str, sets: int, noise: Sequence[Finding], bad: Mapping[str, set[str]], unproven: set[str]) -> str:
+    """Sets, rows proven or not, quiet or not."""
+    wrong = [f"{len(names)} {status}" for status, names in bad.items() if names]
+    rows = f"rows of {_count(len(unproven), 'path')} not verified" if unproven else "all ranked rows proven"
+    if wrong:
+        rows += f", {words(wrong)} (not ranked)"
+    quiet = noise[0].text if noise else "machine quiet"
+    return f"{level}: {_count(sets, 'set')}; {rows}; {quiet}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{text.count(number)} {noun}{'' if number == 1 else 's'}"
