@@ -16,6 +16,9 @@ from rowpath.report.figures import Figure
 from rowpath.report.view import View, view
 
 FOLDER = Path(__file__).parent
+# What the first screen has room for: sentences, and pictures that are not folded.
+ANSWERING = 3
+LEADS = 4
 
 
 def write(analysis: Analysis, path: Path) -> None:
@@ -30,9 +33,11 @@ def write(analysis: Analysis, path: Path) -> None:
 
 
 def page(analysis: Analysis) -> str:
-    """The page's text. Its security policy lets nothing in and runs only its own three scripts."""
+    """The page's text. Its security policy lets nothing in and runs only its own scripts."""
     shown = view(analysis)
-    scripts = [_asset("plot.js"), _asset("timeline.js"), _asset("page.js")]
+    figures = _figures(shown)
+    drawn = ["plot.js", "timeline.js", "figures.js"] if figures else []
+    scripts = [_asset(name) for name in (*drawn, "page.js")]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
@@ -42,10 +47,13 @@ def page(analysis: Analysis) -> str:
     )
     return environment.get_template("page.html.j2").render(
         view=shown,
+        answering=ANSWERING,
+        leads=LEADS,
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         policy=_policy(scripts),
-        data=Markup(_embedded(shown)),
+        figures=Markup(_embedded(figures)),
+        paths=Markup(_embedded(shown.paths)),
     )
 
 
@@ -60,12 +68,14 @@ def _policy(scripts: list[str]) -> str:
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def _embedded(shown: View) -> str:
-    """The figures' numbers as JSON that can't end its script element."""
-    figures: list[Figure | None] = [section.figure for section in (*shown.trust, *shown.across)]
-    figures += [section.figure for line in shown.time_lines for section in line.sections]
-    for operation in shown.operations:
-        figures += [ranking.section.figure for ranking in operation.rankings]
-        figures += [section.figure for section in operation.sections]
-    encoded = msgspec.json.encode({figure.key: figure for figure in figures if figure}).decode()
+def _figures(shown: View) -> dict[str, Figure]:
+    """What a script draws, by key; empty when the page needs no library for that."""
+    sections = [*shown.across, *(section for line in shown.time_lines for section in line.sections)]
+    sections += [section for operation in shown.operations for section in operation.sections]
+    return {section.figure.key: section.figure for section in sections if section.figure}
+
+
+def _embedded(value: object) -> str:
+    """A value as JSON that can't end its script element."""
+    encoded = msgspec.json.encode(value).decode()
     return encoded.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
