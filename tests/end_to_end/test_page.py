@@ -78,7 +78,7 @@ def test_bars_and_their_axis_agree(browser: Chromium, page: Path) -> None:
         drawn = browser.evaluate(
             """[...document.querySelectorAll('.leading .row')].map(row => {
                  const parts = [...row.querySelectorAll('svg.bar rect')].map(part => part.getBoundingClientRect());
-                 const text = row.querySelector('.figure').textContent.split(' ');
+                 const text = row.querySelector('.line > :nth-child(4)').textContent.split(' ');
                  return [Math.max(...parts.map(part => part.right)), parseFloat(text[0])];
                })"""
         )
@@ -115,7 +115,8 @@ def test_an_address_shows_what_was_chosen(browser: Chromium, page: Path) -> None
     assert _shown(browser, ".regime") == 1
     assert _shown(browser, ".leading .panel") == 1
     names = browser.evaluate(
-        "[...document.querySelectorAll('.leading .row:not([hidden]) .name')].map(each => each.firstChild.textContent)"
+        "[...document.querySelectorAll('.leading .row:not([hidden]) .line > :nth-child(2)')]"
+        ".map(each => each.firstChild.textContent)"
     )
     assert names and all("derby" in name or "pgjdbc" in name for name in names)
     pressed = browser.evaluate("[...document.querySelectorAll('[aria-pressed=true]')].map(each => each.textContent)")
@@ -157,7 +158,7 @@ def test_dark_and_light_are_told_apart_and_both_are_readable(browser: Chromium, 
         .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
       const paper = light(getComputedStyle(document.body).backgroundColor);
       const inks = ['body', '.remark', '.facts', '.error .severity', '.warning .severity', 'a', '.unranked .wrong b',
-        '.rank', '.interval', '.mark', '.how'];
+        '.line > :first-child', '.line > :last-child', '.mark', '.how'];
       return [paper, ...inks
         .map(at => light(getComputedStyle(document.querySelector(at)).color))
         .map(ink => (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05))];

@@ -102,9 +102,10 @@ def test_a_row_opens_to_what_differs_from_its_neighbour_and_its_own_figures() ->
     assert (panel.neighbour, panel.against) == ("libpq tcp prepared", "1.25× (1.20–1.30)")
     assert {"client CPU", "server CPU", "waiting", "first pass, cold"} <= dict(panel.figures).keys()
     assert panel.command.startswith("rowpath run tour driver=")
-    assert "24 blocks in the order in which they ran" in panel.blocks_text
+    assert panel.blocks_text.startswith("24 blocks as they ran: 9.")
     assert panel.blocks.startswith("<svg")
-    assert "6 sets of 90 blocks" in panel.trust
+    assert panel.trust.startswith("6 sets, 90 blocks; ")
+    assert "transport=unix" in panel.coordinates and "fetch=" not in panel.coordinates
 
 
 def test_settings_that_only_another_driver_reports_are_no_difference() -> None:

@@ -12,7 +12,6 @@ TICKS = 6  # at most, so that their texts do not touch on a telephone
 STEPS = ((1, 2, 5), (1, 3), (1,))
 LINEAR = 4  # below this ratio of the ends a logarithmic axis has the ticks of a linear one
 WIDE, HIGH = 1000, 100  # of what is stretched to its place
-MIDDLE = 8  # of a bar's height
 
 
 class LogAxis(NamedTuple):
@@ -56,19 +55,20 @@ def _round_steps(low: float, high: float) -> list[float]:
 
 
 def bar(end: float, parts: Iterable[tuple[str, float]], whisker: tuple[float, float] | None) -> Markup:
-    """A bar to `end` % of the width, split into parts by their shares of its length; a whisker over its interval."""
+    """A bar to `end` % of the width, split into parts by their shares of its length; a whisker over its interval.
+
+    Heights and the whisker's caps are the style sheet's: a page holds hundreds of these.
+    """
     pieces = []
     at = 0.0
     for kind, share in parts:
-        length = round(end * share, 2)
-        if length > 0:
-            pieces.append(f'<rect class="{kind}" x="{at:g}%" y="2" width="{length:g}%" height="12"/>')
-        at = round(at + end * share, 2)
+        begin, at = at, at + end * share
+        if round(at - begin, 1) > 0:
+            place = f' x="{begin:.1f}%"' if begin else ""
+            pieces.append(f'<rect class="{kind}"{place} width="{at - begin:.1f}%"/>')
     if whisker:
-        low, high = whisker
-        pieces.append(f'<line x1="{low:g}%" x2="{high:g}%" y1="{MIDDLE}" y2="{MIDDLE}"/>')
-        pieces += [f'<line x1="{x:g}%" x2="{x:g}%" y1="4" y2="12"/>' for x in (low, high)]
-    return Markup(f'<svg class="bar" aria-hidden="true">{"".join(pieces)}</svg>')
+        pieces.append('<line x1="{:.1f}%" x2="{:.1f}%"/>'.format(*whisker))
+    return Markup(f'<svg class="bar">{"".join(pieces)}</svg>')
 
 
 def grid_lines(positions: Iterable[float], floor: float | None) -> Markup:
@@ -93,8 +93,8 @@ class Block(NamedTuple):
     disturbed: bool
 
 
-def blocks(found: Sequence[Block], label: str) -> Markup:
-    """The blocks of a path in the order in which they ran, on a logarithmic axis of cost; a line between sets."""
+def blocks(found: Sequence[Block], *, borders: bool = True) -> Markup:
+    """The blocks of a path as they ran, on a logarithmic axis of cost; `borders`: with a line between sets."""
     least, most = min(each.cost_ns for each in found), max(each.cost_ns for each in found)
     height = math.log(most / least) if most > least else 1.0
     across = WIDE / len(found)
@@ -106,11 +106,17 @@ def blocks(found: Sequence[Block], label: str) -> Markup:
             if each.disturbed == disturbed
         )
 
-    borders = "".join(
-        f"M{round(at * across)} 0v{HIGH}" for at in range(1, len(found)) if found[at].set != found[at - 1].set
-    )
-    drawn = [("border", borders), ("block", points(False)), ("disturbed", points(True))]
+    between = [at for at in range(1, len(found)) if borders and found[at].set != found[at - 1].set]
+    lines = "".join(f"M{round(at * across)} 0v{HIGH}" for at in between)
+    drawn = [("border", lines), ("block", points(False)), ("disturbed", points(True))]
     paths = "".join(f'<path class="{kind}" d="{data}"/>' for kind, data in drawn if data)
+    view = f'viewBox="0 -4 {WIDE} {HIGH + 8}" preserveAspectRatio="none"'
+    return Markup(f'<svg class="blocks" aria-hidden="true" {view}>{paths}</svg>')
+
+
+def caps() -> Markup:
+    """What the whiskers of all bars end with; once on a page."""
     return Markup(
-        '<svg class="blocks" role="img" aria-label="{}" viewBox="0 -4 {} {}" preserveAspectRatio="none">{}</svg>'
-    ).format(label, WIDE, HIGH + 8, Markup(paths))
+        '<svg class="unseen" aria-hidden="true"><marker id="cap" refX="1" refY="4" markerWidth="2" markerHeight="8" '
+        'markerUnits="userSpaceOnUse"><path d="M1 0v8"/></marker></svg>'
+    )

@@ -29,8 +29,8 @@ FIGURES = (
     "deferred",
     "lines_of_code",
 )
-BLOCKS_DRAWN = 16_000  # on a page; each is about nine bytes
-BLOCKS_LEAST = 30  # of a path
+BLOCKS_DRAWN = 9_000  # on a page; each is about ten bytes
+BLOCKS_LEAST = 15  # of a path
 
 Phase = tuple[str, str, str]  # workload, phase, regime
 
@@ -46,13 +46,13 @@ class Difference(Frozen, frozen=True):
 class Panel(Frozen, frozen=True):
     """The inside of a row; everything in it is finished text."""
 
-    coordinates: tuple[tuple[str, str], ...]  # those that vary in this run
+    coordinates: str  # those that vary in this run
     neighbour: str
     against: str  # this path's time relative to its neighbour's, with its interval
     differences: tuple[Difference, ...]
     versions: str
     figures: tuple[tuple[str, str], ...]
-    query: str
+    query: str  # where it is not the one that most engines of the phase get
     program: str  # the id of a program on this page that does the same; empty: none
     command: str
     trust: str
@@ -86,8 +86,10 @@ class Panels:
         own = self.details.get(bar.path_id)
         against = neighbour.against if neighbour else None
         return Panel(
-            coordinates=tuple(
-                (key, fmt.clean(value)) for key, value in self.lookup.coordinates(name).items() if key in self.varying
+            coordinates=" ".join(
+                f"{key}={fmt.clean(value)}"
+                for key, value in self.lookup.coordinates(name).items()
+                if key in self.varying
             ),
             neighbour=fmt.clean(there),
             against=f"{fmt.ratio(against.ratio)} ({fmt.interval(against.low, against.high)})" if against else "",
@@ -136,7 +138,7 @@ class Panels:
         phase = self.analysis.run.phase(*where[:2])
         if phase is None:
             return ""
-        return fmt.clean(phase.dialects.get(self.lookup.coordinate(name, "engine"), phase.sql))
+        return fmt.clean(phase.dialects.get(self.lookup.coordinate(name, "engine"), ""))
 
     def _trust(self, name: str, where: Phase, bar: Bar) -> str:
         time = self.lookup.measured(*where).result("time", name)
@@ -145,13 +147,13 @@ class Panels:
         found = self.blocks.get((name, *where), [])
         disturbed = sum(each.disturbed for each in found)
         parts = [
-            f"{_count(time.sets, 'set')} of {_count(time.blocks, 'block')} in all",
+            f"{_count(time.sets, 'set')}, {_count(time.blocks, 'block')}",
             f"{disturbed} disturbed" if found else "",
             f"interval ±{fmt.share((time.high - time.low) / 2 / time.median)}"
             if time.low is not None and time.high is not None and time.median
             else "no interval",
             "provisional" if bar.provisional else "",
-            f"rows proven by digest {time.digest}" if time.digest else "rows without a digest",
+            "rows proven" if time.digest else "rows without a digest",
         ]
         return "; ".join(filter(None, parts))
 
@@ -162,10 +164,9 @@ class Panels:
         most = max(BLOCKS_LEAST, BLOCKS_DRAWN // len(self.blocks))
         step = -(-len(found) // most)
         costs = sorted(each.cost_ns for each in found)
-        span = f"{fmt.duration(costs[0])} to {fmt.duration(costs[-1])}, median {fmt.duration(costs[len(costs) // 2])}"
-        thinned = f"; one in {step} is drawn" if step > 1 else ""
-        label = f"{len(found)} blocks in the order in which they ran: {span}"
-        return blocks(found[::step], fmt.clean(f"{name}: {label}")), f"{label}{thinned}."
+        least, middle, greatest = (fmt.duration(costs[at]) for at in (0, len(costs) // 2, -1))
+        drawn = f"One block in {step} of {len(found)}" if step > 1 else f"{len(found)} blocks"
+        return blocks(found[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}, median {middle}."
 
 
 def varying(paths: Iterable[Mapping[str, str]]) -> tuple[str, ...]:

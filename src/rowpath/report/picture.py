@@ -13,6 +13,7 @@ from rowpath.report.drawing import LogAxis, axis, bar, grid_lines
 from rowpath.report.path_panel import Panel, Panels
 
 SHOWN = 10  # rows; the others fold out
+MOST = 50  # rows of a picture whose paths open elsewhere; its table has the others
 PARTS = {"client": "client CPU", "server": "server CPU", "waiting": "waiting"}
 
 
@@ -22,7 +23,6 @@ class Mark(Frozen, frozen=True):
     href: str
     severity: str
     text: str
-    label: str
 
 
 class PictureRow(Frozen, frozen=True):
@@ -50,6 +50,7 @@ class Picture(Frozen, frozen=True):
     title: str
     rows: tuple[PictureRow, ...]
     more: tuple[PictureRow, ...]  # after the first `SHOWN`
+    left_out: int  # after the first `MOST`
     lines: Markup
     axis: Markup
     legend: tuple[tuple[str, str], ...]
@@ -77,7 +78,9 @@ class Pictures:
         scale = LogAxis.over(ends)
         floor = scale.at(phase.floor_ns) if phase.floor_ns and phase.floor_ns >= scale.low else None
         everywhere = {path for each in bars for path in (self.names.get(each.path_id, each.name),)}
-        rows = tuple(self._row(key, phase, at, bars, scale, everywhere) for at in range(len(bars)))
+        opening = any((each.path_id, phase.workload, phase.phase) not in self.panel_keys for each in bars)
+        drawn = len(bars) if opening else min(len(bars), MOST)
+        rows = tuple(self._row(key, phase, at, bars, scale, everywhere) for at in range(drawn))
         ticks = [(scale.at(value), _tick(value)) for value in scale.ticks()]
         split = [kind for kind in PARTS if any(getattr(each, _FIELDS[kind]) for each in bars)]
         how_to_read = _how_to_read(bars, split, floor is not None)
@@ -86,6 +89,7 @@ class Pictures:
             title=fmt.clean(phase.title),
             rows=rows[:SHOWN],
             more=rows[SHOWN:],
+            left_out=len(bars) - drawn,
             lines=grid_lines([x for x, _ in ticks], floor),
             axis=axis(ticks),
             legend=tuple((kind, PARTS[kind]) for kind in split),
@@ -117,7 +121,7 @@ class Pictures:
             path=self.numbers.get(own.path_id, -1),
             name=fmt.clean(own.name),
             rank=f"{first + 1}{'=' if before or after else ''}",
-            note=fmt.clean(", ".join(filter(None, (own.note, "provisional" if own.provisional else "")))),
+            note=fmt.clean(", ".join(filter(None, (own.note, _provisional(own, bars))))),
             figure=fmt.duration(own.cost_ns),
             ratio=fmt.ratio(own.ratio),
             interval="" if fastest else fmt.interval(own.ratio_low, own.ratio_high),
@@ -133,7 +137,7 @@ class Pictures:
     def _marks(self, name: str, everywhere: set[str]) -> tuple[Mark, ...]:
         """One for each merged finding about this path, those about every path of the picture left out."""
         return tuple(
-            Mark(f"finding-{each.id}", each.severity, fmt.clean(each.text), fmt.clean(f"{each.severity} about {name}"))
+            Mark(f"finding-{each.id}", each.severity, each.id)
             for each in self.findings
             if name in each.paths and not everywhere <= set(each.paths)
         )
@@ -176,6 +180,7 @@ class Pictures:
             title=fmt.clean(f"{group.stage}: {group.client_group}, {clients}{requested}"),
             rows=tuple(rows[:SHOWN]),
             more=tuple(rows[SHOWN:]),
+            left_out=0,
             lines=grid_lines([x for x, _ in ticks], None),
             axis=axis(ticks),
             legend=(),
@@ -189,6 +194,11 @@ HOW_TO_READ_RATES = (
     "Operations a second on a logarithmic axis: longer is better. The line at a bar's end is its 95 % interval. "
     "× is the rate relative to the best path."
 )
+
+
+def _provisional(own: Bar, bars: Sequence[Bar]) -> str:
+    """Where all are provisional, the line of trust says it once for all."""
+    return "provisional" if own.provisional and not all(each.provisional for each in bars) else ""
 
 
 def parts(own: Bar) -> list[tuple[str, float]]:

@@ -44,6 +44,7 @@ class Section(Frozen, frozen=True):
     grid: Grid
     figure: Figure | None = None
     leading: bool = False  # what the experiment is about: the terminal shows it too
+    left_out: int = 0  # rows
 
 
 class RankingView(Frozen, frozen=True):
@@ -62,6 +63,7 @@ class Operation(Frozen, frozen=True):
 
     key: str
     title: str
+    query: str  # as most engines get it; a path whose engine gets another one names it in its panel
     rankings: tuple[RankingView, ...]
     sections: tuple[Section, ...]
 
@@ -217,7 +219,12 @@ def _operations(
             return None, False
         return (lead[0], True) if phase == leading else (pictures.of_phase(key, phase), False)
 
-    return tuple(_operation(*names, rankings, lookup, shown) for names, rankings in ordered)
+    return tuple(_operation(*names, rankings, lookup, shown, _query(analysis, *names)) for names, rankings in ordered)
+
+
+def _query(analysis: Analysis, workload: str, phase: str) -> str:
+    known = analysis.run.phase(workload, phase)
+    return fmt.clean(known.sql) if known else ""
 
 
 def _is_floor(ranking: Ranking, lookup: Lookup) -> bool:
@@ -227,7 +234,9 @@ def _is_floor(ranking: Ranking, lookup: Lookup) -> bool:
 Shown = Callable[[Ranking, str], tuple[Picture | None, bool]]
 
 
-def _operation(workload: str, phase: str, rankings: list[Ranking], lookup: Lookup, shown: Shown) -> Operation:
+def _operation(
+    workload: str, phase: str, rankings: list[Ranking], lookup: Lookup, shown: Shown, query: str
+) -> Operation:
     key = _key(workload, phase)
     # Cold comes first where published tables are compared; the steady figure is the one to read, so it leads.
     ordered = sorted(rankings, key=lambda ranking: ranking.regime != "steady")
@@ -254,6 +263,7 @@ def _operation(workload: str, phase: str, rankings: list[Ranking], lookup: Looku
     return Operation(
         key=key,
         title=f"{workload} · {phase}",
+        query=query,
         rankings=tuple(views),
         sections=tuple(section for section in sections if section.grid.rows),
     )

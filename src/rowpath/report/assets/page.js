@@ -1,7 +1,11 @@
 // Lets the reader choose among what is already there, and keeps the choice in the address.
 (() => {
   "use strict";
-  const paths = JSON.parse(document.getElementById("paths").textContent);
+  const known = JSON.parse(document.getElementById("paths").textContent);
+  const coordinates = Object.entries(known.values);
+  const paths = known.paths.map((numbers) =>
+    Object.fromEntries(coordinates.map(([name, values], at) => [name, values[numbers[at]]])),
+  );
   const rows = [...document.querySelectorAll(".row[data-path]")];
   const operations = [...document.querySelectorAll(".operation")];
   const MOST = 14; // values of a coordinate that are offered
