@@ -30,6 +30,7 @@ FIGURES = (
     "lines_of_code",
 )
 BLOCKS_DRAWN = 9_000  # on a page; each is about ten bytes
+QUERY_PATHS = 60  # with more of them, the query of a phase is stated once, and a path names it only where it differs
 BLOCKS_LEAST = 15  # of a path
 
 Phase = tuple[str, str, str]  # workload, phase, regime
@@ -52,7 +53,7 @@ class Panel(Frozen, frozen=True):
     differences: tuple[Difference, ...]
     versions: str
     figures: tuple[tuple[str, str], ...]
-    query: str  # where it is not the one that most engines of the phase get
+    query: str
     program: str  # the id of a program on this page that does the same; empty: none
     command: str
     trust: str
@@ -138,7 +139,8 @@ class Panels:
         phase = self.analysis.run.phase(*where[:2])
         if phase is None:
             return ""
-        return fmt.clean(phase.dialects.get(self.lookup.coordinate(name, "engine"), ""))
+        common = phase.sql if len(self.analysis.names) <= QUERY_PATHS else ""
+        return fmt.clean(phase.dialects.get(self.lookup.coordinate(name, "engine"), common))
 
     def _trust(self, name: str, where: Phase, bar: Bar) -> str:
         time = self.lookup.measured(*where).result("time", name)

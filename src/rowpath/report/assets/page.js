@@ -121,7 +121,7 @@
     if (regimes.length > 1) made.push(group("regime", regimes.map((each) => [each, each])));
     for (const [name, values] of varying)
       if (values.size > 1 && values.size <= MOST && name !== "label")
-        made.push(group(name, [...values].sort().map((each) => [each, each])));
+        made.push(group(name, [...values].sort((a, b) => a.localeCompare(b, "en", { numeric: true })).map((each) => [each, each])));
     if (!made.length) return;
     const fold = document.createElement("details");
     const title = document.createElement("summary");
