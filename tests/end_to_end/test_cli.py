@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -226,7 +227,7 @@ def test_data_alone_on_stdout_of_a_run(tmp_path: Path) -> None:
 
 def test_a_run_directory_that_was_moved(run: Path, tmp_path: Path) -> None:
     before = {form: rowpath("show", run, f"--export-{form}", "-").stdout for form in ("json", "markdown")}
-    shown = rowpath("show", run).stdout
+    shown = [rowpath("show", run, *words).stdout for words in ((), ("--tables",))]
     moved = tmp_path / "far away"
     shutil.copytree(run, moved)
     hidden = run.with_name("hidden")
@@ -234,8 +235,8 @@ def test_a_run_directory_that_was_moved(run: Path, tmp_path: Path) -> None:
     try:
         after = {form: rowpath("show", moved, f"--export-{form}", "-").stdout for form in before}
         assert after == before
-        replaced = rowpath("show", moved).stdout
-        assert _unwrapped(replaced, moved) == _unwrapped(shown, run)
+        replaced = [rowpath("show", moved, *words).stdout for words in ((), ("--tables",))]
+        assert [_unwrapped(text, moved) for text in replaced] == [_unwrapped(text, run) for text in shown]
         assert rowpath("report", moved).returncode == 0
         assert (moved / "report.html").read_bytes() == (hidden / "report.html").read_bytes()
     finally:
@@ -243,7 +244,9 @@ def test_a_run_directory_that_was_moved(run: Path, tmp_path: Path) -> None:
 
 
 def _unwrapped(text: str, directory: Path) -> str:
-    return "".join(text.split()).replace("".join(str(directory).split()), "DIR")
+    """Without its breaks, and the directory's name replaced wherever it stands, in quotes or broken by a wrap."""
+    joined = "".join(text.replace(shlex.quote(str(directory)), "DIR").split())
+    return joined.replace("".join(str(directory).split()), "DIR")
 
 
 def test_verify(tmp_path: Path) -> None:

@@ -72,5 +72,6 @@ def test_a_run(tmp_path: Path, german: dict[str, str]) -> None:
     for form, file in exports.items():
         plain = rowpath("show", run, f"--export-{form}", "-", added={"LC_ALL": "C.UTF-8"})
         assert plain.stdout == file.read_text(encoding="utf-8"), "the same in every locale"
-    shown = rowpath("show", run, added=german)
-    assert shown.returncode == 0, shown.stderr
+    for words in ((), ("--tables",)):
+        shown = rowpath("show", run, *words, added=german)
+        assert shown.returncode == 0, shown.stderr

@@ -21,7 +21,7 @@ SQLITE_JAVA = 'engine = "sqlite", language = "java"'
 def run(tmp_path: Path, *arguments: str | Path, added: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
     """The export of a run that ends well."""
     file = tmp_path / "r.json"
-    done = rowpath("run", *arguments, "-o", tmp_path / "run", "--gate", "--export-json", file, added=added)
+    done = rowpath("run", *arguments, "-o", tmp_path / "run", "--gate", "--tables", "--export-json", file, added=added)
     assert done.returncode == 0, done.stdout + done.stderr
     export: dict[str, Any] = json.loads(file.read_text())
     for dropped in export["dropped"]:

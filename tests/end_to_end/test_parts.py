@@ -40,7 +40,7 @@ def test_parts_are_the_table_or_wrong(tmp_path: Path) -> None:
     file = tmp_path / "parts.toml"
     file.write_text(EXPERIMENT, encoding="utf-8")
     directory = tmp_path / "run"
-    done = rowpath("run", file, "placement=free", "-o", directory)
+    done = rowpath("run", file, "placement=free", "-o", directory, "--tables")
     assert done.returncode == 0, done.stdout + done.stderr
     names = {record["path_id"]: record["name"] for record in records(directory, "path")}
     bad = {names[record["path_id"]]: set(record["bad"].items()) for record in records(directory, "verified")}

@@ -62,7 +62,7 @@ def test_no_column_of_a_servers_table_is_refused(server: Any, tmp_path: Path) ->
     url = f"postgresql://{login['user']}@127.0.0.1:{login['port']}/{login['database']}"
     done = rowpath(
         "probe", url, "--query", "SELECT * FROM wide", "--budget", "30s", "--driver", ",".join(DRIVERS), "-o", run,
-        "--export-json", tmp_path / "out.json", added={"PGPASSWORD": login["password"]},
+        "--tables", "--export-json", tmp_path / "out.json", added={"PGPASSWORD": login["password"]},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert SENTENCE in done.stderr

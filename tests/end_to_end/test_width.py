@@ -16,7 +16,7 @@ Samples = list[dict[str, Any]]
 def ran(tmp_path: Path, *arguments: str) -> tuple[Path, str]:
     """A run of one set that must go well: its directory and what it printed."""
     directory = tmp_path / "run"
-    done = rowpath("run", *arguments, "-r", "1", "-w", "0.3", "-o", directory, "--gate")
+    done = rowpath("run", *arguments, "-r", "1", "-w", "0.3", "-o", directory, "--gate", "--tables")
     assert done.returncode == 0, done.stdout + done.stderr
     return directory, done.stdout
 
@@ -81,7 +81,7 @@ def test_columns_stand_apart_from_rows_unless_asked(tmp_path: Path) -> None:
     scans = [sample for sample in records(directory, "sample") if sample["phase"] == "scan"]
     assert scans
     assert all(sample["touch_ok"] for sample in scans)
-    together = rowpath("show", directory, "--together", "fetch")
+    together = rowpath("show", directory, "--together", "fetch", "--tables")
     assert together.returncode == 0, together.stderr
     assert "The work differs" in together.stdout
     assert "fetch=columnar" not in together.stdout

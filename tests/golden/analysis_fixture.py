@@ -6,7 +6,10 @@ import hashlib
 import random
 from typing import Any
 
-from rowpath.analysis.model import Analysis, ClaimCheck, Finding, Published, RankedPath, Ranking, Result
+import msgspec
+
+from rowpath.analysis.answer import Spent, answer
+from rowpath.analysis.model import Analysis, ClaimCheck, Finding, Published, RankedPath, Ranking, Result, Said
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Status
 from rowpath.model.experiment import Experiment
@@ -30,6 +33,7 @@ PATHS: dict[str, tuple[str, str, str, str, str, str, float, float]] = {
     "pgjdbc 42.7.14": ("postgresql", "server", "java", "pgjdbc", "42.7.14", "tcp", 24_100, 8.83e6),
     "pgjdbc 42.6.0": ("postgresql", "server", "java", "pgjdbc", "42.6.0", "tcp", 24_300, 8.87e6),
 }
+KINDS = ("fastest", "deployment", "fastest", "driver", "uncertain")  # of the verdict's sentences
 TIED = {"pgjdbc 42.6.0", "libpq tcp prepared"}
 
 
@@ -210,7 +214,7 @@ def analysis() -> Analysis:
             reason="digest differs from the generator's",
         )
     )
-    return Analysis(
+    made = Analysis(
         run=_run(),
         names={AccessPath.of(coordinates(name, "same")).id: name for name in PATHS},
         results=tuple(results),
@@ -249,6 +253,15 @@ def analysis() -> Analysis:
         lines_of_code={name: 40 + 7 * position for position, name in enumerate(PATHS)},
         lines_of_code_closure={name: 400 + 70 * position for position, name in enumerate(PATHS)},
     )
+    leading = [ranking for ranking in rankings if ranking.regime == "steady"]
+    spent = {
+        (row.path_id, each.workload, each.phase, each.regime): Spent(0.4, 0.5)
+        for each in leading
+        for row in each.rows
+        if "libpq" in row.name
+    }
+    said = [Said(kind, text) for kind, text in zip(KINDS, made.verdict, strict=True)]
+    return msgspec.structs.replace(made, answer=answer(made, leading, said, spent))
 
 
 def _run() -> RunRecord:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+import msgspec
+
+from rowpath.analysis.answer import answer
 from rowpath.analysis.mixed_load.model import (
     AcknowledgedCheck,
     BackupEffect,
@@ -21,7 +24,8 @@ from rowpath.analysis.mixed_load.model import (
     StageFigures,
     TimeLine,
 )
-from rowpath.analysis.model import Analysis
+from rowpath.analysis.mixed_load.verdict import sentences as group_sentences
+from rowpath.analysis.model import Analysis, Said
 from rowpath.journal.records import RunRecord
 from rowpath.model.experiment import Experiment
 
@@ -41,7 +45,7 @@ READS_PER_S, WRITES_PER_S = 27_000.0, 66.0
 
 def analysis() -> Analysis:
     """The fixture; the same at each call."""
-    return Analysis(
+    made = Analysis(
         run=RunRecord(
             rowpath="0.1.0",
             started="2025-12-01T10:00:00+00:00",
@@ -57,6 +61,8 @@ def analysis() -> Analysis:
         verdict=("Behind its network server Derby reads 0.31× (0.30–0.32) as fast as embedded.",),
         mixed_load=report(),
     )
+    said = [Said("groups", sentence) for sentence in group_sentences(made.mixed_load)]
+    return msgspec.structs.replace(made, answer=answer(made, (), said, {}))
 
 
 def report() -> MixedLoadReport:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from rowpath.analysis.answer import answer
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.probe_results import probe_sentences
 from rowpath.model.probe import Baseline, DigestGroup, LanguageBest, LanguageRow, Probe, Saving, Snippet, TriedPath
@@ -61,6 +62,8 @@ UNSURE = Saving("j1", JAVA_ROWS[0].said, "row", 140 * MS, 0.02, -0.01, 0.048, su
 def analysis() -> Analysis:
     """The probe, in an analysis of one ranking."""
     found = probe()
-    return msgspec.structs.replace(
-        tour(), probe=found, verdict=tuple(probe_sentences(found)), findings=(), claims=(), published=(), dropped=()
+    said = tuple(probe_sentences(found))
+    made = msgspec.structs.replace(
+        tour(), probe=found, verdict=tuple(each.text for each in said), findings=(), claims=(), published=(), dropped=()
     )
+    return msgspec.structs.replace(made, answer=answer(made, made.rankings, said, {}))

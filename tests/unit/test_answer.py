@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.answer import CHOSEN, SENTENCES, chosen, merged
+from rowpath.analysis.answer import CHOSEN, SENTENCES, answer, chosen, merged
 from rowpath.analysis.model import Analysis, Bar, Finding, PhaseAnswer, Said
+from rowpath.journal.records import RunRecord
+from rowpath.model.probe import LanguageBest, LanguageRow, Probe
 from tests.unit import groups_factory as groups
 from tests.unit import journal_factory as factory
 
@@ -95,12 +97,13 @@ def test_what_is_provisional_is_said_once(tmp_path: Path) -> None:
     assert not [each for each in answer.sentences if "no significant" in each or "no difference shown" in each]
 
 
-def test_the_uncertain_is_among_the_five_whatever_else_there_is() -> None:
-    said = [Said(kind, f"{kind} {number}", number) for kind in dict.fromkeys(CHOSEN) for number in range(3)]
-    for kinds in (("fastest", "deployment", "language", "driver", "time", "uncertain"), ("probe", "uncertain")):
-        texts = chosen([each for each in said if each.kind in kinds])
-        assert "uncertain 2" in texts
-        assert len(texts) <= SENTENCES
+@pytest.mark.parametrize("about", CHOSEN)
+def test_the_uncertain_is_among_the_five_whatever_else_there_is(about: str) -> None:
+    said = [Said(kind, f"{kind} {number}", number) for kind in dict.fromkeys(CHOSEN[about]) for number in range(9)]
+    texts = chosen(said)
+    assert len(texts) == SENTENCES
+    assert "uncertain 8" in texts
+    assert texts[0] == f"{about or 'fastest'} 0"
 
 
 def test_findings_of_one_id_are_one_and_errors_come_first() -> None:
@@ -121,6 +124,15 @@ def test_findings_of_one_id_are_one_and_errors_come_first() -> None:
     assert found[1].paths == ("a", "b", "c")
     assert [each.paths for each in found[1].members] == [("a",), ("b",), ("c",)]
     assert found[2].weight == pytest.approx(0.02 * 0.9)
+
+
+def test_one_finding_is_its_own_text_where_that_is_short_or_names_no_path() -> None:
+    long = "a text that says much more than fits into one line of a terminal, and then some more of it"
+    (short,) = merged([finding("periodic-cost", "a")])
+    (bare,) = merged([Finding("neighbour-noise", "warning", long, "")])
+    (named,) = merged([Finding("periodic-cost", "warning", long, "", paths=("a", "b"))])
+    assert (short.text, bare.text) == ("periodic-cost of a", long)
+    assert named.text == "a cost that the median hides: a and b"
 
 
 def test_a_group_is_shown_with_its_rate_on_every_path(tmp_path: Path) -> None:
@@ -153,3 +165,28 @@ def test_what_is_not_shown_is_counted(usual: Analysis) -> None:
 
 def _bar(name: str, cost: float) -> Bar:
     return Bar(name, name, cost, None, None, cost, None, None, 0, tied=False)
+
+
+def test_findings_know_which_share_of_the_time_they_concern(usual: Analysis) -> None:
+    (disturbed,) = (each for each in usual.findings if each.id == "disturbed-blocks")
+    assert disturbed.share == usual.trust["disturbed"]["share"]
+    assert {each.id: each.weight for each in usual.answer.findings}["disturbed-blocks"] <= disturbed.share
+
+
+def test_what_was_refused_has_no_bar_in_a_probe() -> None:
+    def shown(step: str, fastest: str) -> PhaseAnswer:
+        rows = (row("a", 1.0, fastest), row("b", 2.0, step))
+        best = LanguageBest("c", "a", "row", 1.0, 1.0, fastest, "C", rows)
+        probe = Probe((), (best,), (), (), (), (), ())
+        made = Analysis(RunRecord(), {}, (), (), (), (), probe=probe)
+        (phase,) = answer(made, (), (), {}).phases
+        return phase
+
+    def row(name: str, ratio: float, step: str) -> LanguageRow:
+        return LanguageRow(name, name, "row", ratio, ratio, None, None, step)
+
+    assert [bar.name for bar in shown("full sets", "full sets").bars] == ["a", "b"]
+    assert [bar.name for bar in shown("too busy", "full sets").bars] == ["a"]
+    refused = shown("try", "too busy")
+    assert refused.bars == ()
+    assert refused.unranked == {"a": "too busy"}

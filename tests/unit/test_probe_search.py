@@ -408,7 +408,7 @@ def test_a_language_has_each_driver_and_form_once_the_best_of_the_full_sets_firs
 def test_the_first_sentence_says_what_the_user_gains(known: tuple[float, float, int], words: str) -> None:
     best = found_in_python({"slow_fast": known})
     snippet = Snippet("python", "fast", "fastest-python.py", "", "", "9, 14–16")
-    first = next(probe_sentences(Probe((), (best,), (), (), (), (), (snippet,))))
+    first = next(probe_sentences(Probe((), (best,), (), (), (), (), (snippet,)))).text
     assert first.startswith(f"You use slow: 200 ns. {words}")
     assert first.endswith("Change these lines: fastest-python.py: 9, 14–16.") == ("% less" in words)
 
@@ -417,7 +417,9 @@ def test_no_gain_is_named_where_the_machine_was_too_busy() -> None:
     best = found_in_python({"slow_fast": (2.5, 1.02, 6)})
     busy = tuple(msgspec.structs.replace(row, step=TOO_BUSY) if row.name == "fast" else row for row in best.rows)
     probe = Probe((), (msgspec.structs.replace(best, rows=busy),), (), (), (), (), ())
-    assert list(probe_sentences(probe)) == ["python: not known which is faster, because the machine was too busy."]
+    assert [each.text for each in probe_sentences(probe)] == [
+        "python: not known which is faster, because the machine was too busy."
+    ]
 
 
 def test_a_way_of_the_users_that_failed_is_said_first() -> None:
@@ -425,7 +427,7 @@ def test_a_way_of_the_users_that_failed_is_said_first() -> None:
         tried("b", None, "try"), said="b as it ships", baseline="yours", status="failed", left="sql: no such function"
     )
     found = probe_sentences(Probe((tried("a", 1.0), failed), (), (), (), (), (), ()))
-    assert next(found) == "You use b as it ships: it has no figure here (sql: no such function)."
+    assert next(found).text == "You use b as it ships: it has no figure here (sql: no such function)."
 
 
 def test_the_lines_of_a_program_that_differ_are_named_without_its_comment() -> None:

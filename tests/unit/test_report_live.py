@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from rowpath.report.live import LiveProgress
-from rowpath.report.terminal import make_console
+from rowpath.report.console import make_console
+from rowpath.report.live import WIDE, LiveProgress
 
 
 class Clock:
@@ -43,51 +43,62 @@ def test_without_a_terminal_there_is_a_line_per_phase_and_at_most_one_every_5_s(
     assert lines[0] == "2 paths, about 20 s"
     assert lines[1] == "set 1/2 · keyed · read · steady · 20 s left"
     assert len(lines) == 2 + 4 + 1
-    assert lines[2].startswith("set 1/2 · keyed · read · steady · libpq [tcp] 5/40 · 5.00 µs")
+    assert lines[2] == "set 1/2 · keyed · read · steady · 5/40 · sqlite c 5.00 µs · 35 s left"
     assert lines[-1] == "foreign line from a runner"
     assert not any("\x1b" in line for line in lines)
 
 
 def test_in_a_terminal_it_draws_at_most_four_times_a_second() -> None:
     drawn = _run(terminal=True, seconds_per_block=0.05)
-    assert drawn.count("95 % interval") <= 2 + 2.0 / 0.25 + 2
+    assert drawn.count("fastest so far") <= 2 + 2.0 / 0.25 + 2
     assert "18/40" in drawn
-    assert "libpq [tcp]" in drawn
+    assert "next libpq [tcp] 1.00×" in drawn
     assert "foreign line from a runner" in drawn
 
 
 @pytest.mark.parametrize("width", [40, 80, 140])
 def test_it_fits_its_terminal(width: int) -> None:
-    assert "sqlite c" in _run(terminal=True, seconds_per_block=0.3, width=width)
+    drawn = _run(terminal=True, seconds_per_block=0.3, width=width)
+    assert "sqlite c" in drawn
+    assert "keyed.read" in drawn
+    assert ("next libpq" in drawn) == (width >= WIDE)
 
 
-def test_figures_start_anew_with_each_phase_and_few_blocks_have_no_interval() -> None:
-    progress = LiveProgress(Console(file=io.StringIO(), force_terminal=False), Clock())
-    progress.begin(1, ["a"])
-    for value in (1.0, 2.0, 3.0):
-        progress.block("a", value, 1, 3)
-    assert progress._figure("a") == ("2.00 ns", "")
-    progress.phase(1, 2, "scan", "read", "cold")
-    assert progress._figure("a") == ("–", "")
+def test_every_phase_has_one_line_with_its_leader_over_all_sets() -> None:
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=110, height=40, color_system=None)
+    clock = Clock()
+    progress = LiveProgress(console, clock)
+    progress.begin(10.0, ["a", "b"])
+    for set_number in range(2):
+        for phase, leading in (("read", "a"), ("scan", "b")):
+            progress.phase(set_number, 2, "keyed", phase, "steady")
+            for done in range(1, 16):
+                for name in "ab":
+                    clock.seconds += 1
+                    progress.block(name, 1000.0 if name == leading else 3000.0, done, 15)
+    last = file.getvalue().split("fastest so far")[-1]
+    (read,), (scan,) = ([line for line in last.splitlines() if name in line] for name in (".read", ".scan"))
+    assert "30/30" in read
+    assert "a 1.00 µs next b 3.00×" in " ".join(read.split())
+    assert "b 1.00 µs next a 3.00×" in " ".join(scan.split())
+    progress.end()
 
 
-def test_an_interval_of_the_median_covers_it_in_95_of_100_runs() -> None:
-    import random
-
-    rng = random.Random(7)
-    held = 0
-    for _ in range(400):
-        progress = LiveProgress(Console(file=io.StringIO(), force_terminal=False), Clock())
-        for _ in range(15):
-            progress.block("a", rng.lognormvariate(0, 0.2) * 1e3, 1, 15)
-        low, high = progress._figure("a")[1].split(" – ")
-        held += _ns(low) <= 1000 <= _ns(high)
-    assert held >= 0.92 * 400
-
-
-def _ns(text: str) -> float:
-    value, unit = text.split(" ")
-    return float(value) * {"ns": 1, "µs": 1e3}[unit]
+def test_a_probe_longer_than_its_time_is_estimated_by_its_sets() -> None:
+    clock, file = Clock(), io.StringIO()
+    progress = LiveProgress(Console(file=file, force_terminal=False, width=120), clock)
+    progress.begin(60.0, ["a"])
+    clock.seconds = 58.0
+    for set_number in range(3):
+        progress.phase(set_number, 3, "query", "read", "steady")
+        for done in range(1, 11):
+            clock.seconds += 2
+            progress.block("a", 1000.0, done, 10)
+    lines = file.getvalue().splitlines()
+    assert not any("over" in line for line in lines)
+    assert "set 2/3 · query · read · steady · 10/30 · a 1.00 µs · 40 s left" in lines
+    assert lines[-1].endswith("a 1.00 µs · 2 s left")
 
 
 def test_no_color_and_color_never_make_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,20 +110,6 @@ def test_no_color_and_color_never_make_plain_text(monkeypatch: pytest.MonkeyPatc
     assert always.is_terminal
     assert not always.no_color
     assert make_console(to_stderr=True).width == 160
-
-
-def test_figures_of_earlier_sets_stay_with_their_operation() -> None:
-    console = Console(file=io.StringIO(), force_terminal=False, width=120)
-    progress = LiveProgress(console, now=lambda: 0.0)
-    progress.begin(10.0, ["a"])
-    for set_number in range(2):
-        progress.phase(set_number, 2, "keyed", "read", "steady")
-        progress.block("a", 1000.0 + set_number, 15, 15)
-        progress.phase(set_number, 2, "scan", "read", "steady")
-    progress.phase(2, 2, "keyed", "read", "warm")
-    assert progress._blocks["keyed", "read"]["a"] == (30, 30)
-    assert progress._figures["keyed", "read"]["a"] == [1000.0, 1001.0]
-    assert ("scan", "read") not in progress._figures
 
 
 def test_loading_shows_how_far_a_table_has_come() -> None:
@@ -132,3 +129,19 @@ def test_loading_shows_how_far_a_table_has_come() -> None:
         else:
             assert lines[0] == "sqlite orders: 400,000 of 2,000,000 rows, 20 %"
             assert len(lines) == 4
+
+
+def test_the_tries_of_a_probe_show_the_fastest_so_far() -> None:
+    for terminal in (True, False):
+        file, clock = io.StringIO(), Clock()
+        progress = LiveProgress(Console(file=file, force_terminal=terminal, width=100, color_system=None), clock)
+        progress.begin(60.0, ["a", "b", "c"])
+        for done, (name, ns) in enumerate((("a", 3000.0), ("b", 1000.0), ("c", 2000.0)), 1):
+            clock.seconds += 6.0
+            progress.tried(name, ns, done, 46)
+        progress.end()
+        if terminal:
+            assert "b 1.00 µs" in file.getvalue()
+            assert "3/46" in file.getvalue()
+        else:
+            assert file.getvalue().splitlines()[-1] == "trying settings · 3/46 · b 1.00 µs · 42 s left"

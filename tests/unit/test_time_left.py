@@ -10,7 +10,7 @@ from rowpath.model.progress import Estimate, Step
 from rowpath.planning.estimate import estimate, estimate_s
 from rowpath.planning.mixed_load import estimate as mixed_load
 from rowpath.planning.overrides import Overrides
-from rowpath.report.time_left import TimeLeft
+from rowpath.report.time_left import TimeLeft, TimeLeftOfBudget
 
 SETS = 4
 PHASES = {"read · cold": 1.0, "read · warm": 5.0, "read · steady": 4.0}
@@ -49,6 +49,30 @@ def test_a_step_that_goes_on_too_long_adds_nothing_but_never_takes_away() -> Non
     assert left.seconds(1000.0) == 40.0, "what comes after the overdue beginning"
     left.begins("read · cold", 1000.0, 0)
     assert left.seconds(1000.0) == 40.0, "a slow beginning says nothing of the sets"
+
+
+def test_a_step_far_enough_is_estimated_by_its_own_pace() -> None:
+    left = TimeLeft(planned(), 0.0)
+    for name, begins_s in zip(PHASES, (50.0, 51.0, 56.0), strict=True):
+        left.begins(name, begins_s, SETS - 1)
+    left.done(0.1)
+    assert left.seconds(58.0) == 2.0, "by the plan"
+    left.done(0.5)
+    assert left.seconds(86.0) == 30.0, "half took 30 s"
+    left.done(1.0)
+    assert left.seconds(120.0) == 0.0
+
+
+def test_a_time_is_all_that_is_known_before_there_are_sets() -> None:
+    left = TimeLeftOfBudget(60.0, 10.0)
+    assert left.seconds(30.0) == 40.0
+    assert left.seconds(71.0) is None
+    left.begins(70.0, 0, 6)
+    assert left.seconds(71.0) is None
+    left.begins(80.0, 1, 6)
+    assert left.seconds(80.0) == pytest.approx(50.0)
+    left.done(0.5)
+    assert left.seconds(85.0) == pytest.approx(45.0)
 
 
 def test_what_was_left_out_of_a_set_does_not_come_any_more() -> None:

@@ -19,8 +19,8 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import findings
 from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.long_form import results
+from rowpath.analysis.mixed_load import verdict as mixed_load_verdict
 from rowpath.analysis.mixed_load.figures import groups_report
-from rowpath.analysis.mixed_load.verdict import sentences as group_sentences
 from rowpath.analysis.model import Analysis, Said
 from rowpath.analysis.path_details import neighbours, path_details
 from rowpath.analysis.probe_results import probe_of, probe_sentences
@@ -49,11 +49,12 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
     probe = probe_of(evidence, figures)
     leading = leading_rankings(evidence)
     said = (
-        *_said("probe", probe_sentences(probe)),
+        *probe_sentences(probe),
         *verdict(evidence, leading),
-        *_said("retrieval", retrieval_sentences(retrieved)),
+        *retrieval_sentences(retrieved),
         *_said("parts", sentences(scaled)),
-        *_said("groups", group_sentences(evidence.mixed_load)),
+        *_said("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
+        *_said("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),
         *_said("published", published_order.sentences(published)),
     )
     analysis = Analysis(

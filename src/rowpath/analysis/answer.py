@@ -24,18 +24,27 @@ from rowpath.analysis.model import (
     Trust,
     TrustLevel,
 )
+from rowpath.analysis.probe_results import FULL, TOO_BUSY
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import LanguageBest, LanguageRow
 
 SENTENCES = 5
-# Kinds of sentences in the order in which they are chosen and shown; those that come twice may have two of the five.
-CHOSEN = (
-    "probe", "groups", "fastest", "retrieval", "probe", "groups", "fastest", "deployment", "parts", "language",
-    "uncertain", "time", "driver", "published", "probe", "groups", "retrieval", "fastest", "deployment", "language",
-    "time", "parts", "groups", "probe",
+# By what a run is about: kinds of sentences in the order in which they are chosen.
+CHOSEN = {
+    "probe": ("probe", "uncertain", "probe", "uncertain", "probe", "tried", "probe", "uncertain", "time"),
+    "groups": ("groups", "groups", "groups", "uncertain", "groups", "groups", "fastest", "time", "parts"),
+    "retrieval": ("retrieval", "retrieval", "reading", "parts", "uncertain", "time", "retrieval", "fastest"),
+    "": (
+        "fastest", "fastest", "uncertain", "deployment", "parts", "language", "time", "driver", "published",
+        "fastest", "deployment", "language", "time",
+    ),
+}  # fmt: skip
+SHOWN = (
+    "probe", "tried", "groups", "fastest", "retrieval", "reading", "deployment", "language", "driver", "parts", "time",
+    "published", "conditions", "uncertain",
 )  # fmt: skip
-SHOWN = ("probe", "groups", "fastest", "retrieval", "deployment", "language", "driver", "parts", "time", "published")
+AS_THEY_COME = ("probe", "groups", "retrieval", "fastest")  # others: the weightiest first
 SEVERITIES = ("error", "warning", "note")
 # Of its paths' time, where a finding does not know the share itself.
 UNKNOWN_SHARE = {"error": 1.0, "warning": 0.5, "note": 0.05}
@@ -174,36 +183,32 @@ class _Maker:
 
 
 def _languages(analysis: Analysis) -> tuple[PhaseAnswer, ...]:
-    """A probe's picture: per language its drivers in their fastest settings."""
+    """A probe's picture: per language its drivers in their fastest settings; none where its fastest was refused."""
+    if analysis.probe is None:
+        return ()
     ids = {name: path_id for path_id, name in analysis.names.items()}
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
     first = analysis.rankings[0] if analysis.rankings else None
     where = (first.workload, first.phase, first.regime) if first else ("", "", "steady")
-    return tuple(
-        PhaseAnswer(
-            *where,
-            f"language={best.language}",
-            best.title or best.language,
-            tuple(_language_bars(best, analysis, ids)),
-            unranked={
-                each.said or each.name: each.left or each.status
-                for each in (analysis.probe.tried if analysis.probe else ())
-                if each.path["language"] == best.language and each.status != "ok"
-            },
-            sets=sets,
-        )
-        for best in (analysis.probe.languages if analysis.probe else ())
-    )
+    found = []
+    for best in analysis.probe.languages:
+        tried = [each for each in analysis.probe.tried if each.path["language"] == best.language]
+        unranked = {each.said or each.name: each.left or each.status for each in tried if each.status != "ok"}
+        unranked |= {row.said: row.step for row in best.rows if row.step == TOO_BUSY}
+        bars = () if best.step == TOO_BUSY else tuple(_language_bars(best, analysis, ids))
+        title = best.title or best.language
+        found.append(PhaseAnswer(*where, f"language={best.language}", title, bars, None, unranked, sets))
+    return tuple(found)
 
 
 def _language_bars(best: LanguageBest, analysis: Analysis, ids: Mapping[str, str]) -> Iterator[Bar]:
     tiers = {row.name: row.tier for ranking in analysis.rankings for row in ranking.rows if row.rank}
     few = {row.name for ranking in analysis.rankings for row in ranking.rows if row.rank and row.provisional}
     before: LanguageRow | None = None
-    for at, row in enumerate(best.rows):
+    for at, row in enumerate(row for row in best.rows if row.step != TOO_BUSY):
         tied = before is not None and row.name in tiers and tiers.get(before.name) == tiers[row.name]
         low, high = (end * best.rows[0].time_ns if end is not None else None for end in (row.low, row.high))
-        full = row.name in tiers or row.step == "full sets"
+        full = row.name in tiers or row.step == FULL
         notes = (row.baseline, FORMS.get(row.form, ""), "" if full else row.step)
         yield Bar(
             name=row.said,
@@ -257,17 +262,18 @@ def _rate_bars(listed: Sequence[GroupFigures]) -> Iterator[RateBar]:
 
 
 def chosen(said: Sequence[Said]) -> tuple[str, ...]:
-    """At most five sentences: of every kind the weightiest first, in the order of `CHOSEN`; shown kind by kind."""
+    """At most five sentences, in the order of `CHOSEN`; shown kind by kind."""
+    by_kind = grouped(said, lambda one: one.kind)
     waiting = {
-        kind: sorted(each, key=lambda one: -one.weight) if kind not in ("probe", "groups", "fastest") else list(each)
-        for kind, each in grouped(said, lambda one: one.kind).items()
+        kind: list(each) if kind in AS_THEY_COME else sorted(each, key=lambda one: -one.weight)
+        for kind, each in by_kind.items()
     }
+    about = next((kind for kind in CHOSEN if kind in by_kind), "")
     kept: list[Said] = []
-    for kind in CHOSEN:
+    for kind in CHOSEN[about]:
         if waiting.get(kind) and len(kept) < SENTENCES:
             kept.append(waiting[kind].pop(0))
-    order = {kind: at for at, kind in enumerate(SHOWN)}
-    return tuple(one.text for one in sorted(kept, key=lambda one: order.get(one.kind, len(order))))
+    return tuple(one.text for one in sorted(kept, key=lambda one: SHOWN.index(one.kind)))
 
 
 def merged(findings: Sequence[Finding], phases: Sequence[PhaseAnswer] = ()) -> tuple[MergedFinding, ...]:
@@ -280,7 +286,7 @@ def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[PhaseAnswer]) 
     paths = tuple(dict.fromkeys(name for each in listed for name in each.paths))
     severity = min((each.severity for each in listed), key=SEVERITIES.index)
     title = TITLES.get(id_, id_.replace("-", " "))
-    if len(listed) == 1 and len(listed[0].text) <= LONGEST_TEXT:
+    if len(listed) == 1 and (len(listed[0].text) <= LONGEST_TEXT or not paths):
         line = listed[0].text
     elif paths:
         line = f"{title}: {words(paths) if len(paths) <= NAMED else f'{len(paths)} paths'}"
@@ -317,28 +323,40 @@ def trust(analysis: Analysis) -> Trust:
         for status in NOT_RIGHT
     }
     unproven = {row.name for row in ranked if row.reason.startswith("rows not verified")}
-    few = sets < SETS_FOR_CLAIMS or any(row.provisional for row in ranked)
+    groups = analysis.probe.digest_groups if analysis.probe else ()
+    unproven |= {name for each in groups[1:] for name in each.names}
+    few = {row.name for row in ranked if row.provisional} if sets >= SETS_FOR_CLAIMS else set()
     reasons: dict[TrustLevel, list[str]] = {
         "refused": [analysis.refusal] if analysis.refusal else [],
         "partial": [f"The run is partial: {outcome}."] if outcome != "complete" else [],
         "unproven": [f"The rows of {words(unproven)} were not verified."] if unproven else [],
-        "provisional": [f"{_count(sets, 'set')}: claims need {SETS_FOR_CLAIMS}."] if few else [],
+        "provisional": [f"{_count(sets, 'set')}: claims need {SETS_FOR_CLAIMS}."] if sets < SETS_FOR_CLAIMS else [],
         "disturbed": [f"{each.text[:1].upper()}{each.text[1:]}." for each in noise],
     }
     level: TrustLevel = next((name for name, found in reasons.items() if found), "proven and quiet")
     listed = [reason for found in reasons.values() for reason in found]
     listed += [f"{_count(len(names), 'path')} {status}: not ranked." for status, names in bad.items() if names]
-    return Trust(level, _line(level, sets, noise, bad, unproven), tuple(listed))
-
-
-def _line(level: str, sets: int, noise: Sequence[Finding], bad: Mapping[str, set[str]], unproven: set[str]) -> str:
-    """Sets, rows proven or not, quiet or not."""
-    wrong = [f"{len(names)} {status}" for status, names in bad.items() if names]
-    rows = f"rows of {_count(len(unproven), 'path')} not verified" if unproven else "all ranked rows proven"
-    if wrong:
-        rows += f", {words(wrong)} (not ranked)"
+    listed += [f"{_count(len(few), 'path')} with fewer than {SETS_FOR_CLAIMS} sets: provisional."] if few else []
+    not_compared = analysis.probe.not_compared if analysis.probe else ""
+    listed += [not_compared] if not_compared else []
+    rows = f"rows of {_count(len(unproven), 'path')} not verified" if unproven else _proven(analysis)
+    wrong = words(f"{len(names)} {status}" for status, names in bad.items() if names)
+    rows += f", {wrong} (not ranked)" if wrong else ""
+    rows += ", some columns not compared" if not_compared else ""
     quiet = noise[0].text if noise else "machine quiet"
-    return f"{level}: {_count(sets, 'set')}; {rows}; {quiet}"
+    facts = [_count(sets, "set")] if sets else []
+    return Trust(level, f"{level}: {'; '.join([*facts, rows, quiet])}", tuple(listed))
+
+
+def _proven(analysis: Analysis) -> str:
+    """What of all rows, or of all values of client groups, was proven right; no ranked path is without a proof."""
+    if any(row.rank for ranking in analysis.rankings for row in ranking.rows):
+        return "all ranked rows proven"
+    figures = analysis.mixed_load.figures if analysis.mixed_load else ()
+    if not figures:
+        return "nothing ranked"
+    checked = {each.touch_ok for each in figures}
+    return "all values checked" if True in checked and False not in checked else "not all values checked"
 
 
 def _count(number: int, noun: str) -> str:

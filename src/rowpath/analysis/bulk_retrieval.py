@@ -9,7 +9,7 @@ from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
-from rowpath.analysis.model import Against, Retrieval, RetrievalPath
+from rowpath.analysis.model import Against, Retrieval, RetrievalPath, Said
 from rowpath.analysis.verdict import shares
 from rowpath.model.base import Regime
 from rowpath.model.grouping import grouped
@@ -143,17 +143,19 @@ def _bytes(evidence: Evidence, cell: Cell, drain: Cell | None, rows: float) -> f
     return received / rows if received and rows else None
 
 
-def sentences(found: tuple[Retrieval, ...]) -> Iterator[str]:
+def sentences(found: tuple[Retrieval, ...]) -> Iterator[Said]:
     """Per engine, of the largest table: the fastest of each form, where its time goes, what the database's work is."""
     by_workload = grouped(found, lambda each: each.workload)
     largest = {workload: max(each.rows for each in every) for workload, every in by_workload.items()}
     chosen = [each for each in found if each.rows == largest[each.workload]]
-    yield from map(_sentence, chosen)
+    for each in chosen:
+        yield from _said(each)
     for workload in largest:
-        yield from _side_by_side([each for each in chosen if each.workload == workload])
+        for sentence in _side_by_side([each for each in chosen if each.workload == workload]):
+            yield Said("reading", sentence, weight=2)
 
 
-def _sentence(each: Retrieval) -> str:
+def _said(each: Retrieval) -> Iterator[Said]:
     best: dict[str, RetrievalPath] = {}
     for path in each.paths:
         best.setdefault(path.form, path)
@@ -163,7 +165,7 @@ def _sentence(each: Retrieval) -> str:
         f"by {kind} {path.name} is the fastest, {text.duration(path.cost_ns)}{_distance(path, each)}"
         for kind, path in best.items()
     ]
-    sentences = [f"{where}: {words(named)}."]
+    yield Said("retrieval", f"{where}: {words(named)}.")
     first = next(iter(best.values()))
     parts = []
     for side, cpu in (("server", first.server_cpu_ns), ("client", first.client_cpu_ns)):
@@ -172,15 +174,17 @@ def _sentence(each: Retrieval) -> str:
     if first.waiting is not None:
         parts.append(f"waiting {text.share(first.waiting)}")
     if parts:
-        sentences.append(f"{first.name}: {words(parts)}{_both(first, each)}.")
+        yield Said("time", f"{where}: {first.name}: {words(parts)}{_both(first, each)}.", weight=2)
     if each.aggregate_ns and first.to_aggregate:
-        took = f"One row of sums over the same table takes {text.duration(each.aggregate_ns)} ({each.aggregate})"
+        took = (
+            f"{where}: one row of sums over the same table takes {text.duration(each.aggregate_ns)} ({each.aggregate})"
+        )
         ratio = first.to_aggregate.ratio
         if ratio > 1:
-            sentences.append(f"{took}: {text.share(1 - 1 / ratio)} of the retrieval is not the engine's reading.")
+            share = text.share(1 - 1 / ratio)
+            yield Said("reading", f"{took}: {share} of the retrieval is not the engine's reading.", weight=1)
         else:
-            sentences.append(f"{took}, as long as retrieving all rows.")
-    return " ".join(sentences)
+            yield Said("reading", f"{took}, as long as retrieving all rows.", weight=1)
 
 
 def _both(path: RetrievalPath, each: Retrieval) -> str:

@@ -9,7 +9,8 @@ import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Ranking, Result
+from rowpath.analysis.findings.wording import words
+from rowpath.analysis.model import Ranking, Result, Said
 from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS
 from rowpath.model.path import fetch_form
 from rowpath.model.probe import (
@@ -55,27 +56,34 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     )
 
 
-def probe_sentences(probe: Probe | None) -> Iterator[str]:
+def probe_sentences(probe: Probe | None) -> Iterator[Said]:
     """What the user gains, what was looked at, and what cannot be known."""
     if probe is None:
         return
     snippets = {snippet.name: snippet for snippet in probe.snippets}
-    for best in sorted(probe.languages, key=lambda best: best.baseline is None or best.baseline.kind != YOURS):
-        yield from _baseline_sentences(best, snippets)
     for each in probe.tried:
         if each.baseline == YOURS and (each.status != "ok" or each.ratio is None):
-            yield f"You use {each.said}: it has no figure here ({each.left or each.status})."
+            yield Said("probe", f"You use {each.said}: it has no figure here ({each.left or each.status}).")
+    compared = [best for best in probe.languages if best.baseline is not None]
+    if busy := [best.title or best.language for best in compared if _too_busy(best)]:
+        yield Said("probe", f"{words(busy)}: not known which is faster, because the machine was too busy.")
+    for best in sorted(compared, key=lambda best: best.baseline is None or best.baseline.kind != YOURS):
+        for sentence in _baseline_sentences(best, snippets):
+            yield Said("probe", sentence)
     if probe.tried:
         drivers = {(each.path["language"], each.path["driver"]) for each in probe.tried}
         looked = [each for each in probe.tried if each.step]
         reached = {(each.path["language"], each.path["driver"]) for each in looked}
-        yield (
+        yield Said(
+            "tried",
             f"Tried: {len(reached)} of {len(drivers)} drivers, {len(looked)} of {len(probe.tried)} settings, "
-            f"{sum(1 for each in looked if each.step == FULL)} in full sets."
+            f"{sum(1 for each in looked if each.step == FULL)} in full sets.",
         )
     if len(probe.digest_groups) > 1:
-        yield f"The paths delivered {len(probe.digest_groups)} different sets of rows: see 'Delivered rows'."
-    yield from probe.limits
+        many = len(probe.digest_groups)
+        yield Said("uncertain", f"The paths delivered {many} different sets of rows: see 'Delivered rows'.", 2)
+    for limit in probe.limits:
+        yield Said("uncertain", limit, 1)
 
 
 def _times(results: Sequence[Result]) -> dict[str, Result]:
@@ -122,11 +130,7 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
 def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> Iterator[str]:
     """How the user's or the usual way of a language compares with the fastest."""
     baseline, title = best.baseline, best.title or best.language
-    if baseline is None:
-        return
-    named = {best.name, baseline.name, *(saving.name for saving in best.savings)}
-    if any(row.step == TOO_BUSY for row in best.rows if row.name in named):
-        yield f"{title}: not known which is faster, because the machine was too busy."
+    if baseline is None or _too_busy(best):
         return
     lead = "You use" if baseline.kind == YOURS else f"The usual way in {title} is"
     sentences = [f"{lead} {baseline.said}: {fmt.duration(baseline.time_ns)}."]
@@ -144,6 +148,12 @@ def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> 
     if not best.savings:
         sentences.append(f"Nothing tried in {title} is faster.")
     yield " ".join(sentences)
+
+
+def _too_busy(best: LanguageBest) -> bool:
+    """Whether the full sets of the fastest path, of the baseline or of what would be saved were refused."""
+    named = {best.name, *(saving.name for saving in best.savings)} | ({best.baseline.name} if best.baseline else set())
+    return any(row.step == TOO_BUSY for row in best.rows if row.name in named)
 
 
 def _percent(low: float, high: float) -> str:

@@ -41,7 +41,7 @@ def verdict(evidence: Evidence, leading: Sequence[Ranking]) -> tuple[Said, ...]:
     if said and speaker.same_conditions:
         placed = PLACED.get(speaker.same_conditions.rpartition("=")[2], "")
         said.append(Said("conditions", f"Applies to all: {speaker.same_conditions}{placed}."))
-    return (*said, *(Said(UNCERTAIN, each) for each in _uncertain(evidence)))
+    return (*said, *_uncertain(evidence))
 
 
 def _longest(kind: str, found: Iterator[tuple[str, float]]) -> Iterator[Said]:
@@ -70,9 +70,9 @@ def _paths(evidence: Evidence, ranking: Ranking) -> list[Cell]:
     return [cell for row in ranking.rows if row.rank and (cell := evidence.cell(row, ranking))]
 
 
-def _conditions(ranking: Ranking, cell: Cell | None) -> str:
-    placement = cell.path.coordinates.get("placement", "none") if cell else "none"
-    return ranking.regime if placement == "none" else f"{ranking.regime}, placement={placement}"
+def _conditions(ranking: Ranking, cell: Cell) -> tuple[str, ...]:
+    placement = cell.path.coordinates.get("placement", "none")
+    return (ranking.regime,) if placement == "none" else (ranking.regime, f"placement={placement}")
 
 
 def figure(interval: Interval) -> str:
@@ -87,13 +87,14 @@ class _Speaker:
         self.evidence = evidence
         self.found = [(ranking, cells) for ranking in leading if (cells := _paths(evidence, ranking))]
         conditions = {_conditions(ranking, cells[0]) for ranking, cells in self.found}
-        self.same_conditions = conditions.pop() if len(conditions) == 1 else ""
+        self.same_conditions = ", ".join(next(iter(conditions))) if len(conditions) == 1 else ""
+        self._common = set.intersection(*map(set, conditions)) if conditions else set()
         self._told: set[tuple[CellKey, CellKey]] = set()
 
     def _title(self, ranking: Ranking, cells: list[Cell]) -> str:
-        """`keyed.read`, with the conditions where they are not the same in all sentences."""
-        name = f"{ranking.workload}.{ranking.phase}"
-        return name if self.same_conditions else f"{name} ({_conditions(ranking, cells[0])})"
+        """`keyed.read`, with those conditions that are not the same in all sentences."""
+        own = ", ".join(each for each in _conditions(ranking, cells[0]) if each not in self._common)
+        return f"{ranking.workload}.{ranking.phase}{f' ({own})' if own else ''}"
 
     def _new(self, cell: Cell, base: Cell) -> Interval | None:
         """The ratio of two cells, None where it was said before or the two never met."""
@@ -149,28 +150,29 @@ class _Speaker:
     def language(self) -> Iterator[tuple[str, float]]:
         """What another language costs over C, on the same engine and deployment, each in its fastest driver."""
         for ranking, cells in self.found:
-            for (engine, _deployment), languages in _fastest_by(cells, ("engine", "deployment"), "language").items():
+            for languages in _fastest_by(cells, ("engine", "deployment"), "language"):
                 base = languages.pop(LANGUAGE_BASE, None)
                 if base is not None:
-                    yield from self._listed(ranking, cells, engine, base, list(languages.values()))
+                    yield from self._listed(ranking, cells, base, list(languages.values()))
 
     def driver(self) -> Iterator[tuple[str, float]]:
         """What another driver costs over the fastest of the same engine, deployment and language."""
-        keys = ("engine", "deployment", "language")
         for ranking, cells in self.found:
-            for (engine, _deployment, language), drivers in _fastest_by(cells, keys, "driver").items():
+            for drivers in _fastest_by(cells, ("engine", "deployment", "language"), "driver"):
                 base, *others = drivers.values()
-                where = f"{engine}, {language}"
-                yield from self._listed(ranking, cells, where, base, [*others[:1], *others[1:][-1:]])
+                yield from self._listed(ranking, cells, base, [*others[:1], *others[1:][-1:]])
 
     def _listed(
-        self, ranking: Ranking, cells: list[Cell], where: str, base: Cell, others: list[Cell]
+        self, ranking: Ranking, cells: list[Cell], base: Cell, others: list[Cell]
     ) -> Iterator[tuple[str, float]]:
         told = [(cell, interval) for cell in others if (interval := self._new(cell, base))]
         if told:
-            listed = words([f"{cell.path.name} {figure(interval)}" for cell, interval in told])
+            takes = [" takes", *("" for _ in told[1:])]
+            listed = words(
+                [f"{each.path.name}{verb} {figure(one)}" for verb, (each, one) in zip(takes, told, strict=True)]
+            )
             weight = max(_size(interval.ratio) for _cell, interval in told)
-            yield f"{self._title(ranking, cells)}, {where}: of {base.path.name}, {listed}.", weight
+            yield f"{self._title(ranking, cells)}: {listed} the time of {base.path.name}.", weight
 
     def time(self) -> Iterator[tuple[str, float]]:
         """Of the fastest server path (else the fastest): client CPU, server CPU, waiting, and how far its floor is."""
@@ -178,11 +180,14 @@ class _Speaker:
             cell = min(cells, key=lambda cell: not cell.served)
             parts, against = shares(cell), self.evidence.floor(cell)
             near = against is not None and against.interval.ratio < FAR
-            floor = f"{figure(against.interval)} of its floor, {against.name}" if against is not None and near else ""
-            spent = _spent(*parts) if parts is not None else ""
+            spent = _spent(cell.path.name, *parts) if parts is not None else ""
+            floor = ""
+            if against is not None and near:
+                subject = "it" if spent else cell.path.name
+                floor = f"{subject} takes {figure(against.interval)} of its floor, {against.name}"
             listed = "; ".join(filter(None, (spent, floor)))
             if listed:
-                yield f"{self._title(ranking, cells)}: {cell.path.name}: {listed}.", float(cell.served)
+                yield f"{self._title(ranking, cells)}: {listed}.", float(cell.served)
 
 
 def _size(ratio: float | None) -> float:
@@ -210,20 +215,20 @@ def _pairs(cells: list[Cell]) -> Iterator[tuple[Cell, Cell, bool]]:
         yield embedded, server, True
 
 
-def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> dict[tuple[str, ...], dict[str, Cell]]:
-    """By the coordinates `keys`: the fastest cell of each value of the coordinate `of`, fastest first."""
+def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> list[dict[str, Cell]]:
+    """For all values of the coordinates `keys`: the fastest cell by the coordinate `of`, fastest first."""
     found: dict[tuple[str, ...], dict[str, Cell]] = {}
     for cell in cells:
         get = cell.path.coordinates.get
         found.setdefault(tuple(get(key, "") for key in keys), {}).setdefault(get(of, ""), cell)
-    return found
+    return list(found.values())
 
 
-def _spent(client: float, server: float | None) -> str:
-    """Where the time goes, in words."""
+def _spent(name: str, client: float, server: float | None) -> str:
+    """Where the time of a path goes, in words."""
     if server is None:
-        return f"{text.share(client)} is CPU of its own process, {text.share(max(0.0, 1 - client))} waiting"
-    both = f"{text.share(client)} is client CPU, {text.share(server)} server CPU"
+        return f"{text.share(client)} of {name}'s time is CPU, {text.share(max(0.0, 1 - client))} waiting"
+    both = f"{text.share(client)} of {name}'s time is client CPU, {text.share(server)} server CPU"
     if client + server > 1.02:
         return f"{both} (overlapping)"
     return f"{both}, {text.share(max(0.0, 1 - client - server))} waiting"
@@ -241,7 +246,7 @@ def shares(cell: Cell) -> tuple[float, float | None] | None:
     return client, statistics.median(served) if served else None
 
 
-def _uncertain(evidence: Evidence) -> Iterator[str]:
+def _uncertain(evidence: Evidence) -> Iterator[Said]:
     """What is not certain."""
     rows = [(row, ranking) for ranking in evidence.rankings for row in ranking.rows]
     ranked = {row.name for row, _ranking in rows if row.rank}
@@ -249,17 +254,19 @@ def _uncertain(evidence: Evidence) -> Iterator[str]:
     if few:
         sets = max(ranking.sets for ranking in evidence.rankings)
         which = "no difference is claimed" if len(few) == len(ranked) else f"none is claimed for {words(_few(few))}"
-        yield f"Provisional: at most {sets} sets, and claims need {SETS_FOR_CLAIMS}; {which}."
+        sentence = f"Provisional: at most {sets} sets, and claims need {SETS_FOR_CLAIMS}; {which}."
+        yield Said(UNCERTAIN, sentence, weight=3)
     out: dict[str, None] = {}
     for row, ranking in rows:
-        if not row.rank and row.reason != FLOOR and not (row.status == "unsupported" and row.name in ranked):
+        said = row.status == "disturbed" or row.reason == FLOOR  # by the refusal; of a floor there is nothing to say
+        if not row.rank and not said and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]
             out[f"{row.name} in {ranking.workload}.{ranking.phase} ({kind})"] = None
     if out:
         more = f" and {len(out) - NAMED} more" if len(out) > NAMED else ""
-        yield f"Not ranked: {'; '.join(itertools.islice(out, NAMED))}{more}."
+        yield Said(UNCERTAIN, f"Not ranked: {'; '.join(itertools.islice(out, NAMED))}{more}.", weight=2)
     if evidence.journal.dropped:
         count = len(evidence.journal.dropped)
-        yield f'{count} {"path was" if count == 1 else "paths were"} skipped (see "Not run").'
+        yield Said("skipped", f'{count} {"path was" if count == 1 else "paths were"} skipped (see "Not run").')
     if evidence.journal.outcome != "complete":
-        yield "The run was interrupted; results are partial."
+        yield Said(UNCERTAIN, "The run was interrupted; results are partial.", weight=4)

@@ -44,6 +44,10 @@ SHARED: dict[str, dict[str, Any]] = {  # options of several commands
     },
     "-q --quiet": {"action": "store_true", "help": "no progress"},
     "--seed": {"type": int, "help": "seed of the random order (recorded; default: from the clock)"},
+    "--tables": {
+        "action": "store_true",
+        "help": "print every table, finding and sentence instead of the answer on one screen",
+    },
     "--timeout": {
         "metavar": "SECONDS",
         "type": float,
@@ -238,7 +242,7 @@ def _add_run(commands: Any) -> None:
     )
     _add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
-    _add_shared(parser, "-q --quiet", *SHARED_EXPORTS, "--color")
+    _add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
 
 
 def _add_probe(commands: Any) -> None:
@@ -302,7 +306,7 @@ def _add_probe(commands: Any) -> None:
     parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
     parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
     _add_out(parser, "probe")
-    _add_shared(parser, "--seed", "-q --quiet", *SHARED_EXPORTS, "--adapters", "--color")
+    _add_shared(parser, "--seed", "-q --quiet", "--tables", *SHARED_EXPORTS, "--adapters", "--color")
 
 
 def _add_verify(commands: Any) -> None:
@@ -364,7 +368,7 @@ def _add_adapter(commands: Any) -> None:
 def _add_show(commands: Any) -> None:
     parser = _command(commands, "show", "show a finished run from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
-    _add_shared(parser, "--together", *SHARED_EXPORTS, "--color")
+    _add_shared(parser, "--together", "--tables", *SHARED_EXPORTS, "--color")
     parser = _command(commands, "report", "write a run's HTML report again from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
     _add_shared(parser, "--together")

@@ -151,19 +151,30 @@ def _finish(
 ) -> int:
     """Report a run; `analysis`: where it has been analysed already."""
     from rowpath.analysis.analyse import analyse
-    from rowpath.report import html, terminal
+    from rowpath.report import html
 
     analysis = analysis or analyse(outcome.directory.path)
     html.write(analysis, outcome.directory.report)
     _write_exports(analysis, exports)
-    console = _console(options.color, to_stderr=_data_on_stdout(options))
-    terminal.render(analysis, console, report_path=outcome.directory.report)
+    _print_answer(analysis, options, outcome.directory.path, outcome.directory.report)
     if outcome.interrupted:
         print(f"\nerror: interrupted\n\nhint: rowpath run --resume {outcome.directory.path}", file=sys.stderr)
         return 130
     if getattr(options, "gate", False) and any(result.status in ("wrong", "failed") for result in analysis.results):
         return 1
     return 0
+
+
+def _print_answer(analysis: Analysis, options: argparse.Namespace, directory: Path, page: Path | None) -> None:
+    """The answer on a screen, or with `--tables` everything."""
+    from rowpath.report import terminal, terminal_tables
+    from rowpath.report.console import make_console
+
+    to_stderr = _data_on_stdout(options)
+    if options.tables:
+        terminal_tables.render(analysis, make_console(options.color, to_stderr), page)
+    else:
+        terminal.render(analysis, make_console(options.color, to_stderr, terminal.WIDTH), directory, page)
 
 
 def probe(options: argparse.Namespace) -> int:
@@ -257,7 +268,6 @@ def doctor(options: argparse.Namespace) -> int:
 def show(options: argparse.Namespace) -> int:
     """`rowpath show`."""
     from rowpath.analysis.analyse import analyse
-    from rowpath.report import terminal
 
     directory = _run_directory(options.directory)
     exports = _open_exports(options)
@@ -265,7 +275,7 @@ def show(options: argparse.Namespace) -> int:
     _write_exports(analysis, exports)
     if not _data_on_stdout(options):
         page = directory / "report.html"
-        terminal.render(analysis, _console(options.color), report_path=page if page.exists() else None)
+        _print_answer(analysis, options, directory, page if page.exists() else None)
     return 0
 
 
@@ -347,7 +357,7 @@ def parse_filters(words: list[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _console(color: str, to_stderr: bool = False) -> Console:
-    from rowpath.report.terminal import make_console
+    from rowpath.report.console import make_console
 
     return make_console(color, to_stderr=to_stderr)
 

@@ -93,7 +93,7 @@ class ProbeRun:
         self._head(work, command)
         search = self.search = self.search_kind(
             work, WorkerPool(self._start), self.budget, self.sameness, self.options.connections, self.seed,
-            self.progress.note, self.found.paths, self.found.baselines,
+            self.progress.note, self.found.paths, self.found.baselines, tell=self.progress.tried,
         )  # fmt: skip
         interrupted = False
         try:

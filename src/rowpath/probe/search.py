@@ -80,6 +80,7 @@ class Search:
     tried: dict[str, Tried] = field(default_factory=dict)  # by path id, in the order of the tries
     slow: bool = False  # one execution takes so long that only single ones fit
     rounds: int = 0
+    tell: Callable[[str, float, int, int], None] = lambda *_: None  # of a try that has ended: `Progress.tried`
 
     def alive(self) -> list[str]:
         """The path ids that can go on, the most promising first."""
@@ -130,8 +131,10 @@ class Search:
                 tried.left = f"not tried: {reason}"
             else:
                 self._try(tried)
-            if tried.execution_ns and not self.slow:
-                self._estimate_tries()
+            if tried.execution_ns:
+                self.tell(planned.name, tried.execution_ns, len(self.tried), len(self.candidates))
+                if not self.slow:
+                    self._estimate_tries()
         if not self.slow:
             self._split_by_digest()
             self._estimate_tries()

@@ -1,4 +1,4 @@
-"""What a user sees during a run: a live table in a terminal, plain lines elsewhere; on stderr, without a thread."""
+"""What a user sees during a run: a line per phase with its leader so far; on stderr, without a thread."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from typing_extensions import override
 
 from rowpath import text as fmt
 from rowpath.model.progress import Estimate, GroupsSecond, Progress, Silent, step_name
+from rowpath.report.console import make_console
 from rowpath.report.live_mixed_load import GroupsHistory
-from rowpath.report.terminal import make_console
-from rowpath.report.time_left import TimeLeft
+from rowpath.report.time_left import TimeLeft, TimeLeftOfBudget
 
 REFRESH_S = 0.25  # drawing costs some milliseconds, between blocks but of the run's time
 LINE_EVERY_S = 5.0
 BAR_WIDTH = 40
+PHASES_SHOWN = 12
+WIDE = 70  # from here on the second path has room
 
-# Half-width of a 95 % interval of the median in ranks: 1.96 / 2 · √n.
-_RANKS = 0.98
+Operation = tuple[str, str, str]  # workload, phase, regime
+TRIES: Operation = ("settings", "tried", "once")
 
 
 def make(quiet: bool, color: str) -> Progress:
@@ -39,26 +41,24 @@ class LiveProgress(Progress):
         self._console = console or make_console(to_stderr=True)
         self._now = now
         self._live: Live | None = None
-        self._began = now()
         self._planned_s = 0.0
-        self._time_left: TimeLeft | None = None
+        self._time_left: TimeLeft | TimeLeftOfBudget = TimeLeftOfBudget(0.0, now())
         self._drawn = float("-inf")
         self._where = ""
-        self._paths: list[str] = []
-        self._operation = ("", "")
+        self._operation: Operation = ("", "", "")
         self._sets = (0, 1)
-        self._figures: dict[tuple[str, str], dict[str, list[float]]] = {}  # by operation, over all sets
-        self._blocks: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
-        self._active = ""
+        self._figures: dict[Operation, dict[str, list[float]]] = {}  # over all sets
+        self._blocks: dict[Operation, tuple[int, int]] = {}  # of the path that has come furthest
         self._groups = GroupsHistory()
 
     @override
     def begin(self, planned: Estimate | float, paths: list[str]) -> None:
         """Starts the display of a run that is planned to take this long; a number is the most it may take."""
-        self._began = self._now()
-        self._time_left = TimeLeft(planned, self._began) if isinstance(planned, Estimate) else None
-        self._planned_s = planned.total_s if isinstance(planned, Estimate) else planned
-        self._paths = [fmt.clean(name) for name in paths]
+        now_s = self._now()
+        if isinstance(planned, Estimate):
+            self._time_left, self._planned_s = TimeLeft(planned, now_s), planned.total_s
+        else:
+            self._time_left, self._planned_s = TimeLeftOfBudget(planned, now_s), planned
         if self._console.is_terminal:
             self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
             self._live.start()
@@ -69,21 +69,22 @@ class LiveProgress(Progress):
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
         """Another phase begins; `set_number` counts from 0. Its figures of earlier sets stay."""
         self._where = f"set {set_number + 1}/{sets} · {step_name(workload, phase, regime)}"
-        if self._time_left:
+        if isinstance(self._time_left, TimeLeft):
             self._time_left.begins(step_name(workload, phase, regime), self._now(), set_number)
-        self._operation = (workload, phase)
+        else:
+            self._time_left.begins(self._now(), set_number, sets)
+        self._operation = (workload, phase, regime)
         self._sets = (set_number, sets)
-        self._active = ""
         if self._live:
             self._draw(force=True)
         else:
-            self._line(f"{self._where} · {self._left()}")
+            self._line(self._progress())
 
     @override
     def second(self, second: GroupsSecond) -> None:
         """A second of groups at work at once has ended."""
         first = self._groups.add(second)
-        if first and self._time_left:
+        if first and isinstance(self._time_left, TimeLeft):
             self._time_left.begins(step_name(second.path_name, second.stage), self._now())
         if self._live:
             self._drawn = self._now()
@@ -94,19 +95,30 @@ class LiveProgress(Progress):
     @override
     def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
         """A block has ended."""
-        self._active = fmt.clean(path_name)
         set_number, sets = self._sets
-        blocks_done, blocks_total = blocks_done + set_number * blocks_total, max(sets, set_number + 1) * blocks_total
-        self._figures.setdefault(self._operation, {}).setdefault(self._active, []).append(ns_per_operation)
-        self._blocks.setdefault(self._operation, {})[self._active] = (blocks_done, blocks_total)
+        if self._operation[2] == "steady" and blocks_total:
+            self._time_left.done(blocks_done / blocks_total)
+        self._figures.setdefault(self._operation, {}).setdefault(fmt.clean(path_name), []).append(ns_per_operation)
+        self._blocks[self._operation] = (
+            blocks_done + set_number * blocks_total,
+            max(sets, set_number + 1) * blocks_total,
+        )
         if self._live:
             self._draw()
         elif self._now() - self._drawn >= LINE_EVERY_S:
-            figure, interval = self._figure(self._active)
-            between = f" ({interval})" if interval else ""
-            self._line(
-                f"{self._where} · {self._active} {blocks_done}/{blocks_total} · {figure}{between} · {self._left()}"
-            )
+            self._line(self._progress())
+
+    @override
+    def tried(self, path_name: str, ns_per_operation: float, done: int, total: int) -> None:
+        """One try of a path of a probe has ended, the `done`th of all settings."""
+        self._operation = TRIES
+        self._where = "trying settings"
+        self._figures.setdefault(TRIES, {}).setdefault(fmt.clean(path_name), []).append(ns_per_operation)
+        self._blocks[TRIES] = (done, total)
+        if self._live:
+            self._draw()
+        elif self._now() - self._drawn >= LINE_EVERY_S:
+            self._line(self._progress())
 
     @override
     def loading(self, what: str, done: int, total: int) -> None:
@@ -145,37 +157,51 @@ class LiveProgress(Progress):
             self._live.update(self._table(), refresh=True)
 
     def _left(self) -> str:
-        if self._time_left is None:
-            left_s = self._planned_s - (self._now() - self._began)
-            return f"{fmt.clock(left_s)} left" if left_s > 0 else f"{fmt.clock(-left_s)} over the plan"
         found_s = self._time_left.seconds(self._now())
-        return "more sets for wide intervals" if found_s is None else f"{fmt.clock(found_s)} left"
+        if found_s is None:
+            return "more sets for wide intervals" if isinstance(self._time_left, TimeLeft) else "ending"
+        return f"{fmt.clock(round(found_s, 3))} left" if found_s > 0 else "ending"
 
-    def _figure(self, name: str) -> tuple[str, str]:
-        """Median over this operation's blocks and its 95 % interval by ranks; no interval from fewer than 6 blocks."""
-        values = sorted(self._figures.get(self._operation, {}).get(name, []))
-        if not values:
-            return fmt.MISSING, ""
-        half = round(_RANKS * len(values) ** 0.5 + 0.5)
-        interval = ""
-        if len(values) >= 6:
-            low, high = max(0, len(values) // 2 - half), min(len(values) - 1, (len(values) - 1) // 2 + half)
-            interval = f"{fmt.duration(values[low])} – {fmt.duration(values[high])}"
-        return fmt.duration(statistics.median(values)), interval
+    def _progress(self) -> str:
+        """Where the run is, which path leads there so far, and what is left, in one line."""
+        done, total = self._blocks.get(self._operation, (0, 0))
+        blocks = f"{done}/{total}" if total else ""
+        leader = " ".join(self._leaders(self._operation)[:1])
+        return " · ".join(filter(None, (self._where, blocks, leader, self._left())))
+
+    def _leaders(self, operation: Operation) -> list[str]:
+        """`SQLite C 6.73 µs`, `next SQLite Python 1.63×`: medians over the blocks so far."""
+        medians = {name: statistics.median(values) for name, values in self._figures.get(operation, {}).items()}
+        first, *others = sorted(medians.items(), key=lambda item: item[1])[:2] or [("", 0.0)]
+        if not first[0]:
+            return []
+        return [
+            f"{first[0]} {fmt.duration(first[1])}",
+            *(f"next {name} {fmt.ratio(median / first[1])}" for name, median in others if first[1] > 0),
+        ]
 
     def _table(self) -> Group:
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
         table.add_column("", no_wrap=True)
-        table.add_column("path", overflow="fold")
+        table.add_column("phase", no_wrap=True, overflow="ellipsis")
         table.add_column("blocks", justify="right", no_wrap=True)
-        table.add_column("now", justify="right", no_wrap=True)
-        wide = self._console.width >= 70
+        table.add_column("fastest so far", no_wrap=True, overflow="ellipsis")
+        wide = self._console.width >= WIDE
         if wide:
-            table.add_column("95 % interval", justify="right", no_wrap=True)
-        for name in self._paths:
-            done, total = self._blocks.get(self._operation, {}).get(name, (0, 0))
-            figure, interval = self._figure(name)
-            cells = ("▸" if name == self._active else " ", name, f"{done}/{total}" if total else fmt.MISSING, figure)
-            style = "bold" if name == self._active else "" if total else "dim"
-            table.add_row(*map(Text, (*cells, interval) if wide else cells), style=style)
+            table.add_column("", no_wrap=True, overflow="ellipsis")
+        # A phase's steady blocks follow its cold ones: they are what the run is about.
+        shown = {operation[:2]: operation for operation in (*self._figures, self._operation) if any(operation)}
+        for operation in list(shown.values())[-PHASES_SHOWN:]:
+            measured = operation if operation in self._figures else self._cold(operation)
+            done, total = self._blocks.get(measured, (0, 0))
+            leaders = [*self._leaders(measured), "", ""][:2]
+            now = operation == self._operation
+            name = f"{fmt.clean(measured[0])}.{fmt.clean(measured[1])} {measured[2]}"
+            cells = ("▸" if now else " ", name, f"{done}/{total}" if total else fmt.MISSING, *leaders)
+            table.add_row(*map(Text, cells if wide else cells[:-1]), style="bold" if now else "")
         return Group(Text(f"{self._where} · {self._left()}", style="bold"), table)
+
+    def _cold(self, operation: Operation) -> Operation:
+        """The same operation in the regime in which it was measured, while it is warming up."""
+        known = [each for each in self._figures if each[:2] == operation[:2]]
+        return known[-1] if known else operation

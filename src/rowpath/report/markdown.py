@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
+from rowpath import text as fmt
 from rowpath.analysis.model import Analysis, Finding
 from rowpath.report.grid import Grid, Row
 from rowpath.report.view import view
@@ -13,11 +14,12 @@ SPECIAL = {ord(character): f"\\{character}" for character in r"\`*_[]<>|#~"} | {
 
 
 def write_markdown(analysis: Analysis, file: TextIO) -> None:
-    """Writes verdict, findings, rankings and the tables behind them."""
+    """Writes the answer, findings, rankings, the tables behind them and what else is to be said."""
     shown = view(analysis)
     parts = [f"# {_text(shown.title)}", " · ".join(map(_text, shown.facts))]
     parts += [f"**{_text(shown.refusal)}**"] if shown.refusal else []
-    parts += ["\n".join(f"- {_text(sentence)}" for sentence in shown.verdict)] if shown.verdict else []
+    answer = [fmt.clean(sentence) for sentence in analysis.answer.sentences]
+    parts += [_text(fmt.clean(analysis.answer.trust.line)), *_listed(answer)]
     parts += [_table(section.grid) for section in shown.first]
     if shown.findings:
         parts += ["## Findings", "\n".join(map(_finding, shown.findings))]
@@ -31,6 +33,8 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
     parts += [_table(section.grid) for section in shown.across]
     for each in shown.programs:
         parts.append(f"**{_text(each.file)}: {_text(each.name)}**\n\n```{each.language}\n{each.text}```")
+    further = [sentence for sentence in shown.verdict if sentence not in answer]
+    parts += ["## Further sentences", *_listed(further)] if further else []
     if shown.marks:
         parts.append("\n".join(f"- {_text(mark)}" for mark in shown.marks))
     if shown.published or shown.claims:
@@ -43,6 +47,10 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
     if shown.commands:
         parts += ["## To reproduce", "\n".join(["```sh", *shown.commands, "```"])]
     file.write("\n\n".join(part for part in parts if part) + "\n")
+
+
+def _listed(sentences: list[str]) -> list[str]:
+    return ["\n".join(f"- {_text(sentence)}" for sentence in sentences)] if sentences else []
 
 
 def _text(text: str) -> str:

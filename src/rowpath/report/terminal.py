@@ -1,219 +1,200 @@
-"""The end of a run in a terminal: rankings, published figures, claims, findings, verdict, and where the page is."""
+"""The end of a run in a terminal: trust, rankings as bars, a few sentences, findings; never over 40 lines."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Sequence
+import dataclasses
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding
-from rowpath.model.grouping import grouped
-from rowpath.report.grid import Grid, Row
-from rowpath.report.view import RankingView, Section, View, view
+from rowpath.analysis.model import Analysis, Answer, GroupAnswer, Hidden, MergedFinding, PhaseAnswer
+from rowpath.report import bars
 
-# Wide enough for every column: a log or a pipe has no edge.
-WIDTH_WITHOUT_TERMINAL = 160
-GAP = 2
-
-_SEVERITY = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note": ("·", "bold")}
-
-
-def make_console(color: str = "auto", to_stderr: bool = False) -> Console:
-    """A console that obeys `--color auto|always|never` and NO_COLOR; wide plain lines where there is no terminal."""
-    stream = sys.stderr if to_stderr else sys.stdout
-    width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
-    return Console(
-        file=stream,
-        width=width,
-        force_terminal=True if color == "always" else None,
-        no_color=True if color == "never" else False if color == "always" else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+LINES = 40
+WIDTH = 100  # where there is no terminal
+WIDEST = 200
+INDENT = "  "
+SEVERITY = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note": ("·", "bold")}
+TRUST = {"proven and quiet": ("✓", "bold green"), "refused": ("✗", "bold red"), "unproven": ("✗", "bold red")}
+PICTURES = 4  # with bars
+ENOUGH_ROWS = 4  # of a picture
+SAID_ELSEWHERE = ("provisional", "missing-path")  # by a sentence; by the count of paths that did not run
 
 
-def render(analysis: Analysis, console: Console, report_path: Path | None = None) -> None:
-    """Prints a run's outcome; `report_path` is its HTML report, None when there is none."""
-    shown = view(analysis)
-    if shown.refusal:
-        console.print(Text(shown.refusal, style="bold red"))
-        console.print()
-    left_out = {title: None for section in shown.first for title in _grid(section.grid, console)}
-    for operation in shown.operations if not shown.first else ():
-        for ranking in operation.rankings:
-            left_out |= dict.fromkeys(_ranking(ranking, console))
-        left_out |= _leading(operation.sections, console)
-    left_out |= _leading((*shown.mixed_load, *shown.across), console)
-    for published in shown.published:
-        left_out |= dict.fromkeys(_grid(published, console))
-    marks = shown.marks if not shown.first else ()  # of rankings, which only the page shows then
-    for mark in marks:
-        console.print(Text(mark, style="dim"))
-    if left_out:
-        console.print(Text(f"Hidden columns (widen the terminal): {', '.join(left_out)}.", style="dim"))
-    if marks or left_out:
-        console.print()
-    if shown.dropped:
-        count = len(shown.dropped.rows)
-        console.print(Text(f"{count} path{'s' if count > 1 else ''} did not run:", style="bold"))
-        _hanging(console, ((Text(row.cells[0]), _joined(row.cells[2], row.cells[3])) for row in shown.dropped.rows))
-    _claims(shown.claims, console)
-    _findings(shown.findings, console)
-    _verdict(shown, console)
-    _programs(shown, console)
-    if report_path:
-        console.print(Text("Report: ").append(str(report_path), style="bold"), soft_wrap=True)
+@dataclass(frozen=True)
+class Room:
+    """How much of each part is shown."""
+
+    rows: int = 12  # of all pictures together
+    others: int = 6  # rankings without bars, one line each
+    sentences: int = 5
+    findings: int = 3
+    of_sentence: int = 6  # lines of one sentence
+    question: int = 2  # lines
 
 
-def _ranking(ranking: RankingView, console: Console) -> list[str]:
-    """Prints one ranking; returns the titles of the columns that found no room."""
-    grid = ranking.section.grid
-    console.print(Text(grid.caption, style="bold"))
-    ranked = [row for row in grid.rows if row.tier >= 0]
-    left_out = _table(grid, ranked, console)
-    unranked = [row for row in grid.rows if row.tier < 0]
-    if unranked:
-        _hanging(console, (_unranked(row) for row in unranked), marker=fmt.MISSING)
-    doubtful = (row for row in ranked if row.reason)
-    for reason, rows in grouped(doubtful, lambda row: row.reason).items():
-        console.print(Text(f"{'; '.join(row.cells[1] for row in rows)}: {reason}", style="dim"))
-    for remark in ranking.remarks:
-        console.print(Text(remark, style="dim"))
-    console.print()
-    return left_out
+# What goes first where the lines do not suffice.
+LESS = (
+    {"others": 3}, {"rows": 10}, {"others": 1}, {"rows": 8}, {"sentences": 4}, {"of_sentence": 4}, {"question": 1},
+    {"rows": 6}, {"sentences": 3}, {"findings": 2}, {"of_sentence": 3}, {"others": 0}, {"sentences": 2}, {"rows": 4},
+    {"findings": 1}, {"rows": 2}, {"sentences": 1},
+)  # fmt: skip
 
 
-def _leading(sections: Iterable[Section], console: Console) -> dict[str, None]:
-    """Prints the tables that the experiment is about; returns the titles of the columns that found no room."""
-    return {title: None for section in sections if section.leading for title in _grid(section.grid, console)}
-
-
-def _grid(grid: Grid, console: Console) -> list[str]:
-    """Prints a table that belongs to no ranking; returns the titles of the columns that found no room."""
-    console.print(Text(grid.caption, style="bold"))
-    left_out = _table(grid, grid.rows, console, mark_first=False)
-    if grid.note:
-        console.print(Text(grid.note, style="dim"))
-    console.print()
-    return left_out
-
-
-def _unranked(row: Row) -> tuple[Text, Text]:
-    time = f"{row.cells[2]}, " if row.cells[2] != fmt.MISSING else ""
-    return Text(row.cells[1], style="" if row.status == "ok" else "red"), Text(f"{time}{row.reason}")
-
-
-def _table(grid: Grid, rows: Sequence[Row], console: Console, mark_first: bool = True) -> list[str]:
-    """Prints the columns that have room; returns the titles of those left out."""
-    kept = list(range(len(grid.columns)))
-    widths = [
-        max(len(max(_two_lines(column.title).split("\n"), key=len)), *(len(row.cells[position]) for row in rows), 0)
-        for position, column in enumerate(grid.columns)
-    ]
-    left_out: list[int] = []
-    while sum(widths[position] + GAP for position in kept) - GAP > console.width:
-        least = max(kept, key=lambda position: grid.columns[position].weight)
-        if not grid.columns[least].weight:
+def render(analysis: Analysis, console: Console, directory: Path, report_path: Path | None = None) -> None:
+    """Prints a run's answer; `report_path` is its HTML report, None when there is none."""
+    width = min(console.width, WIDEST)
+    room = Room()
+    lines = screen(analysis, width, directory, report_path, room)
+    for less in LESS:
+        if sum(max(1, -(-len(line) // width)) for line in lines) <= LINES:
             break
-        kept.remove(least)
-        left_out.append(least)
-    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
-    for position in kept:
-        column = grid.columns[position]
-        table.add_column(
-            Text(_two_lines(column.title)),
-            justify="right" if column.number else "left",
-            no_wrap=column.number,
-            overflow="fold",
+        room = dataclasses.replace(room, **less)
+        lines = screen(analysis, width, directory, report_path, room)
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | None, room: Room) -> list[Text]:
+    """The lines of the answer."""
+    answer = analysis.answer
+    lines: list[Text] = []
+    if analysis.refusal:
+        lines += _wrapped(analysis.refusal, width, room.of_sentence, style="bold red")
+    elif answer.question:
+        lines += _wrapped(answer.question, width, room.question, style="bold")
+    lines += _trust(answer, width)
+    lines += _pictures(answer, width, room)
+    if answer.sentences:
+        # The last one says what is not certain.
+        few = answer.sentences[: room.sentences - 1] + answer.sentences[room.sentences - 1 :][-1:]
+        lines += [Text(""), *(line for each in few for line in _wrapped(each, width, room.of_sentence, INDENT))]
+    found = _findings(answer)[: room.findings]
+    if found:
+        lines += [Text(""), *(_finding(each, width) for each in found)]
+    lines += _end(analysis, width, directory, report_path, room)
+    return lines
+
+
+def _trust(answer: Answer, width: int) -> list[Text]:
+    sign, style = TRUST.get(answer.trust.level, ("!", "bold yellow"))
+    words = _wrapped(answer.trust.line, width - 2, 2)
+    return [Text(f"{sign} " if not at else INDENT, style=style).append(line) for at, line in enumerate(words)]
+
+
+def _pictures(answer: Answer, width: int, room: Room) -> list[Text]:
+    """The leading rankings as bars, some others in a line each, the rest counted."""
+    answers: tuple[PhaseAnswer | GroupAnswer, ...] = (*answer.phases, *answer.groups)
+    every = [each for each in _without_common(answers) if each.bars]
+    leading = _leading(every, room.rows)
+    with_bars = [each for each in every if each in leading]
+    rows = shared([len(each.bars) for each in with_bars], room.rows)
+    lines: list[Text] = []
+    for drawn in bars.drawn([bars.picture(each, most) for each, most in zip(with_bars, rows, strict=True)], width):
+        lines += [Text(""), *drawn]
+    others = [each for each in every if each not in leading]
+    shown, more = others[: room.others], len(others[room.others :])
+    lines += [Text("")] if others else []
+    lines += [Text(bars.shorten_end(bars.one_line(each), width)) for each in shown]
+    if more:
+        lines.append(Text(f"+ {more} more {'rankings' if more > 1 else 'ranking'} like these", style="dim"))
+    return lines
+
+
+def _leading(every: Sequence[PhaseAnswer | GroupAnswer], rows: int) -> list[PhaseAnswer | GroupAnswer]:
+    """The most important ones, as many as have room for a few bars each."""
+    leading: list[PhaseAnswer | GroupAnswer] = []
+    for each in sorted(every, key=bars.importance, reverse=True)[:PICTURES]:
+        rows -= min(len(each.bars), ENOUGH_ROWS)
+        if leading and rows < 0:
+            break
+        leading.append(each)
+    return leading
+
+
+def _without_common(answers: Sequence[PhaseAnswer | GroupAnswer]) -> list[PhaseAnswer | GroupAnswer]:
+    """The same, without what all comparisons have in common."""
+    parts = [each.comparison.split(", ") for each in answers if isinstance(each, PhaseAnswer)]
+    common = [part for part in parts[0] if all(part in each for each in parts)] if len(parts) > 1 else []
+    return [
+        msgspec.structs.replace(
+            each, comparison=", ".join(part for part in each.comparison.split(", ") if part not in common)
         )
-    for row in rows:
-        first = mark_first and row.tier == rows[0].tier
-        table.add_row(*(Text(row.cells[position]) for position in kept), style="bold green" if first else None)
-    console.print(table)
-    return [grid.columns[position].title for position in sorted(left_out)]
+        if isinstance(each, PhaseAnswer)
+        else each
+        for each in answers
+    ]
 
 
-def _two_lines(title: str) -> str:
-    """A heading broken where both lines are shortest."""
-    words = title.split(" ")
-    broken = [" ".join(words[:cut]) + "\n" + " ".join(words[cut:]) for cut in range(1, len(words))]
-    return min(broken, key=lambda text: max(map(len, text.split("\n"))), default=title)
+def shared(counts: Sequence[int], rows: int) -> list[int]:
+    """`rows` split among pictures of these many bars: alike, and what one does not need goes to the others."""
+    given = [0] * len(counts)
+    while sum(given) < rows and any(have < count for have, count in zip(given, counts, strict=True)):
+        wanting = [at for at, count in enumerate(counts) if given[at] < count]
+        given[min(wanting, key=lambda at: given[at])] += 1
+    return given
 
 
-def _hanging(console: Console, lines: Iterable[tuple[Text, Text]], marker: str = " ") -> None:
-    """Names with texts that wrap beside them; below them where names are too long for that."""
-    listed = list(lines)
-    longest = max(len(name) for name, _text in listed)
-    beside = longest <= console.width // 3
-    table = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=beside, overflow="fold")
-    if beside:
-        table.add_column(overflow="fold")
-    for name, text in listed:
-        table.add_row(marker, *((name, text) if beside else (name + Text("\n") + text,)))
-    console.print(table)
+def _findings(answer: Answer) -> list[MergedFinding]:
+    """The findings that nothing else on the screen says already."""
+    return [each for each in answer.findings if each.text not in answer.trust.line and each.id not in SAID_ELSEWHERE]
 
 
-def _joined(reason: str, remedy: str) -> Text:
-    text = Text(reason)
-    return text.append(f" → {remedy}", style="cyan") if remedy else text
+def _finding(finding: MergedFinding, width: int) -> Text:
+    sign, style = SEVERITY[finding.severity]
+    words, mark = bars.shorten_end(fmt.clean(finding.text), width - 2), f"  [{finding.id}]"
+    line = Text(f"{sign} ", style=style).append(words, style="not bold default")
+    return line.append(mark, style="not bold dim default") if 2 + len(words) + len(mark) <= width else line
 
 
-def _claims(claims: Grid | None, console: Console) -> None:
-    """Every claim with what became of it here."""
-    if claims is None:
-        return
-    _title(claims.caption, console)
-    _hanging(
-        console,
-        ((Text(row.cells[1]), Text(row.cells[0]).append(f"\n{row.cells[2]}", style="dim")) for row in claims.rows),
-    )
+def _end(analysis: Analysis, width: int, directory: Path, report_path: Path | None, room: Room) -> list[Text]:
+    """What is not shown, where programs are, where the report is."""
+    answer = analysis.answer
+    left = max(0, len(_findings(answer)) - room.findings)
+    missing = max(0, len(answer.sentences) - room.sentences)
+    hidden = [Hidden("findings", left)] if left else []
+    for each in answer.hidden:
+        more = missing if each.what == "sentences" else 0
+        hidden.append(Hidden(each.what, each.count + more))
+    lines = [Text("")]
+    files = [program.file for program in analysis.probe.snippets] if analysis.probe else []
+    if files:
+        lines.append(Text(bars.shorten_end(f"Programs in {directory}: {', '.join(files)}", width)))
+    command = f"rowpath show {shlex.quote(str(directory))} --tables"
+    if hidden:
+        counted = ", ".join(f"{each.count} {singular(each)}" for each in hidden)
+        lines += _wrapped(f"Not shown: {counted}.", width, 2, INDENT, style="dim")
+    lines.append(Text("All tables: ").append(command, style="cyan"))
+    if report_path:
+        lines.append(Text("Report: ").append(str(report_path), style="bold"))
+    return lines
 
 
-def _title(text: str, console: Console) -> None:
-    console.print()
-    console.print(Text(text, style="bold"))
+def singular(hidden: Hidden) -> str:
+    """`1 ranking`, `2 rankings`."""
+    first, _, rest = hidden.what.partition(" that ")
+    one = first.removesuffix("s") if hidden.count == 1 else first
+    return f"{one} that {rest}" if rest else one
 
 
-def _findings(findings: tuple[Finding, ...], console: Console) -> None:
-    if not findings:
-        return
-    _title("Findings", console)
-    table = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for finding in findings:
-        sign, style = _SEVERITY[finding.severity]
-        text = Text(finding.text).append(f"  [{finding.id}]", style="dim")
-        for detail in (finding.evidence, finding.cause):
-            if detail:
-                text.append(f"\n{detail}", style="dim")
-        if finding.next_command:
-            text.append(f"\n→ {finding.next_command}", style="cyan")
-        table.add_row(Text(sign, style=style), text)
-    console.print(table)
-
-
-def _programs(shown: View, console: Console) -> None:
-    """The first program whole, the others by what they are."""
-    for number, program in enumerate(shown.programs):
-        console.print(Text(f"{program.file}: {program.name}", style="bold"))
-        console.print(Text(program.run, style="dim") if number else Text(program.text), soft_wrap=True)
-    if shown.programs:
-        console.print()
-
-
-def _verdict(shown: View, console: Console) -> None:
-    if not shown.verdict:
-        return
-    _title("Verdict", console)
-    for sentence in shown.verdict:
-        console.print(Text(sentence))
-    console.print()
+def _wrapped(text: str, width: int, most: int, indent: str = "", style: str = "") -> list[Text]:
+    """The text in at most `most` lines, the further ones indented; what does not fit ends in an ellipsis."""
+    lines: list[str] = []
+    line = ""
+    for word in fmt.clean(text).split():
+        room = width - (len(indent) if lines else 0)
+        if line and len(line) + 1 + len(word) > room:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    lines.append(line)
+    if len(lines) > most:
+        lines = [*lines[: most - 1], bars.shorten_end(f"{lines[most - 1]} {bars.CUT}", width - len(indent))]
+    return [Text(f"{indent if at else ''}{each}", style=style) for at, each in enumerate(lines)]

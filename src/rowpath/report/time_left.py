@@ -1,4 +1,4 @@
-"""How long a run still takes: its estimate, corrected by what the steps that have ended really took."""
+"""How long a run still takes: its plan, corrected by what the parts of it that have ended really took."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ class _Seen:
     took_s: float = 0.0
 
 
+ENOUGH_SHARE = 0.2  # of a step's blocks, from which on their pace counts and not the plan
+
+
 class TimeLeft:
-    """Learns when steps begin; times are seconds of any clock that goes on."""
+    """Learns when steps begin and how far they are; times are seconds of any clock that goes on."""
 
     def __init__(self, estimate: Estimate, now_s: float) -> None:
         self._last_set = max((step.set_number for step in estimate.steps if step.announced), default=-1)
@@ -26,6 +29,7 @@ class TimeLeft:
         self._began_s = now_s
         self._seen: dict[str, _Seen] = {}
         self._beyond = False
+        self._share = 0.0
 
     def begins(self, name: str, now_s: float, set_number: int | None = None) -> None:
         """A step begins, so that the one before has ended; `set_number`: None where only the name is known."""
@@ -33,7 +37,7 @@ class TimeLeft:
             seen = self._seen.setdefault(self._current.name, _Seen())
             seen.planned_s += self._current.seconds
             seen.took_s += now_s - self._began_s
-        self._began_s = now_s
+        self._began_s, self._share = now_s, 0.0
         self._beyond = set_number is not None and set_number > self._last_set
         if set_number is not None:  # what was left out of earlier sets does not come any more
             self._todo = [step for step in self._todo if step.set_number >= set_number]
@@ -43,10 +47,17 @@ class TimeLeft:
         if self._current is not None:
             self._todo.remove(self._current)
 
+    def done(self, share: float) -> None:
+        """This share of the current step's blocks has ended."""
+        self._share = share
+
     def seconds(self, now_s: float) -> float | None:
         """What is left, never less than nothing; None in a set that was not planned."""
         if self._beyond:
             return None
+        if self._share > ENOUGH_SHARE:
+            rest_s = (now_s - self._began_s) * (1 - self._share) / self._share
+            return rest_s + sum(self._expected_s(step) for step in self._todo)
         overdue_s = now_s - self._began_s
         if self._current is not None:
             overdue_s -= self._expected_s(self._current)
@@ -65,3 +76,32 @@ class TimeLeft:
             every.append(_Seen(self._one_set_s, self._one_set_s))
             seen = _Seen(sum(each.planned_s for each in every), sum(each.took_s for each in every))
         return step.seconds * (seen.took_s / seen.planned_s if seen.planned_s else 1.0)
+
+
+class TimeLeftOfBudget:
+    """The same of a search with a time as its only plan, and of the sets that end it."""
+
+    def __init__(self, most_s: float, now_s: float) -> None:
+        self._ends_s = now_s + most_s
+        self._began_s: float | None = None  # of the first set
+        self._set, self._sets, self._share = 0, 1, 0.0
+
+    def begins(self, now_s: float, set_number: int, sets: int) -> None:
+        """A phase of a set begins."""
+        if self._began_s is None:
+            self._began_s = now_s
+        if set_number != self._set:
+            self._share = 0.0
+        self._set, self._sets = set_number, max(sets, set_number + 1)
+
+    def done(self, share: float) -> None:
+        """This share of the current set's blocks has ended."""
+        self._share = share
+
+    def seconds(self, now_s: float) -> float | None:
+        """What is left by the pace of the sets, before there are any by the time; None when that is over."""
+        share = (self._set + self._share) / self._sets
+        if self._began_s is not None and share > 0:
+            return (now_s - self._began_s) * (1 - share) / share
+        left_s = self._ends_s - now_s
+        return left_s if left_s > 0 else None

@@ -45,6 +45,7 @@ def disturbed_blocks(evidence: Evidence) -> Iterator[Finding]:
         else f"{_greatest(found)} had the measured cores; figures use undisturbed blocks where there are enough",
         "rowpath doctor",
         tuple(dict.fromkeys(evidence.name(sample.path_id) for sample in hit)),
+        share,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Iterator
 
@@ -62,6 +63,7 @@ def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
             "processes of these paths differ from each other: more sets help, more rounds do not",
             evidence.rerun("--rigorous"),
             tuple(wide),
+            statistics.fmean(min(1.0, half) for half in wide.values()),
         )
 
 
@@ -106,6 +108,7 @@ def periodic_cost(evidence: Evidence) -> Iterator[Finding]:
             "a garbage collection, a checkpoint or another pause of the path",
             evidence.rerun("--rigorous"),
             (cell.path.name,),
+            -math.expm1(-worst.mean),
         )
 
 

@@ -48,6 +48,7 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
             "acknowledged, and the server delays that by 40 ms",
             evidence.rerun("transport=unix"),
             (cell.path.name,),
+            statistics.median(map(_idle, late)),
         )
 
 
@@ -111,6 +112,7 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
             "each commit waits until the rows are on disk",
             evidence.rerun("durability=none"),
             (cell.path.name,),
+            min(1.0, syncs * cost.ns / took),
         )
     yield from mixed_load.sync_bound(evidence)
 
@@ -138,6 +140,7 @@ def collector_pauses(evidence: Evidence) -> Iterator[Finding]:
             "whole results in memory, or a heap too small for an operation's allocations",
             evidence.rerun("--rigorous"),
             (cell.path.name,),
+            collected / window,
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rowpath import text
 from rowpath.analysis.findings.wording import ratio_text, words
 from rowpath.analysis.mixed_load.model import GroupRatio, MixedLoadReport
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 
 LONGEST = 4  # figures in one sentence
@@ -21,6 +22,13 @@ def sentences(report: MixedLoadReport | None) -> tuple[str, ...]:
     return tuple(sentence for kind in kinds for sentence in kind(report))
 
 
+def uncertain(report: MixedLoadReport | None) -> Iterator[str]:
+    """That there are fewer sets than claims need."""
+    sets = max((each.sets for each in report.figures), default=SETS_FOR_CLAIMS) if report else SETS_FOR_CLAIMS
+    if sets < SETS_FOR_CLAIMS:
+        yield f"Provisional: {sets} {'sets' if sets > 1 else 'set'}, and claims need {SETS_FOR_CLAIMS}."
+
+
 def _effects(report: MixedLoadReport) -> Iterator[str]:
     """One sentence for each path and stage with a backup: what happened to each of its groups."""
     found = grouped(report.effects, lambda effect: (effect.name, effect.stage))
@@ -28,7 +36,7 @@ def _effects(report: MixedLoadReport) -> Iterator[str]:
         several = sum(other == name for other, _stage in found) > 1
         listed = [
             f"{each.client_group} go from {text.rate(each.outside_per_s)} to {text.rate(each.inside_per_s)}, "
-            f"{ratio_text(each.ratio, each.low, each.high, each.sets)}"
+            f"{ratio_text(each.ratio, each.low, each.high)}"
             for each in effects
         ]
         where = f" in '{stage}'" if several else ""
@@ -47,7 +55,7 @@ def _ratios(report: MixedLoadReport) -> Iterator[str]:
             yield f"{server} vs {embedded}: no significant difference in throughput in any stage."
             continue
         listed = [
-            f"{each.client_group} in '{each.stage}' {ratio_text(each.ratio, each.low, each.high, each.sets)}"
+            f"{each.client_group} in '{each.stage}' {ratio_text(each.ratio, each.low, each.high)}"
             for each in sure[:LONGEST]
         ]
         rest = len(ratios) - len(sure)
@@ -93,7 +101,7 @@ def _traffic(report: MixedLoadReport) -> Iterator[str]:
             each_takes = f"{text.size(each.bytes_per_operation)} for each operation of {groups[0]}"
             found.setdefault(each.name, []).append(f"{each_takes} ({text.size(each.traffic_bytes_per_s)}/s)")
     for name, listed in found.items():
-        yield f"On the connections of {name}: {words(listed[:LONGEST])}."
+        yield f"On the connections of {name}: {words(list(dict.fromkeys(listed))[:LONGEST])}."
 
 
 def _rates(report: MixedLoadReport) -> Iterator[str]:

@@ -1,0 +1,223 @@
+"""Rankings as horizontal bars of text on a log scale: one line a path, its figures beside the bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from rowpath import text as fmt
+from rowpath.analysis.model import Bar, GroupAnswer, PhaseAnswer, RateBar
+from rowpath.model.grouping import grouped
+
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+BEFORE_FASTEST = 2.0  # the axis begins at the least value divided by this, so that the shortest bar is seen
+MOST_WIDE = 60
+LEAST_WIDE = 6
+LEAST_NAME = 12
+GAP = 2
+CUT = "…"
+LANGUAGE = "language="  # how the comparison of a probe begins
+TIE_FIRST, TIE_BETWEEN, TIE_LAST = "╭│╰"
+FASTEST = "bold green"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A bar with what stands beside it; `tie`: a sign that joins it to its neighbours."""
+
+    name: str
+    value: float
+    figures: tuple[str, ...]
+    tie: str = " "
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Lines below a title; `headings`: of their figures; `rest`: what was left out, in words."""
+
+    title: str
+    headings: tuple[str, ...]
+    lines: tuple[Line, ...]
+    rest: str = ""
+    axis: str = ""  # pictures of one axis are drawn to one scale
+
+
+def block(share: float, width: int) -> str:
+    """A bar of this share of `width` cells, in eighths of a cell; never empty."""
+    eighths = max(1, round(min(1.0, max(0.0, share)) * width * 8))
+    return EIGHTHS[8] * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+def log_scale(values: Sequence[float]) -> Callable[[float], float]:
+    """From a value to its share of a logarithmic axis that ends at the greatest of these."""
+    least = min(values, default=1.0) / BEFORE_FASTEST
+    span = math.log(max(values, default=1.0) / least)
+    return lambda value: math.log(value / least) / span
+
+
+def shorten(name: str, width: int) -> str:
+    """The name in at most `width` cells: its middle is left out, as paths differ at their ends."""
+    if len(name) <= width:
+        return name
+    head = max(0, (width - len(CUT)) // 2)
+    tail = max(0, width - len(CUT) - head)
+    return f"{name[:head]}{CUT}{name[len(name) - tail :]}"[:width]
+
+
+def picture(answer: PhaseAnswer | GroupAnswer, rows: int) -> Picture:
+    """The fastest `rows` of a ranking, or the paths on which a client group reaches the greatest rates."""
+    return _of_phase(answer, rows) if isinstance(answer, PhaseAnswer) else _of_group(answer, rows)
+
+
+def one_line(answer: PhaseAnswer | GroupAnswer) -> str:
+    """A ranking without bars: the fastest and the slowest; of a client group its rates."""
+    return _line_of_phase(answer) if isinstance(answer, PhaseAnswer) else _line_of_group(answer)
+
+
+def importance(answer: PhaseAnswer | GroupAnswer) -> tuple[bool, float]:
+    """Greater where a picture shows more: a ranking of more paths, a client group with a wider range of rates."""
+    if isinstance(answer, PhaseAnswer):
+        return len(answer.bars) > 1, len(answer.bars)
+    rates = [bar.rate_per_s for bar in answer.bars if bar.rate_per_s > 0]
+    return len(rates) > 1, math.log(max(rates) / min(rates)) if rates else 0.0
+
+
+def _of_phase(phase: PhaseAnswer, rows: int) -> Picture:
+    bars = phase.bars[:rows]
+    ties = _ties(phase.bars)
+    lines = [
+        Line(
+            fmt.clean(f"{bar.name} ({bar.note})" if bar.note else bar.name),
+            bar.cost_ns,
+            (fmt.duration(bar.cost_ns), fmt.ratio(bar.ratio), _between(bar, at)),
+            tie,
+            bar.tier == bars[0].tier,
+        )
+        for at, (bar, tie) in enumerate(zip(bars, ties, strict=False))
+    ]
+    axis = "probe" if phase.comparison.startswith(LANGUAGE) else f"{phase.title} {phase.comparison}"
+    return Picture(_title(phase), ("time", "×", "95 %"), tuple(lines), _rest(phase, rows), axis)
+
+
+def _of_group(group: GroupAnswer, rows: int) -> Picture:
+    bars = [bar for bar in group.bars if bar.rate_per_s > 0]
+    lines = [
+        Line(
+            fmt.clean(bar.name),
+            bar.rate_per_s,
+            (fmt.rate(bar.rate_per_s), _of_most(bar, at), _tail(bar)),
+            first=not at,
+        )
+        for at, bar in enumerate(bars[:rows])
+    ]
+    more = len(group.bars) - len(lines)
+    requested = f" · {fmt.rate(group.requested_per_s)} requested" if group.requested_per_s else ""
+    title = fmt.clean(f"{group.stage} · {group.client_group}{requested}")
+    return Picture(title, ("rate", "×", "p99"), tuple(lines), f"+ {more} more" if more else "", group.client_group)
+
+
+def _line_of_phase(phase: PhaseAnswer) -> str:
+    first, *others = phase.bars
+    tied = sum(bar.tier == first.tier for bar in others)
+    also = f" and {tied} tied" if tied else ""
+    last = f"; {phase.bars[-1].name} {fmt.ratio(phase.bars[-1].ratio)}" if len(others) > tied else ""
+    return fmt.clean(f"{_title(phase)}: {first.name}{also} {fmt.duration(first.cost_ns)}{last}")
+
+
+def _line_of_group(group: GroupAnswer) -> str:
+    listed = "; ".join(f"{bar.name} {fmt.rate(bar.rate_per_s)}" for bar in group.bars)
+    return fmt.clean(f"{group.stage} · {group.client_group}: {listed}")
+
+
+def drawn(pictures: Sequence[Picture], width: int) -> list[list[Text]]:
+    """Every picture as lines of this width; names, bars and figures of all of them stand in the same columns."""
+    every = [line for picture in pictures for line in picture.lines]
+    columns = max((len(picture.headings) for picture in pictures), default=0)
+    beside = [
+        max(
+            [len(line.figures[at]) for line in every if at < len(line.figures)]
+            + [len(picture.headings[at]) for picture in pictures if at < len(picture.headings)]
+        )
+        for at in range(columns)
+    ]
+    while len(beside) > 1 and 2 + LEAST_NAME + GAP + LEAST_WIDE + sum(beside) + GAP * len(beside) > width:
+        beside.pop()
+    figures = sum(beside) + GAP * len(beside)
+    longest = max((len(line.name) for line in every), default=0)
+    names = min(longest, max(1, width - 2 - GAP - figures - LEAST_WIDE))
+    wide = max(LEAST_WIDE, min(MOST_WIDE, width - 2 - names - GAP - figures))
+    scales = {
+        axis: log_scale([line.value for picture in alike for line in picture.lines])
+        for axis, alike in grouped(pictures, lambda picture: picture.axis).items()
+    }
+    return [_draw(picture, names, wide, beside, width, scales[picture.axis]) for picture in pictures]
+
+
+def _draw(
+    picture: Picture, names: int, wide: int, beside: Sequence[int], width: int, scale: Callable[[float], float]
+) -> list[Text]:
+    at = 2 + names + GAP + wide
+    title = shorten_end(picture.title, at)
+    lines = [Text(title.ljust(at), style="bold").append(_figures(picture.headings, beside), style="dim not bold")]
+    for line in picture.lines:
+        style = FASTEST if line.first else ""
+        text = Text(f"{line.tie} ", style="dim")
+        text.append(shorten(line.name, names).ljust(names + GAP), style=f"not dim {style}")
+        text.append(block(scale(line.value), wide).ljust(wide), style=f"not dim {style or 'cyan'}")
+        text.append(_figures(line.figures, beside), style=f"not dim {style}")
+        text.rstrip()
+        lines.append(text)
+    if picture.rest:
+        lines.append(Text(f"  {shorten_end(picture.rest, width - 2)}", style="dim"))
+    return lines
+
+
+def shorten_end(text: str, width: int) -> str:
+    """The text in at most `width` cells: its end is left out."""
+    return text if len(text) <= width else text[: width - 1].rstrip() + CUT
+
+
+def _figures(figures: Sequence[str], beside: Sequence[int]) -> str:
+    return "".join(" " * GAP + figure.rjust(room) for figure, room in zip(figures, beside, strict=False))
+
+
+def _title(phase: PhaseAnswer) -> str:
+    if phase.comparison.startswith(LANGUAGE):
+        return fmt.clean(phase.title)
+    comparison = "" if phase.comparison == "all paths" else phase.comparison
+    return fmt.clean(" · ".join(filter(None, (phase.title, phase.regime, comparison))))
+
+
+def _between(bar: Bar, at: int) -> str:
+    return fmt.interval(bar.ratio_low, bar.ratio_high) if at else ""
+
+
+def _of_most(bar: RateBar, at: int) -> str:
+    return fmt.ratio(bar.ratio) if at else fmt.ratio(1.0)
+
+
+def _tail(bar: RateBar) -> str:
+    return fmt.duration(bar.p99_ns) if bar.reached else "rate not reached"
+
+
+def _ties(bars: Sequence[Bar]) -> list[str]:
+    """A bracket's part for each bar: tied with the one before, with the one after, with both."""
+    after = [bar.tied for bar in bars[1:]] + [False]
+    signs = {(False, False): " ", (False, True): TIE_FIRST, (True, True): TIE_BETWEEN, (True, False): TIE_LAST}
+    return [signs[bar.tied, following] for bar, following in zip(bars, after, strict=True)]
+
+
+def _rest(phase: PhaseAnswer, rows: int) -> str:
+    left, unranked = phase.bars[rows:], list(phase.unranked)
+    out = f"not ranked: {unranked[0]}" if len(unranked) == 1 else f"{len(unranked)} not ranked" if unranked else ""
+    if not left:
+        return fmt.clean(out)
+    slowest = left[-1]
+    ends = fmt.interval(slowest.ratio_low, slowest.ratio_high)
+    figure = fmt.ratio(slowest.ratio) + (f" ({ends})" if ends else "")
+    many = f"+ {len(left)} slower, up to {slowest.name}" if len(left) > 1 else f"+ {slowest.name}"
+    return fmt.clean(f"{many} {figure}{f'; {out}' if out else ''}")

@@ -1,0 +1,200 @@
+"""Everything about a run in a terminal: all tables, published figures, claims, findings, verdict (`--tables`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rowpath import text as fmt
+from rowpath.analysis.model import Analysis, Finding
+from rowpath.model.grouping import grouped
+from rowpath.report.grid import Grid, Row
+from rowpath.report.terminal import SEVERITY
+from rowpath.report.view import RankingView, Section, View, view
+
+GAP = 2
+
+
+def render(analysis: Analysis, console: Console, report_path: Path | None = None) -> None:
+    """Prints all that is known of a run; `report_path` is its HTML report, None when there is none."""
+    shown = view(analysis)
+    if shown.refusal:
+        console.print(Text(shown.refusal, style="bold red"))
+        console.print()
+    left_out = {title: None for section in shown.first for title in _grid(section.grid, console)}
+    for operation in shown.operations if not shown.first else ():
+        for ranking in operation.rankings:
+            left_out |= dict.fromkeys(_ranking(ranking, console))
+        left_out |= _leading(operation.sections, console)
+    left_out |= _leading((*shown.mixed_load, *shown.across), console)
+    for published in shown.published:
+        left_out |= dict.fromkeys(_grid(published, console))
+    marks = shown.marks if not shown.first else ()  # of rankings, which only the page shows then
+    for mark in marks:
+        console.print(Text(mark, style="dim"))
+    if left_out:
+        console.print(Text(f"Hidden columns (widen the terminal): {', '.join(left_out)}.", style="dim"))
+    if marks or left_out:
+        console.print()
+    if shown.dropped:
+        count = len(shown.dropped.rows)
+        console.print(Text(f"{count} path{'s' if count > 1 else ''} did not run:", style="bold"))
+        _hanging(console, ((Text(row.cells[0]), _joined(row.cells[2], row.cells[3])) for row in shown.dropped.rows))
+    _claims(shown.claims, console)
+    _findings(shown.findings, console)
+    _verdict(shown, console)
+    _programs(shown, console)
+    if report_path:
+        console.print(Text("Report: ").append(str(report_path), style="bold"), soft_wrap=True)
+
+
+def _ranking(ranking: RankingView, console: Console) -> list[str]:
+    """Prints one ranking; returns the titles of the columns that found no room."""
+    grid = ranking.section.grid
+    console.print(Text(grid.caption, style="bold"))
+    ranked = [row for row in grid.rows if row.tier >= 0]
+    left_out = _table(grid, ranked, console)
+    unranked = [row for row in grid.rows if row.tier < 0]
+    if unranked:
+        _hanging(console, (_unranked(row) for row in unranked), marker=fmt.MISSING)
+    doubtful = (row for row in ranked if row.reason)
+    for reason, rows in grouped(doubtful, lambda row: row.reason).items():
+        console.print(Text(f"{'; '.join(row.cells[1] for row in rows)}: {reason}", style="dim"))
+    for remark in ranking.remarks:
+        console.print(Text(remark, style="dim"))
+    console.print()
+    return left_out
+
+
+def _leading(sections: Iterable[Section], console: Console) -> dict[str, None]:
+    """Prints the tables that the experiment is about; returns the titles of the columns that found no room."""
+    return {title: None for section in sections if section.leading for title in _grid(section.grid, console)}
+
+
+def _grid(grid: Grid, console: Console) -> list[str]:
+    """Prints a table that belongs to no ranking; returns the titles of the columns that found no room."""
+    console.print(Text(grid.caption, style="bold"))
+    left_out = _table(grid, grid.rows, console, mark_first=False)
+    if grid.note:
+        console.print(Text(grid.note, style="dim"))
+    console.print()
+    return left_out
+
+
+def _unranked(row: Row) -> tuple[Text, Text]:
+    time = f"{row.cells[2]}, " if row.cells[2] != fmt.MISSING else ""
+    return Text(row.cells[1], style="" if row.status == "ok" else "red"), Text(f"{time}{row.reason}")
+
+
+def _table(grid: Grid, rows: Sequence[Row], console: Console, mark_first: bool = True) -> list[str]:
+    """Prints the columns that have room; returns the titles of those left out."""
+    kept = list(range(len(grid.columns)))
+    widths = [
+        max(len(max(_two_lines(column.title).split("\n"), key=len)), *(len(row.cells[position]) for row in rows), 0)
+        for position, column in enumerate(grid.columns)
+    ]
+    left_out: list[int] = []
+    while sum(widths[position] + GAP for position in kept) - GAP > console.width:
+        least = max(kept, key=lambda position: grid.columns[position].weight)
+        if not grid.columns[least].weight:
+            break
+        kept.remove(least)
+        left_out.append(least)
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
+    for position in kept:
+        column = grid.columns[position]
+        table.add_column(
+            Text(_two_lines(column.title)),
+            justify="right" if column.number else "left",
+            no_wrap=column.number,
+            overflow="fold",
+        )
+    for row in rows:
+        first = mark_first and row.tier == rows[0].tier
+        table.add_row(*(Text(row.cells[position]) for position in kept), style="bold green" if first else None)
+    console.print(table)
+    return [grid.columns[position].title for position in sorted(left_out)]
+
+
+def _two_lines(title: str) -> str:
+    """A heading broken where both lines are shortest."""
+    words = title.split(" ")
+    broken = [" ".join(words[:cut]) + "\n" + " ".join(words[cut:]) for cut in range(1, len(words))]
+    return min(broken, key=lambda text: max(map(len, text.split("\n"))), default=title)
+
+
+def _hanging(console: Console, lines: Iterable[tuple[Text, Text]], marker: str = " ") -> None:
+    """Names with texts that wrap beside them; below them where names are too long for that."""
+    listed = list(lines)
+    longest = max(len(name) for name, _text in listed)
+    beside = longest <= console.width // 3
+    table = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=beside, overflow="fold")
+    if beside:
+        table.add_column(overflow="fold")
+    for name, text in listed:
+        table.add_row(marker, *((name, text) if beside else (name + Text("\n") + text,)))
+    console.print(table)
+
+
+def _joined(reason: str, remedy: str) -> Text:
+    text = Text(reason)
+    return text.append(f" → {remedy}", style="cyan") if remedy else text
+
+
+def _claims(claims: Grid | None, console: Console) -> None:
+    """Every claim with what became of it here."""
+    if claims is None:
+        return
+    _title(claims.caption, console)
+    _hanging(
+        console,
+        ((Text(row.cells[1]), Text(row.cells[0]).append(f"\n{row.cells[2]}", style="dim")) for row in claims.rows),
+    )
+
+
+def _title(text: str, console: Console) -> None:
+    console.print()
+    console.print(Text(text, style="bold"))
+
+
+def _findings(findings: tuple[Finding, ...], console: Console) -> None:
+    if not findings:
+        return
+    _title("Findings", console)
+    table = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for finding in findings:
+        sign, style = SEVERITY[finding.severity]
+        text = Text(finding.text).append(f"  [{finding.id}]", style="dim")
+        for detail in (finding.evidence, finding.cause):
+            if detail:
+                text.append(f"\n{detail}", style="dim")
+        if finding.next_command:
+            text.append(f"\n→ {finding.next_command}", style="cyan")
+        table.add_row(Text(sign, style=style), text)
+    console.print(table)
+
+
+def _programs(shown: View, console: Console) -> None:
+    """The first program whole, the others by what they are."""
+    for number, program in enumerate(shown.programs):
+        console.print(Text(f"{program.file}: {program.name}", style="bold"))
+        console.print(Text(program.run, style="dim") if number else Text(program.text), soft_wrap=True)
+    if shown.programs:
+        console.print()
+
+
+def _verdict(shown: View, console: Console) -> None:
+    if not shown.verdict:
+        return
+    _title("Verdict", console)
+    for sentence in shown.verdict:
+        console.print(Text(sentence))
+    console.print()
