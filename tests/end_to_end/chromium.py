@@ -113,16 +113,30 @@ class Chromium:
         first, _, self._buffer = self._buffer.partition(b"\0")
         return dict(json.loads(first))
 
-    def open(self, file: Path, width: int, *, dark: bool = False, scripts: bool = True) -> None:
-        """Loads a file from disk in a window of that width and waits until it is loaded."""
+    def open(
+        self, file: Path, width: int, *, height: int = 900, at: str = "", dark: bool = False, scripts: bool = True
+    ) -> None:
+        """Loads a file from disk, `at` a place in it, in a window of that size and waits until it is loaded."""
         self.events.clear()
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media="screen", features=[scheme])
-        self.call("Page.navigate", url=file.resolve().as_uri())
+        self.call("Page.navigate", url="about:blank")  # another place in the same file would be no load
+        self._loaded()
+        self.events.clear()
+        self.call("Page.navigate", url=file.resolve().as_uri() + (f"#{at}" if at else ""))
+        self._loaded()
+
+    def _loaded(self) -> None:
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._receive())
+
+    def press(self, key: str, code: int, text: str = "") -> None:
+        """One key, down and up; `text`: the character that it writes."""
+        more = {"text": text} if text else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **more)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 
     def evaluate(self, expression: str) -> Any:
         """The value of an expression in the page."""

@@ -11,6 +11,7 @@ import pytest
 from rowpath.report import html
 from tests.end_to_end.chromium import Chromium, program
 from tests.golden.groups_fixture import BACKUP, KILLED_S, STRETCHES, analysis
+from tests.golden.whole import whole
 
 pytestmark = pytest.mark.skipif(
     program() is None, reason="no Chromium: apt-get install --no-install-recommends chromium"
@@ -23,7 +24,7 @@ LINES = "document.querySelectorAll('svg.time-line')"
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("page") / "groups.html"
-    html.write(analysis(), file)
+    html.write(whole(analysis()), file)
     return file
 
 
@@ -48,7 +49,7 @@ def test_there_is_a_drawing_for_each_set_of_each_path_and_nothing_is_wrong(brows
 def test_all_panels_lie_over_one_axis_and_the_marks_on_it(browser: Chromium, page: Path, width: int) -> None:
     browser.open(page, width)
     # CPU, memory, bytes and disk are known in every second, readers in the first and the last.
-    spans = _ends(browser, "svg.panel [aria-label=line] path", 2)
+    spans = _ends(browser, "svg.panel [data-mark=line] path", 2)
     left, right = min(begin for begin, _ in spans), max(end for _, end in spans)
     whole = [
         (begin, end)
@@ -73,7 +74,7 @@ def test_a_group_that_rested_leaves_a_gap_and_one_that_stalled_a_line_at_zero(br
     browser.open(page, 1280)
     pieces = browser.evaluate(
         f"[...{LINES}[2].querySelectorAll('svg.panel')].slice(0, 2)"
-        ".map(panel => (panel.querySelector('[aria-label=line] path').getAttribute('d').match(/M/g) ?? []).length)"
+        ".map(panel => (panel.querySelector('[data-mark=line] path').getAttribute('d').match(/M/g) ?? []).length)"
     )
     assert pieces == [2, 1]
     titles = browser.evaluate(f"[...{LINES}[2].querySelectorAll('title')].map(each => each.textContent)")

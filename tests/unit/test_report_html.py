@@ -15,9 +15,12 @@ from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.journal.records import RunRecord
 from rowpath.report import html
-from tests.golden.analysis_fixture import analysis
+from tests.golden.analysis_fixture import analysis as of_paths
+from tests.golden.groups_fixture import analysis as of_groups
+from tests.golden.whole import whole
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
+IMPLIED = {"td", "th", "tr", "li", "dt", "dd"}  # ended by what follows them, or by the end of what they are in
 
 
 class Outline(HTMLParser):
@@ -34,12 +37,15 @@ class Outline(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        assert tag not in IMPLIED
+        while self.open[-1] in IMPLIED:
+            self.open.pop()
         assert self.open.pop() == tag
 
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return html.page(analysis())
+    return html.page(whole(of_paths()))
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +76,10 @@ def test_every_link_leads_to_a_place_in_the_page_and_nothing_is_fetched(outline:
             assert (attributes["href"] or "")[1:] in ids
 
 
-def test_the_policy_names_the_three_scripts_and_nothing_else(text: str, outline: Outline) -> None:
+def test_the_policy_names_the_pages_scripts_and_nothing_else(text: str, outline: Outline) -> None:
     policy = next(a["content"] for tag, a in outline.elements if a.get("http-equiv") == "Content-Security-Policy")
     scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
-    assert len(scripts) == 3
+    assert len(scripts) == 1
     for script in scripts:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in (policy or "")
@@ -88,14 +94,21 @@ def test_what_drivers_say_is_text(text: str) -> None:
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", re.sub(r"<script>.*?</script>", "", text, flags=re.S))
 
 
-def test_the_figures_data_is_json_that_cannot_end_its_element(text: str) -> None:
-    data = re.search(r'<script type="application/json" id="figures">(.*?)</script>', text, re.S)
-    assert data
-    assert "<" not in data.group(1)
-    figures = json.loads(data.group(1))
-    named = set(re.findall(r'data-figure="([^"]+)"', text))
-    assert named == set(figures)
-    assert {figure["kind"] for figure in figures.values()} == {"ranking", "cpu", "order"}
+def test_embedded_data_is_json_that_cannot_end_its_element() -> None:
+    text = html.page(whole(of_groups()))
+    found = dict(re.findall(r'<script type="application/json" id="(\w+)">(.*?)</script>', text, re.S))
+    assert found.keys() == {"figures", "paths"}
+    assert not any("<" in data for data in found.values())
+    figures = json.loads(found["figures"])
+    assert set(re.findall(r'data-figure="([^"]+)"', text)) == set(figures)
+    assert {figure["kind"] for figure in figures.values()} == {"timeline"}
+    assert len(json.loads(found["paths"])) == 2
+
+
+def test_only_a_page_that_draws_with_the_library_holds_it(text: str) -> None:
+    library = (html.FOLDER / "assets" / "plot.js").read_text(encoding="utf-8")
+    assert library not in text
+    assert library in html.page(whole(of_groups()))
 
 
 def test_an_empty_analysis_makes_a_page() -> None:
@@ -105,7 +118,7 @@ def test_an_empty_analysis_makes_a_page() -> None:
 
 def test_a_page_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        html.write(analysis(), tmp_path / "missing" / "report.html")
+        html.write(of_paths(), tmp_path / "missing" / "report.html")
     assert "missing/report.html" in caught.value.message
 
 

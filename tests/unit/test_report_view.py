@@ -6,13 +6,13 @@ import msgspec
 
 from rowpath.analysis.model import Analysis
 from rowpath.journal.records import RunRecord
-from rowpath.report.figures import BLOCKS_DRAWN, order_figure
 from rowpath.report.view import View, view
 from tests.golden.analysis_fixture import analysis
+from tests.golden.whole import whole
 
 
 def _view() -> View:
-    return view(analysis())
+    return view(whole(analysis()))
 
 
 def test_tied_paths_share_a_rank_and_unranked_ones_come_last_with_their_reason() -> None:
@@ -41,8 +41,37 @@ def test_scans_show_rows_per_second_and_keyed_reads_operations() -> None:
 def test_no_wrong_path_is_drawn() -> None:
     for operation in _view().operations:
         for ranking in operation.rankings:
-            assert ranking.section.figure is not None
-            assert "psycopg server cursor" not in {row["name"] for row in ranking.section.figure.rows}
+            assert ranking.picture is not None
+            assert "psycopg server cursor" not in {row.name for row in (*ranking.picture.rows, *ranking.picture.more)}
+
+
+def test_the_first_screen_has_the_leading_ranking_and_no_picture_comes_twice() -> None:
+    shown = _view()
+    assert [picture.title for picture in shown.lead] == ["keyed.read"]
+    leading = [ranking for operation in shown.operations for ranking in operation.rankings if ranking.leading]
+    assert [ranking.picture for ranking in leading] == list(shown.lead)
+    assert (leading[0].regime, shown.operations[0].rankings[0]) == ("steady", leading[0])
+    keys = [ranking.picture.key for each in shown.operations for ranking in each.rankings if ranking.picture]
+    assert len(keys) == len(set(keys)) == 5
+
+
+def test_every_path_of_a_phase_opens_once_and_its_other_rows_lead_there() -> None:
+    shown = _view()
+    for operation in shown.operations:
+        rows = [row for each in operation.rankings if each.picture for row in (*each.picture.rows, *each.picture.more)]
+        named = [row for row in rows if row.path >= 0]
+        opening = {row.key: row.name for row in named if row.panel}
+        assert len(set(opening.values())) == len(opening) >= 9
+        assert {row.href for row in named if not row.panel} <= opening.keys()
+        assert all(opening[row.href] == row.name.removesuffix(" split") for row in named if not row.panel)
+
+
+def test_findings_are_marked_beside_the_rows_that_they_are_about() -> None:
+    marked = {row.name: [mark.href for mark in row.marks] for row in _view().lead[0].rows if row.marks}
+    assert marked == {
+        "derby server": ["finding-periodic-cost"],
+        "derby embedded": ["finding-periodic-cost"],
+    }
 
 
 def test_means_that_hide_a_periodic_cost_stand_beside_the_medians() -> None:
@@ -58,24 +87,9 @@ def test_cold_stands_beside_steady_with_the_best_of_five() -> None:
     assert len(grid.rows) == 9
 
 
-def test_a_floor_is_drawn_only_where_it_leaves_room() -> None:
-    keyed, scan = _view().operations
-    assert keyed.rankings[0].section.figure and keyed.rankings[0].section.figure.floor
-    far = msgspec.structs.replace(analysis().rankings[3], floor_ns=41.0)
-    shown = view(msgspec.structs.replace(analysis(), rankings=(far,)))
-    figure = shown.operations[0].rankings[0].section.figure
-    assert figure and figure.floor is None
-    assert "41.0 ns" in shown.operations[0].rankings[0].remarks[-1]
-    assert scan.rankings
-
-
-def test_very_many_blocks_are_thinned_and_disturbed_ones_kept() -> None:
-    blocks = [{"name": "a", "at": n / 10, "disturbed": n % 1000 == 1} for n in range(3 * BLOCKS_DRAWN)]
-    figure = order_figure(blocks)
-    assert figure is not None
-    assert len(figure.rows[0]["at"]) == BLOCKS_DRAWN - 4
-    assert len(figure.rows[0]["disturbed"]) == 12
-    assert figure.note == "the figure shows one block in 3, and every disturbed one"
+def test_the_floor_is_stated_below_its_table() -> None:
+    keyed, _ = _view().operations
+    assert "3.30 µs" in keyed.rankings[0].remarks[-1]
 
 
 def test_an_empty_analysis_is_shown_as_such() -> None:

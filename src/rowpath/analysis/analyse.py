@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
-from rowpath.analysis.answer import Spent, SpentBy, answer
+from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
 from rowpath.analysis.block_sizes import block_sizes
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
@@ -21,7 +21,8 @@ from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.long_form import results
 from rowpath.analysis.mixed_load import verdict as mixed_load_verdict
 from rowpath.analysis.mixed_load.figures import groups_report
-from rowpath.analysis.model import Analysis, Ranking, Said
+from rowpath.analysis.model import Analysis, Said
+from rowpath.analysis.path_details import neighbours, path_details
 from rowpath.analysis.probe_results import probe_of, probe_sentences
 from rowpath.analysis.rankings import ranked
 from rowpath.analysis.scaling import scalings, sentences
@@ -76,22 +77,27 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
         across_links=across_links(evidence),
         probe=probe,
         mixed_load=evidence.mixed_load,
+        path_details=path_details(evidence),
+        neighbours=neighbours(evidence),
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
         lines_of_code_closure={
             path.name: path.lines_of_code_closure for path in journal.paths.values() if path.lines_of_code_closure
         },
     )
-    return msgspec.structs.replace(analysis, answer=answer(analysis, leading, said, _spent(evidence, leading)))
+    spent = _spent(evidence)
+    return msgspec.structs.replace(
+        analysis, answer=answer(analysis, leading, said, spent), pictures=pictures(analysis, spent)
+    )
 
 
 def _said(kind: str, texts: Iterable[str]) -> list[Said]:
     return [Said(kind, text) for text in texts]
 
 
-def _spent(evidence: Evidence, leading: Sequence[Ranking]) -> SpentBy:
-    """Where the time of every leading path goes."""
-    cells = [cell for ranking in leading for row in ranking.rows if row.rank and (cell := evidence.cell(row, ranking))]
-    return {cell.key: Spent(*parts) for cell in cells if (parts := shares(cell))}
+def _spent(evidence: Evidence) -> SpentBy:
+    """Where the time of every ranked path goes."""
+    ranked_cells = (evidence.cell(row, each) for each in evidence.rankings for row in each.rows if row.rank)
+    return {cell.key: Spent(*parts) for cell in ranked_cells if cell and (parts := shares(cell))}
 
 
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:

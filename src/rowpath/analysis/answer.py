@@ -98,6 +98,11 @@ def answer(analysis: Analysis, leading: Sequence[Ranking], said: Sequence[Said],
     )
 
 
+def pictures(analysis: Analysis, spent: SpentBy) -> tuple[PhaseAnswer, ...]:
+    """Every ranking as bars, in their order."""
+    return tuple(map(_Maker(analysis, spent).phase, analysis.rankings))
+
+
 def _hidden(analysis: Analysis, leading: Sequence[Ranking], said: Sequence[Said]) -> Iterator[Hidden]:
     counts = {
         "rankings": len(analysis.rankings) - (0 if analysis.probe else len(leading)),

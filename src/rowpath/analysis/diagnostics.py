@@ -77,6 +77,7 @@ def _block(evidence: Evidence, sample: SampleRecord) -> dict[str, Any]:
         "phase": sample.phase,
         "regime": sample.regime,
         "name": evidence.name(sample.path_id),
+        "cost_ns": round(sample.ns / sample.operations, 1) if sample.operations else None,
         "disturbed": sample.disturbed,
     }
 

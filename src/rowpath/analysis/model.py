@@ -266,6 +266,9 @@ class Analysis(Frozen, frozen=True):
     across_links: tuple[AcrossLink, ...] = ()
     probe: Probe | None = None
     mixed_load: MixedLoadReport | None = None  # of an experiment whose groups are at work at once
+    path_details: tuple[PathDetails, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    pictures: tuple[PhaseAnswer, ...] = ()  # every ranking as bars
     answer: Answer = Answer()  # its short form; empty until it is made
 
 
@@ -449,3 +452,24 @@ class Scaling(Frozen, frozen=True):
     no_law: str  # why there is none
     bound_ns: float | None = None  # what finding one bound takes
     bound_name: str = ""  # the path by which that was measured
+
+
+class PathDetails(Frozen, frozen=True):
+    """What a path was, as its own worker reported it, and the command that measures only it."""
+
+    path_id: str
+    name: str
+    versions: dict[str, str]
+    settings: dict[str, str]
+    command: str
+
+
+class Neighbour(Frozen, frozen=True):
+    """The path of a ranking that is most like the named one; `against`: the named one's cost relative to it."""
+
+    workload: str
+    phase: str
+    regime: str
+    path_id: str
+    other_id: str
+    against: Against | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from pathlib import Path
 
 import jinja2
@@ -12,10 +13,21 @@ from markupsafe import Markup
 
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
+from rowpath.report.drawing import caps
 from rowpath.report.figures import Figure
-from rowpath.report.view import View, view
+from rowpath.report.view import Section, View, view
 
 FOLDER = Path(__file__).parent
+# End tags that HTML itself supplies, and the line after them: a fifth of a page with many rows.
+_IMPLIED = re.compile(r"</(?:td|th|tr|li|dt|dd)>\n?")
+# What the first screen has room for: sentences, and pictures that are not folded.
+ANSWERING = 3
+LEADS = 4
+# A page with very many paths leaves out further rows of tables about trust and of rankings whose paths open elsewhere,
+# and tables that repeat what every path opens to.
+TABLE_ROWS = 40
+EVIDENCE = 600  # characters
+MEMBERS = 8  # findings of one kind
 
 
 def write(analysis: Analysis, path: Path) -> None:
@@ -30,9 +42,11 @@ def write(analysis: Analysis, path: Path) -> None:
 
 
 def page(analysis: Analysis) -> str:
-    """The page's text. Its security policy lets nothing in and runs only its own three scripts."""
-    shown = view(analysis)
-    scripts = [_asset("plot.js"), _asset("timeline.js"), _asset("page.js")]
+    """The page's text. Its security policy lets nothing in and runs only its own scripts."""
+    shown = _shortened(view(analysis))
+    figures = _figures(shown)
+    drawn = ["plot.js", "timeline.js", "figures.js"] if figures else []
+    scripts = [_asset(name) for name in (*drawn, "page.js")]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
@@ -40,13 +54,45 @@ def page(analysis: Analysis) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html.j2").render(
+    written = environment.get_template("page.html.j2").render(
         view=shown,
+        answering=ANSWERING,
+        leads=LEADS,
+        table_rows=TABLE_ROWS,
+        evidence_length=EVIDENCE,
+        members=MEMBERS,
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         policy=_policy(scripts),
-        data=Markup(_embedded(shown)),
+        caps=caps(),
+        figures=Markup(_embedded(figures)),
+        paths=Markup(_embedded(_columns(shown.paths))),
     )
+    return _IMPLIED.sub("", written)
+
+
+def _shortened(shown: View) -> View:
+    """The view with its longest tables cut: those about trust, which have a row for every block, worker or digest, and
+    those of rankings whose pictures are cut too."""
+    operations = tuple(
+        msgspec.structs.replace(
+            operation,
+            rankings=tuple(
+                msgspec.structs.replace(ranking, section=_cut(ranking.section))
+                if ranking.picture and ranking.picture.left_out
+                else ranking
+                for ranking in operation.rankings
+            ),
+        )
+        for operation in shown.operations
+    )
+    return msgspec.structs.replace(shown, trust=tuple(map(_cut, shown.trust)), operations=operations)
+
+
+def _cut(section: Section) -> Section:
+    rows = section.grid.rows
+    grid = msgspec.structs.replace(section.grid, rows=rows[:TABLE_ROWS])
+    return msgspec.structs.replace(section, grid=grid, left_out=len(rows) - len(grid.rows))
 
 
 def _asset(name: str) -> str:
@@ -60,12 +106,22 @@ def _policy(scripts: list[str]) -> str:
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def _embedded(shown: View) -> str:
-    """The figures' numbers as JSON that can't end its script element."""
-    figures: list[Figure | None] = [section.figure for section in (*shown.trust, *shown.across)]
-    figures += [section.figure for line in shown.time_lines for section in line.sections]
-    for operation in shown.operations:
-        figures += [ranking.section.figure for ranking in operation.rankings]
-        figures += [section.figure for section in operation.sections]
-    encoded = msgspec.json.encode({figure.key: figure for figure in figures if figure}).decode()
+def _figures(shown: View) -> dict[str, Figure]:
+    """What a script draws, by key; empty when the page needs no library for that."""
+    sections = [*shown.across, *(section for line in shown.time_lines for section in line.sections)]
+    sections += [section for operation in shown.operations for section in operation.sections]
+    return {section.figure.key: section.figure for section in sections if section.figure}
+
+
+def _columns(paths: tuple[dict[str, str], ...]) -> dict[str, object]:
+    """The coordinates of all paths, each value by its place among those of its coordinate."""
+    keys = dict.fromkeys(key for path in paths for key in path)
+    values = {key: list(dict.fromkeys(path.get(key, "none") for path in paths)) for key in keys}
+    numbers = {key: {value: number for number, value in enumerate(listed)} for key, listed in values.items()}
+    return {"values": values, "paths": [[numbers[key][path.get(key, "none")] for key in keys] for path in paths]}
+
+
+def _embedded(value: object) -> str:
+    """A value as JSON that can't end its script element."""
+    encoded = msgspec.json.encode(value).decode()
     return encoded.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -15,6 +15,9 @@ from rowpath.analysis.model import (
     ClaimCheck,
     CostModel,
     Finding,
+    Neighbour,
+    PathDetails,
+    PhaseAnswer,
     Published,
     Ranking,
     Result,
@@ -60,6 +63,9 @@ class Export(Frozen, frozen=True):
     dropped: tuple[DroppedPath, ...]
     probe: Probe | None
     mixed_load: MixedLoadReport | None
+    path_details: tuple[PathDetails, ...]
+    neighbours: tuple[Neighbour, ...]
+    pictures: tuple[PhaseAnswer, ...]
     names: dict[str, str]
     lines_of_code: dict[str, int]
     lines_of_code_closure: dict[str, int]

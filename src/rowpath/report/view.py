@@ -8,20 +8,23 @@ from collections.abc import Callable
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding, RankedPath, Ranking
+from rowpath.analysis.model import Analysis, Finding, MergedFinding, RankedPath, Ranking, Trust
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
 from rowpath.report import grid as tables
 from rowpath.report import mixed_load, probe, timeline
 from rowpath.report.cross_phase import clients_figure, clients_grid, cost_model_grid, link_grid, loading_grid
-from rowpath.report.figures import Figure, cpu_figure, order_blocks, order_figure, order_grid, ranking_figure
+from rowpath.report.figures import Figure
 from rowpath.report.grid import Column, Grid, Row
 from rowpath.report.growth import many_grid, sweep_grid
 from rowpath.report.lookup import Lookup
+from rowpath.report.path_panel import Panels
+from rowpath.report.picture import Picture, Pictures
 from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
 from rowpath.report.retrieval import block_sizes_grid, retrieval_grid
+from rowpath.report.run_order import order_blocks, order_grid
 from rowpath.report.scaling import scaling_figure, scaling_grid
 
 # What a sign in a ranking means, and whether a row has it.
@@ -41,14 +44,17 @@ class Section(Frozen, frozen=True):
     grid: Grid
     figure: Figure | None = None
     leading: bool = False  # what the experiment is about: the terminal shows it too
+    left_out: int = 0  # rows
 
 
 class RankingView(Frozen, frozen=True):
-    """One ranking: what its paths have in common, its table, its remarks."""
+    """One ranking: what its paths have in common, its picture, its table, its remarks."""
 
     regime: str
     comparison: str
     section: Section
+    picture: Picture | None  # None: no path is ranked
+    leading: bool  # its picture stands on the first screen
     remarks: tuple[str, ...]
 
 
@@ -57,6 +63,7 @@ class Operation(Frozen, frozen=True):
 
     key: str
     title: str
+    query: str  # as most engines get it; a path whose engine gets another one names it in its panel
     rankings: tuple[RankingView, ...]
     sections: tuple[Section, ...]
 
@@ -72,10 +79,16 @@ class View(Frozen, frozen=True):
     """A report."""
 
     title: str
+    name: str  # of the experiment
     facts: tuple[str, ...]
     refusal: str  # the first line; empty when every path has its answer
-    verdict: tuple[str, ...]
+    question: str
+    verdict: tuple[str, ...]  # every sentence
+    sentences: tuple[str, ...]  # those that answer; the first `ANSWERING` of them on the first screen
+    certainty: Trust
+    lead: tuple[Picture, ...]  # what the first screen shows
     findings: tuple[Finding, ...]
+    merged: tuple[MergedFinding, ...]  # the most consequential first
     first: tuple[Section, ...]  # what answers the question, where that is not a ranking
     operations: tuple[Operation, ...]
     across: tuple[Section, ...]  # tables over several phases
@@ -89,19 +102,29 @@ class View(Frozen, frozen=True):
     environment: tuple[Grid, ...]
     commands: tuple[str, ...]
     programs: tuple[Snippet, ...] = ()
+    paths: tuple[dict[str, str], ...] = ()  # of each path the coordinates that vary, to choose by
 
 
 def view(analysis: Analysis) -> View:
     """What the reports show of an analysis; no text in it holds a control character."""
     lookup = Lookup(analysis)
+    panels = Panels(analysis, lookup)
+    pictures = Pictures(panels, analysis.names, analysis.answer.findings)
+    lead = _lead(analysis, pictures)
     return View(
         title=_title(analysis),
+        name=fmt.clean(analysis.run.experiment.name),
         facts=_facts(analysis),
         refusal=fmt.clean(analysis.refusal),
+        question=fmt.clean(analysis.answer.question),
         verdict=tuple(fmt.clean(sentence) for sentence in analysis.verdict),
+        sentences=tuple(fmt.clean(sentence) for sentence in analysis.answer.sentences),
+        certainty=_certainty(analysis.answer.trust),
+        lead=lead,
         findings=tuple(map(_cleaned, analysis.findings)),
+        merged=tuple(map(_cleaned_merged, analysis.answer.findings)),
         first=tuple(Section(f"first-{number}", grid) for number, grid in enumerate(probe.languages(analysis))),
-        operations=_operations(analysis, lookup),
+        operations=_operations(analysis, lookup, pictures, lead),
         across=_across(analysis, lookup),
         mixed_load=_groups(analysis),
         time_lines=_time_lines(analysis),
@@ -113,6 +136,34 @@ def view(analysis: Analysis) -> View:
         environment=_environment(analysis),
         commands=_commands(analysis),
         programs=analysis.probe.snippets if analysis.probe else (),
+        paths=tuple(
+            {key: fmt.clean(value) for key, value in lookup.coordinates(name).items() if key in panels.varying}
+            for name in analysis.names.values()
+        ),
+    )
+
+
+def _lead(analysis: Analysis, pictures: Pictures) -> tuple[Picture, ...]:
+    """The leading ranking of the first phase; of a probe every language, of client groups every one of them."""
+    answer = analysis.answer
+    if answer.groups:
+        made = [pictures.of_group(f"lead-{number}", group) for number, group in enumerate(answer.groups)]
+    else:
+        phases = answer.phases if analysis.probe else answer.phases[:1]
+        made = [pictures.of_phase(f"lead-{number}", phase) for number, phase in enumerate(phases)]
+    return tuple(picture for picture in made if picture)
+
+
+def _certainty(trust: Trust) -> Trust:
+    return Trust(trust.level, fmt.clean(trust.line), tuple(map(fmt.clean, trust.reasons)))
+
+
+def _cleaned_merged(finding: MergedFinding) -> MergedFinding:
+    return msgspec.structs.replace(
+        finding,
+        text=fmt.clean(finding.text),
+        paths=tuple(map(fmt.clean, finding.paths)),
+        members=tuple(map(_cleaned, finding.members)),
     )
 
 
@@ -148,25 +199,50 @@ def _key(*parts: str) -> str:
     return "".join(character if character.isalnum() else "-" for character in text.lower())
 
 
-def _operations(analysis: Analysis, lookup: Lookup) -> tuple[Operation, ...]:
+def _operations(
+    analysis: Analysis, lookup: Lookup, pictures: Pictures, lead: tuple[Picture, ...]
+) -> tuple[Operation, ...]:
+    drawn = dict(zip(analysis.rankings, analysis.pictures, strict=True)) if analysis.pictures else {}
     together = grouped(analysis.rankings, lambda ranking: (ranking.workload, ranking.phase))
     # What only the null engine did is a floor: of interest after what it is the floor of.
     last = {names for names, rankings in together.items() if all(_is_floor(each, lookup) for each in rankings)}
-    ordered = sorted(together.items(), key=lambda item: item[0] in last)
-    return tuple(_operation(*names, rankings, lookup) for names, rankings in ordered)
+    answered = [(phase.workload, phase.phase) for phase in analysis.answer.phases]
+    ordered = sorted(
+        together.items(),
+        key=lambda item: (item[0] in last, answered.index(item[0]) if item[0] in answered else len(answered)),
+    )
+    leading = analysis.answer.phases[0] if lead and analysis.answer.phases and not analysis.probe else None
+
+    def shown(ranking: Ranking, key: str) -> tuple[Picture | None, bool]:
+        phase = drawn.get(ranking)
+        if phase is None:
+            return None, False
+        return (lead[0], True) if phase == leading else (pictures.of_phase(key, phase), False)
+
+    return tuple(_operation(*names, rankings, lookup, shown, _query(analysis, *names)) for names, rankings in ordered)
+
+
+def _query(analysis: Analysis, workload: str, phase: str) -> str:
+    known = analysis.run.phase(workload, phase)
+    return fmt.clean(known.sql) if known else ""
 
 
 def _is_floor(ranking: Ranking, lookup: Lookup) -> bool:
     return all(lookup.coordinate(row.name, "engine") == "null" for row in ranking.rows)
 
 
-def _operation(workload: str, phase: str, rankings: list[Ranking], lookup: Lookup) -> Operation:
+Shown = Callable[[Ranking, str], tuple[Picture | None, bool]]
+
+
+def _operation(
+    workload: str, phase: str, rankings: list[Ranking], lookup: Lookup, shown: Shown, query: str
+) -> Operation:
     key = _key(workload, phase)
     # Cold comes first where published tables are compared; the steady figure is the one to read, so it leads.
     ordered = sorted(rankings, key=lambda ranking: ranking.regime != "steady")
     by_regime = grouped(ordered, lambda ranking: ranking.regime)
     views = [
-        _ranking(ranking, _key(key, regime, str(number)), lookup)
+        _ranking(ranking, _key(key, regime, str(number)), lookup, shown)
         for regime, listed in by_regime.items()
         for number, ranking in enumerate(listed)
     ]
@@ -180,13 +256,14 @@ def _operation(workload: str, phase: str, rankings: list[Ranking], lookup: Looku
             clients_figure(f"{key}-clients-figure", measured, names, lookup),
             leading=True,
         ),
-        Section(f"{key}-resources", resources_grid(measured, names, lookup), cpu_figure(f"{key}-cpu", measured, names)),
+        Section(f"{key}-resources", resources_grid(measured, names, lookup)),
         Section(f"{key}-effort", effort_grid(measured, names)),
         Section(f"{key}-regimes", regimes_grid(cold, steady, names)),
     )
     return Operation(
         key=key,
         title=f"{workload} · {phase}",
+        query=query,
         rankings=tuple(views),
         sections=tuple(section for section in sections if section.grid.rows),
     )
@@ -249,14 +326,17 @@ def _time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
     return tuple(TimeLines(name, tuple(sections)) for name, sections in together.items())
 
 
-def _ranking(ranking: Ranking, key: str, lookup: Lookup) -> RankingView:
+def _ranking(ranking: Ranking, key: str, lookup: Lookup, shown: Shown) -> RankingView:
     remarks = [fmt.clean(note) for note in ranking.notes]
     if ranking.floor_ns is not None:
         remarks.append(f"Floor: {fmt.duration(ranking.floor_ns)} per operation, the lower bound for any client.")
+    picture, leading = shown(ranking, key)
     return RankingView(
         regime=ranking.regime,
         comparison=fmt.clean(ranking.comparison),
-        section=Section(key, ranking_grid(ranking, lookup), ranking_figure(f"{key}-figure", ranking, lookup)),
+        section=Section(f"{key}-table", ranking_grid(ranking, lookup)),
+        picture=picture,
+        leading=leading,
         remarks=tuple(remarks),
     )
 
@@ -340,7 +420,7 @@ def _trust(analysis: Analysis) -> tuple[Section, ...]:
         caption = captions.get(name, tables.heading(name).capitalize())
         blocks = order_blocks(value) if name == "order" else []
         grid = order_grid(caption, blocks) if blocks else tables.of_anything(caption, value)
-        sections.append(Section(f"trust-{_key(name)}", grid, order_figure(blocks)))
+        sections.append(Section(f"trust-{_key(name)}", grid))
     return tuple(sections)
 
 

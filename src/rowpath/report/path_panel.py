@@ -1,0 +1,198 @@
+"""What a path's row opens to: its coordinates, what differs from its neighbour, its figures, blocks, trust, command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from rowpath import text as fmt
+from rowpath.analysis.model import Analysis, Bar, Neighbour, PathDetails, PhaseAnswer
+from rowpath.model.base import Frozen
+from rowpath.report.drawing import Block, blocks
+from rowpath.report.lookup import Lookup
+
+FIGURES = (
+    "round_trips",
+    "bytes_sent",
+    "bytes_received",
+    "client_cpu",
+    "server_cpu",
+    "client_peak_memory",
+    "server_peak_memory",
+    "prepare",
+    "first_row",
+    "commits",
+    "syncs",
+    "system_calls",
+    "deferred",
+    "lines_of_code",
+)
+BLOCKS_DRAWN = 9_000  # on a page; each is about ten bytes
+QUERY_PATHS = 60  # with more of them, the query of a phase is stated once, and a path names it only where it differs
+BLOCKS_LEAST = 15  # of a path
+
+Phase = tuple[str, str, str]  # workload, phase, regime
+
+
+class Difference(Frozen, frozen=True):
+    """One coordinate, setting or version that a path and its neighbour do not share."""
+
+    name: str
+    here: str
+    there: str
+
+
+class Panel(Frozen, frozen=True):
+    """The inside of a row; everything in it is finished text."""
+
+    coordinates: str  # those that vary in this run
+    neighbour: str
+    against: str  # this path's time relative to its neighbour's, with its interval
+    differences: tuple[Difference, ...]
+    versions: str
+    figures: tuple[tuple[str, str], ...]
+    query: str
+    program: str  # the id of a program on this page that does the same; empty: none
+    command: str
+    trust: str
+    blocks: Markup
+    blocks_text: str
+
+
+class Panels:
+    """Makes the panels of a run."""
+
+    def __init__(self, analysis: Analysis, lookup: Lookup) -> None:
+        self.analysis = analysis
+        self.lookup = lookup
+        self.details: dict[str, PathDetails] = {each.path_id: each for each in analysis.path_details}
+        self.neighbours: dict[tuple[str, str, str, str], Neighbour] = {
+            (each.path_id, each.workload, each.phase, each.regime): each for each in analysis.neighbours
+        }
+        self.programs = (
+            {each.name: number for number, each in enumerate(analysis.probe.snippets)} if analysis.probe else {}
+        )
+        self.varying = varying(lookup.coordinates(name) for name in analysis.names.values())
+        self.blocks = _blocks(analysis.trust.get("order"))
+
+    def panel(self, phase: PhaseAnswer, bar: Bar) -> Panel:
+        """What the row of a path in a phase's leading ranking opens to."""
+        where = phase.workload, phase.phase, phase.regime
+        neighbour = self.neighbours.get((bar.path_id, *where))
+        there = self.analysis.names.get(neighbour.other_id, "") if neighbour else ""
+        name = self.analysis.names.get(bar.path_id, bar.name)
+        drawn, drawn_text = self._drawn(name, where)
+        own = self.details.get(bar.path_id)
+        against = neighbour.against if neighbour else None
+        return Panel(
+            coordinates=" ".join(
+                f"{key}={fmt.clean(value)}"
+                for key, value in self.lookup.coordinates(name).items()
+                if key in self.varying
+            ),
+            neighbour=fmt.clean(there),
+            against=f"{fmt.ratio(against.ratio)} ({fmt.interval(against.low, against.high)})" if against else "",
+            differences=tuple(self._differences(bar.path_id, name, neighbour.other_id, there)) if neighbour else (),
+            versions=_versions(own.versions) if own else "",
+            figures=tuple(self._figures(name, where, bar)),
+            query=self._query(name, where),
+            program=f"program-{self.programs[name]}" if name in self.programs else "",
+            command=fmt.clean(own.command) if own else "",
+            trust=self._trust(name, where, bar),
+            blocks=drawn,
+            blocks_text=drawn_text,
+        )
+
+    def _differences(self, path_id: str, name: str, other_id: str, there: str) -> Iterator[Difference]:
+        a, b = self.lookup.coordinates(name), self.lookup.coordinates(there)
+        for key in dict.fromkeys((*a, *b)):
+            values = a.get(key, "none"), b.get(key, "none")
+            if values[0] != values[1]:
+                yield Difference(key, *map(fmt.clean, values))
+        own, other = self.details.get(path_id), self.details.get(other_id)
+        if own is None or other is None:
+            return
+        for here, beside in ((own.versions, other.versions), (own.settings, other.settings)):
+            # What only one of two drivers reports is no difference between them.
+            for key in (
+                here.keys() & beside.keys() if a.get("driver") != b.get("driver") else here.keys() | beside.keys()
+            ):
+                values = here.get(key, fmt.MISSING), beside.get(key, fmt.MISSING)
+                if values[0] != values[1]:
+                    yield Difference(key.replace("_", " "), *map(fmt.clean, values))
+
+    def _figures(self, name: str, where: Phase, bar: Bar) -> Iterator[tuple[str, str]]:
+        measured = self.lookup.measured(*where)
+        for metric in FIGURES:
+            found = measured.text(metric, name)
+            if found != fmt.MISSING:
+                yield fmt.metric(metric), found
+        if bar.waiting_ns is not None:
+            yield "waiting", fmt.duration(bar.waiting_ns)
+        cold = self.lookup.measured(*where[:2], "cold").text("time", name)
+        if where[2] != "cold" and cold != fmt.MISSING:
+            yield "first pass, cold", cold
+
+    def _query(self, name: str, where: Phase) -> str:
+        phase = self.analysis.run.phase(*where[:2])
+        if phase is None:
+            return ""
+        common = phase.sql if len(self.analysis.names) <= QUERY_PATHS else ""
+        return fmt.clean(phase.dialects.get(self.lookup.coordinate(name, "engine"), common))
+
+    def _trust(self, name: str, where: Phase, bar: Bar) -> str:
+        time = self.lookup.measured(*where).result("time", name)
+        if time is None:
+            return ""
+        found = self.blocks.get((name, *where), [])
+        disturbed = sum(each.disturbed for each in found)
+        parts = [
+            f"{_count(time.sets, 'set')}, {_count(time.blocks, 'block')}",
+            f"{disturbed} disturbed" if found else "",
+            f"interval ±{fmt.share((time.high - time.low) / 2 / time.median)}"
+            if time.low is not None and time.high is not None and time.median
+            else "no interval",
+            "provisional" if bar.provisional else "",
+            "rows proven" if time.digest else "rows without a digest",
+        ]
+        return "; ".join(filter(None, parts))
+
+    def _drawn(self, name: str, where: Phase) -> tuple[Markup, str]:
+        found = self.blocks.get((name, *where), [])
+        if len(found) < 2:
+            return Markup(""), ""
+        most = max(BLOCKS_LEAST, BLOCKS_DRAWN // len(self.blocks))
+        step = -(-len(found) // most)
+        costs = sorted(each.cost_ns for each in found)
+        least, middle, greatest = (fmt.duration(costs[at]) for at in (0, len(costs) // 2, -1))
+        drawn = f"One block in {step} of {len(found)}" if step > 1 else f"{len(found)} blocks"
+        return blocks(found[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}, median {middle}."
+
+
+def varying(paths: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
+    """The coordinates in which some of these paths differ; what only floors lack does not count."""
+    listed = [path for path in paths if path]
+    reaching = [path for path in listed if path.get("engine") != "null"] or listed
+    keys = dict.fromkeys(key for path in reaching for key in path)
+    return tuple(key for key in keys if len({path.get(key, "none") for path in reaching}) > 1)
+
+
+def _versions(versions: Mapping[str, str]) -> str:
+    return fmt.clean(", ".join(f"{name} {value}" for name, value in versions.items() if name in ("driver", "engine")))
+
+
+def _blocks(order: Any) -> dict[tuple[str, str, str, str], list[Block]]:
+    """The blocks of the trust record `order` by path and phase, as they ran; those without a cost are left out."""
+    found: dict[tuple[str, str, str, str], list[Block]] = {}
+    for each in order if isinstance(order, list | tuple) else ():
+        if isinstance(each, Mapping) and each.get("cost_ns") and "phase" in each:
+            key = str(each["name"]), str(each["workload"]), str(each["phase"]), str(each["regime"])
+            block = Block(int(each["set"]), float(each["cost_ns"]), bool(each["disturbed"]))
+            found.setdefault(key, []).append(block)
+    return found
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,54 @@
+"""axe-core over the page of every made-up run: no violation, closed and with everything open, in both themes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rowpath.analysis.analyse import analyse
+from rowpath.analysis.model import Analysis
+from rowpath.journal.records import RunRecord
+from rowpath.report import html
+from tests.end_to_end.chromium import Chromium, program
+from tests.golden import analysis_fixture, groups_fixture, probe_fixture
+from tests.golden.whole import whole
+from tests.unit import journal_factory
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+OPEN = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
+RUN = """axe.run(document, {resultTypes: ["violations"]}).then(found =>
+    found.violations.flatMap(each => each.nodes.map(node => `${each.id}: ${node.target} ${node.failureSummary}`)))"""
+
+pytestmark = [
+    pytest.mark.skipif(program() is None, reason="no Chromium: apt-get install --no-install-recommends chromium"),
+    pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm ci --prefix web"),
+]
+
+
+def _empty() -> Analysis:
+    return Analysis(run=RunRecord(), names={}, results=(), rankings=(), findings=(), verdict=())
+
+
+@pytest.mark.parametrize("made", [analysis_fixture.analysis, groups_fixture.analysis, probe_fixture.analysis, _empty])
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_violation_on_the_page_of_a_made_up_run(
+    browser: Chromium, tmp_path: Path, made: Callable[[], Analysis], dark: bool
+) -> None:
+    _check(browser, whole(made()), tmp_path / "page.html", dark=dark)
+
+
+def test_no_violation_on_the_page_of_a_journal(browser: Chromium, tmp_path: Path) -> None:
+    directory = journal_factory.write(tmp_path / "run", journal_factory.records(journal_factory.Run()))
+    _check(browser, analyse(directory), tmp_path / "page.html")
+
+
+def _check(browser: Chromium, made: Analysis, file: Path, *, dark: bool = False) -> None:
+    html.write(made, file)
+    for width in (390, 1280):
+        browser.open(file, width, dark=dark)
+        browser.evaluate(AXE.read_text(encoding="utf-8"))
+        assert browser.evaluate(RUN) == []
+        browser.evaluate(OPEN)
+        assert browser.evaluate(RUN) == []
