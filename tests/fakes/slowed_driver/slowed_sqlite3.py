@@ -5,7 +5,6 @@ from time import perf_counter_ns
 from adapters.sqlite3 import Adapter as Honest
 
 ADDED = {"1": 0.0, "2": 0.05}
-LONGEST_NS = 200_000_000  # a pause between two blocks is no operation
 STEP = 1.05  # of a running median
 
 
@@ -15,16 +14,19 @@ class Adapter(Honest):
     def prepare(self, phase, parameters):
         work = super().prepare(phase, parameters)
         honest, added = work.execute, ADDED[self.options["version"]]
-        began = usual = 0
+        began, usual = perf_counter_ns(), 0.0
 
         def execute(argument):
             nonlocal began, usual
             now = perf_counter_ns()
             took = now - began
-            if took < LONGEST_NS:
-                usual = usual * (STEP if took > usual else 1 / STEP) if usual else took
-            until = now + added * usual
-            while perf_counter_ns() < until:
+            if not usual or 2 * took < usual:  # the first one also waited for its block
+                usual = took
+            else:
+                usual *= STEP if took > usual else 1 / STEP
+            pause = added * usual
+            begin = perf_counter_ns()  # what came before, the honest version pays too
+            while perf_counter_ns() - begin < pause:
                 pass
             began = perf_counter_ns()
             return honest(argument)

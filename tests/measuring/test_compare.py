@@ -1,0 +1,55 @@
+"""A driver made 5 % slower on purpose: `compare` measures it again in the same sets, calls it slower, ends with 1."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.command import rowpath
+
+SLOWED = Path(__file__).parents[1] / "fakes" / "slowed_driver"
+TRUE_RATIO = 1.05
+
+
+@pytest.fixture(scope="module", name="runs")
+def runs_fixture(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A run with the driver's version 1, then one with its version 2."""
+    folder = tmp_path_factory.mktemp("slowed")
+    text = (SLOWED / "experiment.toml").read_text(encoding="utf-8")
+    found = []
+    for version in ("1", "2"):
+        experiment = folder / f"version-{version}.toml"
+        experiment.write_text(text.replace('version = "1"', f'version = "{version}"'), encoding="utf-8")
+        done = rowpath("run", experiment, "--adapters", SLOWED / "adapters.toml", "-o", folder / version, "-q")
+        assert done.returncode == 0, done.stderr
+        found.append(folder / version)
+    return found[0], found[1]
+
+
+def compared(runs: tuple[Path, Path], tmp_path: Path, *options: str) -> tuple[int, str, dict[str, Any]]:
+    """Exit code, output and export of a comparison that is confirmed."""
+    export = tmp_path / "comparison.json"
+    words = ["--confirm", "--adapters", str(SLOWED / "adapters.toml"), "--export-json", str(export), "-q", *options]
+    done = rowpath("compare", *runs, *words, cwd=tmp_path)
+    assert export.is_file(), done.stderr
+    return done.returncode, done.stdout, json.loads(export.read_text(encoding="utf-8"))
+
+
+def test_a_driver_made_slower_fails_the_gate_and_nothing_else_does(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    code, shown, export = compared(runs, tmp_path, "--fail-on", "slower=2%")
+    (again,) = (each for each in export["confirmed"] if each["name"] == "slowed")
+    assert again["outcome"] == "slower", again
+    assert 1.02 < again["low"] <= TRUE_RATIO + 0.01 and again["high"] >= TRUE_RATIO - 0.01, again
+    failed = {export["rows"][position]["name"] for gate in export["gates"] for position in gate["failed"]}
+    assert failed == {"slowed"}
+    assert code == 1
+    assert "failed slower=2%: slowed (" in shown
+
+
+def test_the_difference_is_the_drivers_version(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    done = rowpath("compare", *runs, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "driver version 1 → 2 (1 path)" in done.stdout
