@@ -12,7 +12,6 @@ from rowpath.planning import disk_estimate, rough
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load.estimate import moves_s, rate_search_steps, stage_steps
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.runners.language import Language
 from rowpath.runners.manifest import language
 
 Batch = Sequence[PlannedPath]
@@ -126,16 +125,13 @@ def _cold_s(plan: Plan, planned: PlannedPath, name: str) -> float:
 
 def _warm_s(plan: Plan, planned: PlannedPath, name: str, set_number: int) -> float:
     runner, cap_s = language(planned.adapter.language), plan.experiment.measure.warm_cap_s
-    least_s = min(_warm_least_s(runner, planned, name), cap_s)
+    first = name == planned.phases[0]
+    least_s = min(runner.warm_least_s[0 if first else 1], cap_s)
     if planned.path.served and set_number == 0:  # later sets meet what the server has compiled by then
         least_s = max(least_s, ENGINES[planned.path.engine].server_warm_s)
-    blocks_s = rough.WARM_MORE * max(least_s, rough.WARM_BLOCKS * _block_s(plan, planned, name))
+    compiling_s = runner.compiling_s[0 if first else 1]
+    blocks_s = rough.WARM_MORE * max(least_s, compiling_s, rough.WARM_BLOCKS * _block_s(plan, planned, name))
     return max(least_s, min(cap_s, blocks_s), _operation_s(plan, planned, name))
-
-
-def _warm_least_s(runner: Language, planned: PlannedPath, name: str) -> float:
-    first, later = runner.warm_least_s
-    return first if name == planned.phases[0] else later
 
 
 def _block_s(plan: Plan, planned: PlannedPath, name: str) -> float:

@@ -37,6 +37,7 @@ class Language(Frozen, frozen=True):
     start_s: float = 0.5
     row_s: float = 1e-6  # a row taken out with all its values
     warm_least_s: tuple[float, float] = (0.2, 0.1)  # at least: in a process's first phase, in each later one
+    compiling_s: tuple[float, float] = (0.0, 0.0)  # for estimates: until its compilers rest, in the same phases
     probe_warm_s: tuple[float, float] = (0.0, 0.0)  # in a probe: of a new process, of one that has worked
     shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
     null_operation_ns: float = 0  # the most that the loop may take for nothing; 0: no bar
