@@ -241,6 +241,12 @@ def test_warm_up_not_reached(tmp_path: Path) -> None:
             warm["shape"] = "no steady state"
         of(records, "warm", "pgjdbc", workload="keyed")[0]["shape"] = "slowdown"  # one alone is no finding
 
+    def settle(records: list[factory.Record]) -> None:
+        bend(records)
+        for warm in of(records, "warm", "derby", workload="keyed"):
+            warm["settled"] = True  # a shape that noise made of a level
+
+    assert "warm-up-not-reached" not in found(tmp_path / "2", settle)
     (finding,) = found(tmp_path, bend)["warm-up-not-reached"]
     assert finding.paths == ("derby embedded",)
     assert finding.evidence == "derby embedded: 5 of 12 warm-ups"

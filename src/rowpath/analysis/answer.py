@@ -332,12 +332,13 @@ def trust(analysis: Analysis) -> Trust:
         "partial": [f"The run is partial: {outcome}."] if outcome != "complete" else [],
         "unproven": [f"The rows of {words(unproven)} were not verified."] if unproven else [],
         "provisional": [f"{_count(sets, 'set')}: claims need {SETS_FOR_CLAIMS}."] if sets < SETS_FOR_CLAIMS else [],
-        "disturbed": [f"{each.text[:1].upper()}{each.text[1:]}." for each in noise],
+        "disturbed": [_sentence(each.text) for each in noise],
     }
     level: TrustLevel = next((name for name, found in reasons.items() if found), "proven and quiet")
     listed = [reason for found in reasons.values() for reason in found]
     listed += [f"{_count(len(names), 'path')} {status}: not ranked." for status, names in bad.items() if names]
     listed += [f"{_count(len(few), 'path')} with fewer than {SETS_FOR_CLAIMS} sets: provisional."] if few else []
+    listed += [_sentence(each.text) for each in analysis.findings if each.id == "still-compiling"]
     not_compared = analysis.probe.not_compared if analysis.probe else ""
     listed += [not_compared] if not_compared else []
     rows = f"rows of {_count(len(unproven), 'path')} not verified" if unproven else _proven(analysis)
@@ -358,6 +359,10 @@ def _proven(analysis: Analysis) -> str:
         return "nothing ranked"
     checked = {each.touch_ok for each in figures}
     return "all values checked" if True in checked and False not in checked else "not all values checked"
+
+
+def _sentence(finding: str) -> str:
+    return f"{finding[:1].upper()}{finding[1:]}."
 
 
 def _count(number: int, noun: str) -> str:

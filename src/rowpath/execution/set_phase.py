@@ -121,6 +121,7 @@ class SetPhase:
         least_ns = least_s * 1e9
         cap_ns = max(self.measure.warm_cap_s, least_s) * 1e9
         worker.warmed = True
+        settled = False
         begun = time.monotonic_ns()
         while time.monotonic_ns() - begun < cap_ns:
             measured = worker.sample(work, "warm", duration_ns=int(self.measure.block_ms * 1e6))
@@ -132,7 +133,8 @@ class SetPhase:
             self._last_ns[worker.planned.path.id] = blocks[-1]
             long_enough = time.monotonic_ns() - begun >= least_ns
             flat = long_enough and len(blocks) >= FLAT_BLOCKS and is_flat(blocks[-FLAT_BLOCKS:])
-            if flat and compilers_rest(windows_ns, helpers_cpu_ns):
+            settled = flat and compilers_rest(windows_ns, helpers_cpu_ns)
+            if settled:
                 break
         record = WarmRecord(
             operations=operations,
@@ -140,6 +142,7 @@ class SetPhase:
             shape=classify(blocks),
             first_block_ns_per_operation=blocks[0],
             last_block_ns_per_operation=blocks[-1],
+            settled=settled,
         )
         self._write(worker, record)
 

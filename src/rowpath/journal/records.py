@@ -157,6 +157,7 @@ class WarmRecord(InSet, tag="warm"):
     shape: str = ""
     first_block_ns_per_operation: float | None = None
     last_block_ns_per_operation: float | None = None
+    settled: bool | None = None  # ended on a level, compilers at rest; None: not known
 
 
 class VerifyRecord(InSet, tag="verify"):

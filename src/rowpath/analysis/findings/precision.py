@@ -71,7 +71,7 @@ def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
     """Paths of which many workers did not settle on one level before they were measured."""
     warm_ups = evidence.journal.all(WarmRecord)
     every = Counter(warm.path_id for warm in warm_ups)
-    unsettled = Counter(warm.path_id for warm in warm_ups if warm.shape in ("slowdown", "no steady state"))
+    unsettled = Counter(warm.path_id for warm in warm_ups if not _settled(warm))
     many = {path_id: unsettled[path_id] for path_id in every if unsettled[path_id] > UNSETTLED_MOST * every[path_id]}
     if many:
         names = [evidence.name(path_id) for path_id in many]
@@ -86,6 +86,10 @@ def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
             evidence.rerun("--rigorous"),
             tuple(names),
         )
+
+
+def _settled(warm: WarmRecord) -> bool:
+    return warm.shape not in ("slowdown", "no steady state") if warm.settled is None else warm.settled
 
 
 def still_compiling(evidence: Evidence) -> Iterator[Finding]:
