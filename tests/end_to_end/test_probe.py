@@ -181,7 +181,7 @@ def test_rows_that_change_are_said(database: Path, tmp_path: Path) -> None:
         tmp_path / "run", "-q",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "The rows changed during the probe" in done.stdout
+    assert "The rows changed during the probe" in rowpath("show", tmp_path / "run", "--tables").stdout
     assert "do NOT agree" not in done.stdout
 
 

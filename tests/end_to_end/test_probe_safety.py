@@ -30,7 +30,7 @@ from rowpath.probe.throttled_worker import work_of
 from rowpath.runners import manifest
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, load_manifest
-from tests.end_to_end.command import Command, every_pid, proc, records
+from tests.end_to_end.command import Command, every_pid, proc, records, rowpath
 from tests.engines.life import reaching
 from tests.waiting import until
 
@@ -274,5 +274,5 @@ def test_a_probe_in_place_leaves_every_file_as_it_was(tmp_path: Path) -> None:
     assert "is opened read only" in printed
     drivers = {driver for driver in ("sqlite-jdbc", "sqlite3", "c sqlite") if driver in printed}
     assert len(drivers) == 3
-    assert "libsqliteodbc cannot open" in printed
+    assert "libsqliteodbc cannot open" in rowpath("show", tmp_path / "run", "--tables").stdout
     assert not list((tmp_path / "run").rglob("*.sqlite"))

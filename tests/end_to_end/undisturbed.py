@@ -7,7 +7,8 @@ from rowpath.cli.main import main
 from tests import side_by_side
 
 if __name__ == "__main__":
-    side_by_side.take_cores_from(os.getpid())
-    side_by_side.start_jvms_quickly()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # not in tests that measure, one after the other
+        side_by_side.take_cores_from(os.getpid())
+        side_by_side.start_jvms_quickly()
     side_by_side.take_every_block_as_undisturbed()
     sys.exit(main())

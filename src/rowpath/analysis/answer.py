@@ -323,9 +323,9 @@ def trust(analysis: Analysis) -> Trust:
         status: {row.name for ranking in analysis.rankings for row in ranking.rows if row.status == status}
         for status in NOT_RIGHT
     }
-    unproven = {row.name for row in ranked if row.reason.startswith("rows not verified")}
+    unproven = dict.fromkeys(row.name for row in ranked if row.reason.startswith("rows not verified"))
     groups = analysis.probe.digest_groups if analysis.probe else ()
-    unproven |= {name for each in groups[1:] for name in each.names}
+    unproven |= dict.fromkeys(name for each in groups[1:] for name in each.names)
     few = {row.name for row in ranked if row.provisional} if sets >= SETS_FOR_CLAIMS else set()
     reasons: dict[TrustLevel, list[str]] = {
         "refused": [analysis.refusal] if analysis.refusal else [],
