@@ -1,4 +1,4 @@
-"""A driver made 5 % slower on purpose: `compare` measures it again in the same sets, calls it slower, ends with 1."""
+"""A driver made slower on purpose: `compare` measures it again in the same sets, calls it slower, and ends with 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.end_to_end.command import rowpath
 
 SLOWED = Path(__file__).parents[1] / "fakes" / "slowed_driver"
-TRUE_RATIO = 1.05
+TRUE_RATIO = 1.3  # a noisy machine hides 5 %
 
 
 @pytest.fixture(scope="module", name="runs")
@@ -39,14 +39,14 @@ def compared(runs: tuple[Path, Path], tmp_path: Path, *options: str) -> tuple[in
 
 
 def test_a_driver_made_slower_fails_the_gate_and_nothing_else_does(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    code, shown, export = compared(runs, tmp_path, "--fail-on", "slower=2%")
+    code, shown, export = compared(runs, tmp_path, "--fail-on", "slower=5%")
     (again,) = (each for each in export["confirmed"] if each["name"] == "slowed")
     assert again["outcome"] == "slower", again
-    assert 1.02 < again["low"] <= TRUE_RATIO + 0.01 and again["high"] >= TRUE_RATIO - 0.01, again
+    assert 1.05 < again["low"] <= TRUE_RATIO + 0.02 and again["high"] >= TRUE_RATIO - 0.02, again
     failed = {export["rows"][position]["name"] for gate in export["gates"] for position in gate["failed"]}
     assert failed == {"slowed"}
     assert code == 1
-    assert "failed slower=2%: slowed (" in shown
+    assert "failed slower=5%: slowed (" in shown
 
 
 def test_the_difference_is_the_drivers_version(runs: tuple[Path, Path], tmp_path: Path) -> None:

