@@ -115,10 +115,9 @@ class Panels:
         if own is None or other is None:
             return
         for here, beside in ((own.versions, other.versions), (own.settings, other.settings)):
-            # What only one of two drivers reports is no difference between them.
-            for key in (
-                here.keys() & beside.keys() if a.get("driver") != b.get("driver") else here.keys() | beside.keys()
-            ):
+            for key in dict.fromkeys((*here, *beside)):
+                if a.get("driver") != b.get("driver") and not (key in here and key in beside):
+                    continue  # what only one of two drivers reports is no difference between them
                 values = here.get(key, fmt.MISSING), beside.get(key, fmt.MISSING)
                 if values[0] != values[1]:
                     yield Difference(key.replace("_", " "), *map(fmt.clean, values))
