@@ -29,11 +29,11 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"invalid -r {options.runs}: a claim needs {SETS_FOR_CLAIMS} sets", "-r 10")
     gates = [parse_gate(text) for text in options.fail_on]
     base, head = (_directories(word) for word in (options.base, options.head))
-    exported = {"json": options.export_json, "markdown": options.export_markdown}
-    files = {form: open_export(file) for form, file in exported.items() if file}
     comparison = compare(base, head, tuple(dict.fromkeys(options.despite)))
     for gate in gates:
         judge(comparison, gate)  # a gate without rows fails before anything is measured
+    exported = {"json": options.export_json, "markdown": options.export_markdown}
+    files = {form: open_export(file) for form, file in exported.items() if file}
     confirmed, interrupted = _confirm(comparison, gates, base, head, options) if options.confirm else ([], False)
     outcome = Outcome(comparison, tuple(judge(comparison, gate, confirmed) for gate in gates), tuple(confirmed))
     if "json" in files:
