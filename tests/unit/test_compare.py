@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -20,7 +21,7 @@ from rowpath.analysis.comparison.model import ComparedRow, Comparison, Confirmed
 from rowpath.cli.main import main
 from rowpath.errors import UsageError
 from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal
-from rowpath.report.comparison import Outcome
+from rowpath.report.comparison import Outcome, verdict
 from tests.unit.journal_factory import MadePath, Record, Run, records, usual_paths, write
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "comparison.schema.json"
@@ -315,6 +316,26 @@ def test_the_command_writes_every_export(base: Path, slower: Path, tmp_path: Pat
     words = ["--export-json", files[0], "--export-markdown", files[1], "-o", files[2]]
     assert main(["compare", str(base), str(slower), *words]) == 0
     assert all(Path(file).stat().st_size > 100 for file in files)
+
+
+def test_a_refused_comparison_leaves_an_export_as_it_was(base: Path, tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    file.write_text("kept", encoding="utf-8")
+    assert main(["compare", str(base), str(tmp_path / "none"), "--export-json", str(file)]) == 2
+    other = bend(write_copy(base, tmp_path / "other"), _of_another_machine)
+    assert main(["compare", str(base), str(other), "--export-json", str(file)]) == 2
+    assert file.read_text(encoding="utf-8") == "kept"
+
+
+def _of_another_machine(record: Record) -> None:
+    if record["record"] == "run":
+        record["environment"] = dict(record["environment"]) | {"processor": "another"}
+
+
+def test_few_sets_claim_nothing_and_promise_nothing(found: Comparison) -> None:
+    few = tuple(msgspec.structs.replace(each, base_sets=3, outcome="no difference shown") for each in found.rows)
+    said = verdict(Outcome(msgspec.structs.replace(found, rows=few)))
+    assert said == "Nothing is claimed: a claim needs 6 sets a side."
 
 
 def test_a_file_that_was_built_again_is_another_driver(base: Path, tmp_path: Path) -> None:

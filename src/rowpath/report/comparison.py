@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rowpath import text as fmt
+from rowpath.analysis.comparison.differences import in_words
 from rowpath.analysis.comparison.model import ComparedRow, ComparedRun, Comparison, Confirmed, Gate
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 
 TITLES = ("path", "metric", "base", "head", "ratio", "95 % interval", "own noise", "change ÷ noise")
 MOST_NAMES = 2
-WORDS = {"driver": "driver version", "engine": "engine version", "rowpath": "Rowpath", "rows": "delivered rows"}
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,7 @@ def what_differs(comparison: Comparison) -> str:
     found: dict[str, dict[str, None]] = {}
     for row in comparison.rows:
         for each in row.differences:
-            words = f"{WORDS.get(each.name, each.name)} {each.base} → {each.head}"
-            found.setdefault(words, {})[row.base_path] = None
+            found.setdefault(in_words(each), {})[row.base_path] = None
     paths = {row.base_path for row in comparison.rows}
     if not found:
         return "nothing: same paths, versions and machine"
@@ -92,6 +92,8 @@ def _by_runs(comparison: Comparison) -> str:
     ]
     if changed:
         return f"Of {_paths(every)} {' and '.join(changed)}."
+    if timed and all(min(row.base_sets, row.head_sets) < SETS_FOR_CLAIMS for row in timed):
+        return f"Nothing is claimed: a claim needs {SETS_FOR_CLAIMS} sets a side."
     noises = [row.noise for row in timed if row.noise is not None]
     if not noises:
         return f"No path of {every} is shown to be slower or faster: the noise between the runs is unknown."
