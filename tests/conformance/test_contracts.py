@@ -80,7 +80,7 @@ def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: En
     each = EACH.get(planned.adapter.driver, {}).get(case, 1)
     seen = []
     for _ in range(COUNTED_TIMES):  # a backend reports once a second too, which shifts a count
-        # What asking costs by itself: pgjdbc describes each statement first when it is told to be binary. (A flush with
+        # What asking costs by itself: pgjdbc describes each statement first in binary. (A flush with
         # nothing but itself to report reports nothing, hence an operation before each.)
         earlier, before = (committed_after_one(worker, work, instance) for _ in range(2))
         flush = before - earlier - each

@@ -63,7 +63,7 @@ TITLES = {
     "sync-bound-writes": "bound by the disk's syncs",
     "result-buffered-whole": "whole result held in memory",
     "clock-too-coarse": "operations too short for their language's clock",
-    "implicit-transaction": "transactions that nobody asked for",
+    "implicit-transaction": "implicit transactions",
     "backup-slows": "slowed by a backup",
     "collector-pauses": "garbage collection",
 }
