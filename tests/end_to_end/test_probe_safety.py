@@ -272,7 +272,6 @@ def test_a_probe_in_place_leaves_every_file_as_it_was(tmp_path: Path) -> None:
     printed, _ = watched([*arguments, "--language", "c,java,python"], tmp_path / "run", lambda _command: None)
     assert checksums(home) == before
     assert "is opened read only" in printed
-    drivers = {driver for driver in ("sqlite-jdbc", "sqlite3", "c sqlite") if driver in printed}
-    assert len(drivers) == 3
+    assert {file.name for file in (tmp_path / "run").iterdir()} >= {"fastest-c.c", "Fastest.java", "fastest-python.py"}
     assert "libsqliteodbc cannot open" in rowpath("show", tmp_path / "run", "--tables").stdout
     assert not list((tmp_path / "run").rglob("*.sqlite"))
