@@ -141,6 +141,7 @@ def run(options: argparse.Namespace) -> int:
             progress=live.make(options.quiet, options.color),
             timeout_s=options.timeout,
             wait_for_quiet_s=options.wait_for_quiet_s,
+            within_s=options.within_s,
             restart_servers=options.rigorous,
             together=tuple(options.together),
             paths_to_repeat=paths_to_repeat,

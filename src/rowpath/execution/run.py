@@ -55,6 +55,7 @@ def run_plan(
     progress: Progress,
     timeout_s: float,
     wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
+    within_s: float | None = None,
     restart_servers: bool = False,
     together: tuple[str, ...] = (),
     paths_to_repeat: PathsToRepeat | None = None,
@@ -74,7 +75,7 @@ def run_plan(
     # Before building, so that a run stopped there can be resumed too.
     write_head(journal, plan, options | {"together": list(together)})
     build_for(plan, progress)
-    options["wait_for_quiet_s"] = wait_for_quiet_s
+    options |= {"wait_for_quiet_s": wait_for_quiet_s, "within_s": within_s}
     schedule = Schedule(plan, run_directory, journal, scrubber, progress, **options, paths_to_repeat=paths_to_repeat)
     return _execute(schedule, measure)
 

@@ -12,7 +12,7 @@ from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedWorkload
 from rowpath.execution.quiet import Patience
 from rowpath.journal.record_base import InSet
-from rowpath.journal.records import FailureRecord, NoiseRecord, SetEndRecord, SetRecord
+from rowpath.journal.records import FailureRecord, NoiseRecord, NoteRecord, SetEndRecord, SetRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import noise
@@ -135,6 +135,11 @@ class RunContext:
     def _note_noise(self, set_number: int, batch: int, when: str) -> None:
         read = noise.read(cpus.server_cpus()[0])
         self.journal.write(NoiseRecord(set=set_number, batch=batch, when=when, **asdict(read)))
+
+    def note(self, text: str) -> None:
+        """Say something about the run as a whole, now and in the report."""
+        self.journal.write(NoteRecord(text))
+        self.progress.note(text)
 
     def stop_when_full(self, text: str) -> None:
         """End the run when an operation failed for want of disk space: no path is to blame for that."""

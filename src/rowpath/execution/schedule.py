@@ -19,6 +19,7 @@ from rowpath.execution.quiet import Patience
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_runner import SetRunner
+from rowpath.execution.time_limit import TimeLimit
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.journal.reader import Done, Records
 from rowpath.journal.records import NoteRecord, SyncCostRecord, VerifiedRecord
@@ -50,6 +51,7 @@ class Schedule:
         *,
         timeout_s: float,
         wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
+        within_s: float | None = None,
         restart_servers: bool = False,
         done: Done | None = None,
         paths_to_repeat: PathsToRepeat | None = None,
@@ -80,9 +82,11 @@ class Schedule:
         self._set_runner = SetRunner(self.context)
         self._paths_to_repeat = paths_to_repeat
         self._server_syncs: dict[Key, Path] = {}
+        self._within_s = within_s
 
     def run(self, measure: bool = True) -> None:
         """Everything; engines and runners are stopped on every way out."""
+        time_limit = TimeLimit(self._within_s)
         cpus.usable()
         os.sched_setaffinity(0, cpus.controller_cpus())
         try:
@@ -95,7 +99,7 @@ class Schedule:
                     self._move()
                 self._prove_all(measure)
             if measure:
-                self._measure_all()
+                self._measure_all(time_limit)
         except Exception as error:
             if isinstance(error, RowpathError) or not disk_space.is_full(error):
                 raise
@@ -165,12 +169,12 @@ class Schedule:
         for key in counted:
             self._renewal.restart(key)
 
-    def _measure_all(self) -> None:
+    def _measure_all(self, time_limit: TimeLimit) -> None:
         if self.plan.experiment.client_groups:
-            MixedLoadSchedule(self.context, self._renewal, self.done.sets).run()
+            MixedLoadSchedule(self.context, self._renewal, self.done.sets).run(time_limit)
             return
         measure = self.plan.experiment.measure
-        for set_number in range(measure.sets):
+        for set_number in time_limit.sets(measure.sets, self.context.note):
             for batch_number, batch in enumerate(self.plan.batches):
                 if (batch_number, set_number) not in self.done.sets:
                     self._set(set_number, batch_number, batch)

@@ -8,6 +8,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.path_runner import PathRunner
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.time_limit import TimeLimit
 from rowpath.planning.plan import block_order
 from rowpath.runners.process import RunnerFailure
 
@@ -24,11 +25,11 @@ class MixedLoadSchedule:
         self.renewal = renewal
         self.done = done
 
-    def run(self) -> None:
+    def run(self, time_limit: TimeLimit) -> None:
         """Every set, then the rate search of each path where the experiment has one."""
         plan = self.context.plan
         sets = plan.experiment.measure.sets
-        for set_number in range(sets):
+        for set_number in time_limit.sets(sets, self.context.note):
             for position in block_order(plan.seed, f"{set_number}/paths", len(plan.paths)):
                 self._path_in_set(set_number, position, PathRunner.all_stages)
         if plan.experiment.rate_search is not None:

@@ -1,0 +1,32 @@
+"""`--within` while a run goes on: no set begins that would outlast it, whatever has delayed the run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from rowpath import text as fmt
+
+
+class TimeLimit:
+    """The time that a run has, beginning now; `within_s`: None for any length."""
+
+    def __init__(self, within_s: float | None) -> None:
+        self._within_s = within_s
+        self._began_s = time.monotonic()
+
+    def sets(self, count: int, note: Callable[[str], None]) -> Iterator[int]:
+        """The numbers of the sets that fit, each expected to take as long as the longest before it.
+
+        The first always fits. `note` takes the sentence about those that do not.
+        """
+        longest_s = 0.0
+        for number in range(count):
+            set_began_s = time.monotonic()
+            left_s = float("inf") if self._within_s is None else self._within_s - (set_began_s - self._began_s)
+            if number and longest_s > left_s:
+                within = fmt.clock(self._within_s or 0)
+                note(f"{number} of {count} sets measured: another would outlast --within {within}")
+                return
+            yield number
+            longest_s = max(longest_s, time.monotonic() - set_began_s)
