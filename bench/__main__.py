@@ -34,6 +34,7 @@ FIGURES = {
     "groups_memory": "40 min",
     "cost_model": "6 min",
     "a_a": "2 min",
+    "slowed_driver": "4 min",
     "tour_twice": "5 min",
     "busy_tour": "15 min",
     "estimate": "an hour",
