@@ -295,6 +295,26 @@ def test_neighbour_noise(tmp_path: Path) -> None:
     assert finding.text == "something else used the machine's cores during 1 of 6 sets"
 
 
+def of_a_faster_set(records: list[factory.Record], engines: tuple[str, ...]) -> None:
+    """Let all paths of these engines take two thirds of their time in set 2."""
+    for sample in records:
+        mine = any(f"engine={engine}," in sample.get("path_id", "") for engine in engines)
+        if mine and sample["record"] == "sample" and sample["set"] == 2 and sample["regime"] == "steady":
+            sample |= {key: round(sample[key] / 1.5) for key in ("ns", "window_ns")}
+
+
+def test_a_set_in_which_all_paths_are_faster_is_the_machines_doing(tmp_path: Path) -> None:
+    by_id = found(tmp_path, lambda records: of_a_faster_set(records, ("sqlite", "postgresql", "derby", "null")))
+    (finding,) = by_id["machine-speed-changed"]
+    (changed,) = re.findall(r"^the machine's speed changed by ([\d.]+) % from set to set$", finding.text)
+    assert float(changed) > 50.0
+    assert "set 3 -" in finding.evidence
+
+
+def test_a_set_in_which_one_engine_is_faster_is_not(tmp_path: Path) -> None:
+    assert "machine-speed-changed" not in found(tmp_path, lambda records: of_a_faster_set(records, ("sqlite",)))
+
+
 def test_missing_paths_are_told_by_reason_and_when_the_run_ended_early(tmp_path: Path) -> None:
     def bend(records: list[factory.Record]) -> None:
         del records[next(i for i, each in enumerate(records) if each["record"] == "set") :]

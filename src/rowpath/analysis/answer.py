@@ -51,7 +51,7 @@ UNKNOWN_SHARE = {"error": 1.0, "warning": 0.5, "note": 0.05}
 LONGEST_TEXT = 76
 CLOCKS_DISAGREE = 1.02
 NAMED = 2
-NOT_QUIET = ("neighbour-noise", "disturbed-blocks")
+NOT_QUIET = ("machine-speed-changed", "disturbed-blocks", "neighbour-noise")
 NOT_RIGHT = ("wrong", "failed")
 TITLES = {
     "still-compiling": "measured while compilers were at work",

@@ -66,6 +66,7 @@ RULES: dict[str, Rule] = {
     "clock-too-coarse": precision.clock_too_coarse,
     "provisional": precision.provisional,
     "width-not-reached": precision.width_not_reached,
+    "machine-speed-changed": noise.machine_speed_changed,
     "disturbed-blocks": noise.disturbed_blocks,
     "neighbour-noise": noise.neighbour_noise,
     "missing-path": correctness.missing_path,

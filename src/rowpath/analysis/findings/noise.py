@@ -1,16 +1,17 @@
-"""What the neighbourhood did: disturbed blocks, pressure, stolen time, gaps."""
+"""What the neighbourhood did: disturbed blocks, pressure, stolen time, gaps, changes of speed."""
 
 from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rowpath import text
 from rowpath.analysis.core_users import NAMES, Share, shares, shares_text
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Finding
+from rowpath.analysis.model import Finding, Ranking
 from rowpath.journal.records import NoiseRecord, SampleRecord
 
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
@@ -22,6 +23,9 @@ PRESSURE_SHARE = 0.05
 SPIN_GAP_NS = 5_000_000
 SPIN_GAP_SHARE = 0.02
 TICK_NS = 10_000_000
+SPEED_CHANGED = 1.1  # from the fastest set to the slowest
+SPEED_PATHS, SPEED_ENGINES, SPEED_SETS = 4, 2, 3  # fewer do not tell a machine's change from a path's
+SPEED_AGREE = 0.75  # of the paths
 STOLEN = "of one core's time stolen by the host"
 
 
@@ -118,6 +122,66 @@ def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
             "other guests of the host" if host else "other programs, or other guests of a virtual machine's host",
             "rowpath doctor",
         )
+
+
+def machine_speed_changed(evidence: Evidence) -> Iterator[Finding]:
+    """Sets in which nearly all paths, whatever their engine, were faster or slower than in others."""
+    speeds = machine_speeds(evidence)
+    if speeds:
+        most = max(each.change for each in speeds)
+        yield Finding(
+            "machine-speed-changed",
+            "warning",
+            f"the machine's speed changed by {text.share(most)} from set to set",
+            "; ".join(each.text() for each in speeds),
+            "clock frequency, heat or other guests of the host: paths feel it differently, so intervals widen",
+            evidence.rerun("--rigorous"),
+        )
+
+
+@dataclass(frozen=True)
+class MachineSpeed:
+    """How the times of a phase's paths moved together from set to set."""
+
+    where: str
+    paths: int
+    by_set: dict[int, float]  # ln of the paths' median time over their mean of all sets
+
+    @property
+    def change(self) -> float:
+        """How much longer the slowest set took than the fastest."""
+        return math.exp(max(self.by_set.values()) - min(self.by_set.values())) - 1
+
+    def text(self) -> str:
+        """`keyed.read, median of 9 paths: set 1 −32 %, set 2 +6 %`."""
+        moved = ", ".join(f"set {number + 1} {100 * math.expm1(log):+.0f} %" for number, log in self.by_set.items())
+        return f"{self.where}, median of {self.paths} paths: {moved}"
+
+
+def machine_speeds(evidence: Evidence) -> list[MachineSpeed]:
+    """The steady phases in which the machine's speed changed."""
+    return [speed for ranking in evidence.rankings if (speed := _machine_speed(evidence, ranking))]
+
+
+def _machine_speed(evidence: Evidence, ranking: Ranking) -> MachineSpeed | None:
+    """None where too few paths can tell, or where they do not agree."""
+    found = [evidence.cell(row, ranking) for row in ranking.rows if row.rank and ranking.regime == "steady"]
+    cells = [cell for cell in found if cell]
+    sets = sorted(set().union(*(cell.costs for cell in cells)))
+    cells = [cell for cell in cells if set(cell.costs) == set(sets)]
+    engines = {cell.path.coordinates["engine"] for cell in cells}
+    if len(cells) < SPEED_PATHS or len(engines) < SPEED_ENGINES or len(sets) < SPEED_SETS:
+        return None
+    logs = [{number: math.log(cost) for number, cost in cell.set_medians.items()} for cell in cells]
+    means = [statistics.fmean(each.values()) for each in logs]
+    by_set = {
+        number: statistics.median(each[number] - mean for each, mean in zip(logs, means, strict=True))
+        for number in sets
+    }
+    slow, fast = max(by_set, key=lambda number: by_set[number]), min(by_set, key=lambda number: by_set[number])
+    agree = sum(each[slow] > each[fast] for each in logs)
+    speed = MachineSpeed(f"{ranking.workload}.{ranking.phase}", len(cells), by_set)
+    return speed if speed.change >= SPEED_CHANGED - 1 and agree >= SPEED_AGREE * len(cells) else None
 
 
 def _noise_of(evidence: Evidence, number: int) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings.noise import machine_speeds
 from rowpath.analysis.findings.wording import interval_text, phase_text, words
 from rowpath.analysis.model import Finding
 from rowpath.analysis.rankings import half_width
@@ -60,7 +61,9 @@ def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
             "note",
             f"the interval is wider than the target of ±{text.share(target)} for {words(wide)}",
             "; ".join(f"{name}: ±{text.share(half)}" for name, half in wide.items()),
-            "processes of these paths differ from each other: more sets help, more rounds do not",
+            "the machine's speed changed from set to set: more sets help, a steadier machine helps more"
+            if machine_speeds(evidence)
+            else "processes of these paths differ from each other: more sets help, more rounds do not",
             evidence.rerun("--rigorous"),
             tuple(wide),
             statistics.fmean(min(1.0, half) for half in wide.values()),
