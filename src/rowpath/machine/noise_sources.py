@@ -14,6 +14,8 @@ from rowpath.machine.describe import virtualised
 
 CPU = Path("/sys/devices/system/cpu")
 STEAL_WINDOW_S = 0.2
+SPEED_WINDOW_S = 1.0
+SPEED_SPREAD = 1.15
 FAST_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page")
 
 
@@ -28,7 +30,7 @@ class Source:
 
 
 def look() -> list[Source]:
-    """Everything known to disturb measuring, each with what it is here; takes 0.2 s, for steal is watched."""
+    """Everything known to disturb measuring, each with what it is here; takes a second to watch steal and speed."""
     return [
         _processors(),
         _siblings(),
@@ -38,6 +40,7 @@ def look() -> list[Source]:
         _swap(),
         _load(),
         _steal(),
+        _speed(),
         _limits(),
         _timer(),
         _virtual(),
@@ -105,6 +108,13 @@ def _steal() -> Source:
         return _source("steal", "", False)
     found = f"{after} ticks since boot, {after - before} in the last {STEAL_WINDOW_S:g} s"
     return _source("steal", found, after > before)
+
+
+def _speed() -> Source:
+    spread = noise.speed_spread(cpus.usable()[-1], SPEED_WINDOW_S)
+    found = f"the same work takes up to {spread:.2f}× as long from one moment to the next"
+    why = ": another guest may share the core" if virtualised() else ": the clock frequency may change"
+    return _source("speed of a core", found + why * (spread > SPEED_SPREAD), spread > SPEED_SPREAD)
 
 
 def _limits() -> Source:

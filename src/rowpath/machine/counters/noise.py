@@ -1,13 +1,18 @@
-"""What else goes on: CPU pressure, time stolen by the hypervisor, and gaps in a spinning loop."""
+"""What else goes on: CPU pressure, time stolen by the hypervisor, gaps in a spinning loop, the speed of a core."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 SPIN_NS = 20_000_000
+PIECE_TURNS = 300  # some 40 µs
+PIECES = 3
+BETWEEN_S = 0.002
 GAP_NS = 10_000  # far above a turn of the loop or a clock interrupt: someone else had the CPU
 NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 PRESSURE = Path("/proc/pressure/cpu")
@@ -48,10 +53,7 @@ def steal_ticks() -> int | None:
 
 def spin(cpu: int | None = None, duration_ns: int = SPIN_NS) -> tuple[int, float]:
     """Read the clock in a loop: the longest gap in ns, and the share of the time spent in gaps."""
-    own = os.sched_getaffinity(0)
-    if cpu is not None:
-        os.sched_setaffinity(0, {cpu})
-    try:
+    with _on(cpu):
         clock = time.perf_counter_ns
         longest = lost = 0
         begin = last = clock()
@@ -63,6 +65,41 @@ def spin(cpu: int | None = None, duration_ns: int = SPIN_NS) -> tuple[int, float
                 longest = max(longest, gap)
             last = now
         return longest, lost / (last - begin)
+
+
+def speed_spread(cpu: int, duration_s: float) -> float:
+    """How many times as long the same work takes at the slowest tenth of moments as at the fastest, on `cpu`.
+
+    Moments at which somebody else had the CPU do not count: of each, the quickest of some pieces is taken.
+    """
+    moments = []
+    with _on(cpu):
+        end_ns = time.perf_counter_ns() + round(duration_s * 1e9)
+        while not moments or time.perf_counter_ns() < end_ns:
+            moments.append(min(_piece_ns() for _ in range(PIECES)))
+            time.sleep(BETWEEN_S)
+    moments.sort()
+    edge = len(moments) // 10
+    return moments[-1 - edge] / moments[edge]
+
+
+def _piece_ns() -> int:
+    """A piece of work that keeps a core's execution units busy: a hyper-thread beside it halves its share of them."""
+    begin_ns = time.perf_counter_ns()
+    total = 0
+    for number in range(PIECE_TURNS):
+        total += number * 3 ^ total
+    return time.perf_counter_ns() - begin_ns
+
+
+@contextlib.contextmanager
+def _on(cpu: int | None) -> Iterator[None]:
+    """Stay on that CPU (None: wherever we are)."""
+    own = os.sched_getaffinity(0)
+    if cpu is not None:
+        os.sched_setaffinity(0, {cpu})
+    try:
+        yield
     finally:
         os.sched_setaffinity(0, own)
 
