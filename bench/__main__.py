@@ -36,6 +36,7 @@ FIGURES = {
     "a_a": "2 min",
     "slowed_driver": "4 min",
     "tour_twice": "5 min",
+    "unchanged_runs": "20 min",
     "busy_tour": "15 min",
     "estimate": "an hour",
     "probe_winner": "half an hour",
