@@ -14,7 +14,6 @@ from markupsafe import Markup
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.report.drawing import caps
-from rowpath.report.figures import Figure
 from rowpath.report.view import Section, View, view
 
 FOLDER = Path(__file__).parent
@@ -26,6 +25,7 @@ LEADS = 4
 # A page with very many paths leaves out further rows of tables about trust and of rankings whose paths open elsewhere,
 # and tables that repeat what every path opens to.
 TABLE_ROWS = 40
+SHORT_TABLE = 10  # rows that stand open without a sentence
 EVIDENCE = 600  # characters
 MEMBERS = 8  # findings of one kind
 
@@ -44,9 +44,7 @@ def write(analysis: Analysis, path: Path) -> None:
 def page(analysis: Analysis) -> str:
     """The page's text. Its security policy lets nothing in and runs only its own scripts."""
     shown = _shortened(view(analysis))
-    figures = _figures(shown)
-    drawn = ["plot.js", "timeline.js", "figures.js"] if figures else []
-    scripts = [_asset(name) for name in (*drawn, "page.js")]
+    style, script = _asset("page.css"), _asset("page.js")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
@@ -59,13 +57,16 @@ def page(analysis: Analysis) -> str:
         answering=ANSWERING,
         leads=LEADS,
         table_rows=TABLE_ROWS,
+        short_table=SHORT_TABLE,
         evidence_length=EVIDENCE,
         members=MEMBERS,
-        style=Markup(_asset("page.css")),
-        scripts=[Markup(script) for script in scripts],
-        policy=_policy(scripts),
+        style=Markup(style),
+        script=Markup(script),
+        policy=(
+            f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+            "base-uri 'none'; form-action 'none'"
+        ),
         caps=caps(),
-        figures=Markup(_embedded(figures)),
         paths=Markup(_embedded(_columns(shown.paths))),
     )
     return _IMPLIED.sub("", written)
@@ -99,18 +100,9 @@ def _asset(name: str) -> str:
     return (FOLDER / "assets" / name).read_text(encoding="utf-8")
 
 
-def _policy(scripts: list[str]) -> str:
-    """Styles stay open because Observable Plot puts a style element into each drawing."""
-    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{each}'" for each in hashes)
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
-
-def _figures(shown: View) -> dict[str, Figure]:
-    """What a script draws, by key; empty when the page needs no library for that."""
-    sections = [*shown.across, *(section for line in shown.time_lines for section in line.sections)]
-    sections += [section for operation in shown.operations for section in operation.sections]
-    return {section.figure.key: section.figure for section in sections if section.figure}
+def _hash(text: str) -> str:
+    """The text of a script or style element as a security policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _columns(paths: tuple[dict[str, str], ...]) -> dict[str, object]:
