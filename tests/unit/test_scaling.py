@@ -101,7 +101,7 @@ def test_parts_that_are_not_the_table_have_no_speed_up(tmp_path: Path) -> None:
 def test_without_one_client_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
     scaling = the(analysed(tmp_path, CONTENDED, (2, 4)))
     assert [level.speed_up for level in scaling.levels] == [None, None]
-    assert scaling_chart([scaling], {}) is None
+    assert scaling_chart([scaling]) is None
     assert not scaling_sentence([scaling])
 
 
@@ -130,7 +130,7 @@ def test_every_form_shows_it(tmp_path: Path) -> None:
     (section,) = (each for each in shown.across if "in parts at once" in each.grid.caption)
     assert section.leading
     assert "Most is gained by libpq" in section.opening.sentence
-    chart = scaling_chart(analysis.scalings, {})
+    chart = scaling_chart(analysis.scalings)
     assert chart is not None
     points = chart.curves[0].points
     assert [point.x for point in points] == list(CLIENTS)

@@ -49,7 +49,7 @@ def clients_chart(measured: Measured, names: list[str], lookup: Lookup) -> Chart
         found = tuple(Point(clients, rate) for clients, rate in points if rate)
         if len(found) > 1:
             first, name = family[0]
-            curves.append(Curve(without_clients(fmt.clean(name), first), found, lookup.coordinate(name, "deployment")))
+            curves.append(Curve(without_clients(fmt.clean(name), first), found))
     if not curves:
         return None
     what = f"{measured.workload} {measured.phase}, {measured.regime}"
@@ -72,7 +72,7 @@ def clients_sentence(chart: Chart | None) -> str:
         return f"Most operations/s: {curve.name} with {fewest.x:g} clients, {fmt.rate(most.y)}; more clients add none."
     return (
         f"Most operations/s: {curve.name} with {most.x:g} clients, {fmt.rate(most.y)}, "
-        f"{fmt.ratio(most.y / fewest.y)} of {fewest.x:g}."
+        f"{fmt.ratio(most.y / fewest.y)} of its rate with {fewest.x:g}."
     )
 
 
@@ -238,7 +238,6 @@ def loading_chart(analysis: Analysis, workload: str, lookup: Lookup) -> Chart | 
         Curve(
             fmt.clean(name),
             tuple(Point(at, rate) for at, rate in enumerate(by_way.values()) if rate),
-            lookup.coordinate(name, "deployment"),
         )
         for name, by_way in rates.items()
     ]

@@ -45,7 +45,7 @@ def sweep_chart(sweep: Sweep, workload: Workload, lookup: Lookup) -> Chart | Non
             for phase, result in found
             if result and result.median
         )
-        curves.append(Curve(fmt.clean(each.name), points, lookup.coordinate(each.name, "deployment")))
+        curves.append(Curve(fmt.clean(each.name), points))
     rows = [point.x for curve in curves for point in curve.points]
     if not rows:
         return None

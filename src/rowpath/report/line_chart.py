@@ -33,7 +33,6 @@ class Curve(Frozen, frozen=True):
 
     name: str
     points: tuple[Point, ...]
-    colour: str = ""  # a colour of the style sheet; empty: by the curve's number
     dashed: bool = False
 
 
@@ -90,12 +89,12 @@ def draw(chart: Chart) -> Markup:
     drawn = [
         *_ticks(chart, scale),
         _stretched(_ways(chart, curves, scale)),
-        *(_marks(chart, curve, _colour(curve, at), scale) for at, curve in enumerate(curves)),
+        *(_marks(chart, curve, _colour(at), scale) for at, curve in enumerate(curves)),
         *_numbers(chart, curves, scale),
     ]
     svg = f'<svg class="chart" role="img" aria-label="{escape(chart.label)}">{"".join(drawn)}</svg>'
     titles = f"<span>{escape(chart.up)}</span><span>{escape(chart.across.title)}</span>"
-    return Markup(f'{_legend(chart, curves)}<div class="charted" >{svg}<p aria-hidden="true">{titles}</p></div>')
+    return Markup(f'{_legend(chart, curves)}<div class="charted">{svg}<p aria-hidden="true">{titles}</p></div>')
 
 
 def _vertical(curves: Sequence[Curve], lines: Sequence[Line]) -> LogAxis:
@@ -128,7 +127,7 @@ def _ways(chart: Chart, curves: Sequence[Curve], scale: LogAxis) -> str:
     """The lines of all curves, under them those that were not measured."""
     drawn = [_way("unmeasured", chart, (line.begin, line.end), scale) for line in chart.lines]
     for at, curve in enumerate(curves):
-        kind = _colour(curve, at) + (" dashed" if curve.dashed else "")
+        kind = _colour(at) + (" dashed" if curve.dashed else "")
         drawn.append(_way(kind, chart, curve.points, scale))
     return "".join(drawn)
 
@@ -182,13 +181,13 @@ def _spread(places: Sequence[float]) -> list[float]:
     return [begin + NUMBERS_APART * at for at in range(len(places))]
 
 
-def _colour(curve: Curve, at: int) -> str:
-    return f"c-{curve.colour or f'line-{at % COLOURS + 1}'}"
+def _colour(at: int) -> str:
+    return f"c-line-{at % COLOURS + 1}"
 
 
 def _legend(chart: Chart, curves: Sequence[Curve]) -> str:
     items = [
-        f'<li><svg class="{_colour(curve, at)}"><circle cx="7" cy="7" r="4.5"/></svg>'
+        f'<li><svg class="{_colour(at)}"><circle cx="7" cy="7" r="4.5"/></svg>'
         f"{f'{at + 1} ' if len(curves) > 1 else ''}{escape(curve.name)}{' (dashed)' if curve.dashed else ''}</li>"
         for at, curve in enumerate(curves)
     ]

@@ -89,11 +89,8 @@ def _parameter(name: str, value: float, low: float | None, high: float | None) -
     return f"{name} {value:.4f} ({low:.4f} to {high:.4f})"
 
 
-def scaling_chart(scalings: Sequence[Scaling], deployments: dict[str, str]) -> Chart | None:
-    """Speed-up with its interval over the number of clients, one curve per path; None without two levels of any.
-
-    `deployments`: of paths by name.
-    """
+def scaling_chart(scalings: Sequence[Scaling]) -> Chart | None:
+    """Speed-up with its interval over the number of clients, one curve per path; None without two levels of any."""
     curves = []
     for scaling in scalings:
         points = tuple(
@@ -102,7 +99,7 @@ def scaling_chart(scalings: Sequence[Scaling], deployments: dict[str, str]) -> C
             if level.status == "ok" and (level.speed_up is not None or level.clients == 1)
         )
         if len(points) > 1:
-            curves.append(Curve(fmt.clean(scaling.name), points, deployments.get(scaling.levels[0].name, "none")))
+            curves.append(Curve(fmt.clean(scaling.name), points))
     if not curves:
         return None
     clients = [point.x for curve in curves for point in curve.points]

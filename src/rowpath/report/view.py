@@ -324,7 +324,7 @@ def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
         sections.append(Section(f"retrieval-{number}", retrieval_grid(retrieval), opening, leading=True))
     sizes = of_chart(block_sizes_sentence(analysis.block_sizes), block_sizes_chart(analysis.block_sizes))
     sections.append(Section("block-sizes", block_sizes_grid(analysis.block_sizes), sizes, leading=True))
-    sections += _scalings(analysis, lookup)
+    sections += _scalings(analysis)
     costs = of_chart(cost_model_sentence(analysis.cost_models), cost_model_chart(analysis.cost_models))
     sections.append(Section("cost-model", cost_model_grid(analysis.cost_models), costs, leading=True))
     probed = (Section(f"probe-{key}", grid, leading=key != "tried") for key, grid in probe.grids(analysis))
@@ -337,17 +337,14 @@ def _sweep_chart(analysis: Analysis, sweep: Sweep, lookup: Lookup) -> Chart | No
     return sweep_chart(sweep, workload, lookup) if workload else None
 
 
-def _scalings(analysis: Analysis, lookup: Lookup) -> list[Section]:
+def _scalings(analysis: Analysis) -> list[Section]:
     """A table per path retrieving in parts; the first of a phase begins with the chart of all of them."""
     together = grouped(analysis.scalings, lambda scaling: (scaling.workload, scaling.phase))
     sections = []
     for names, found in together.items():
-        deployments = {
-            level.name: lookup.coordinate(level.name, "deployment") for each in found for level in each.levels
-        }
         for number, scaling in enumerate(found):
             key = _key(*names, "parts", str(number))
-            first = of_chart(scaling_sentence(found), scaling_chart(found, deployments))
+            first = of_chart(scaling_sentence(found), scaling_chart(found))
             opening = Opening() if number else first
             sections.append(Section(key, scaling_grid(scaling), opening, leading=True))
     return sections
