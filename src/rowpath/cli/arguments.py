@@ -27,12 +27,22 @@ EXIT_CODES = """exit codes:
 EXPORTS = {
     "json": "the results as json",
     "csv": "the results as csv",
+    "parquet": "the results as Parquet (needs the Python package pyarrow)",
     "markdown": "the results as markdown",
     "timeline": "every second of client groups as csv",
+    "bencher": "the figures that count in Bencher's Metric Format",
+    "github_benchmark": "the figures that count for github-action-benchmark (customSmallerIsBetter)",
 }
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 LEAST_BUDGET_S = 5.0
 CONFIRM_SETS = 10
+
+
+def export_option(form: str) -> str:
+    """The option that names the file of an export."""
+    return f"--export-{form.replace('_', '-')}"
+
+
 SHARED: dict[str, dict[str, Any]] = {  # options of several commands
     "--adapters": {
         "metavar": "FILE",
@@ -64,11 +74,11 @@ SHARED: dict[str, dict[str, Any]] = {  # options of several commands
         "their work differs",
     },
     **{
-        f"--export-{form}": {"metavar": "FILE", "help": f"also write {what} ('-' = stdout)"}
+        export_option(form): {"metavar": "FILE", "help": f"also write {what} ('-' = stdout)"}
         for form, what in EXPORTS.items()
     },
 }
-SHARED_EXPORTS = tuple(f"--export-{form}" for form in EXPORTS)
+SHARED_EXPORTS = tuple(map(export_option, EXPORTS))
 
 
 class Parser(argparse.ArgumentParser):

@@ -385,17 +385,16 @@ def _data_on_stdout(options: argparse.Namespace) -> bool:
 
 
 def _open_exports(options: argparse.Namespace) -> dict[str, Any]:
-    from rowpath.report.exports import open_export
+    from rowpath.report.exports import open_exports
 
     files = {form: getattr(options, f"export_{form}") for form in EXPORTS}
-    return {form: open_export(file) for form, file in files.items() if file}
+    return open_exports({form: file for form, file in files.items() if file})
 
 
 def _write_exports(analysis: Analysis, exports: dict[str, Any]) -> None:
-    from rowpath.report import exports as writers
+    from rowpath.report.exports import write_exports
 
-    for form, file in exports.items():
-        getattr(writers, f"write_{form}")(analysis, file)
+    write_exports(analysis, exports)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
