@@ -97,6 +97,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     end = arguments.index("--") if arguments[:1] == ["adapter"] and "--" in arguments else len(arguments)
     program = arguments[end + 1 :]
     options, rest = parser.parse_known_args(arguments[:end])
+    if rest and getattr(options, "head", "") is None and not rest[0].startswith("-"):
+        options.head = rest.pop(0)  # an option stood between BASE and HEAD
     unknown = [word for word in rest if word.startswith("-")]
     if unknown or (rest and not hasattr(options, "words")):
         raise UsageError(f"unknown option or argument: {' '.join(unknown or rest)}", "rowpath --help")
@@ -132,6 +134,11 @@ def _duration_s(option: str, text: str, least_s: float) -> float:
     if not least_s <= found < float("inf"):
         raise UsageError(f"invalid {option} '{text}': expected at least {least_s:g} s", f"{option} 60s")
     return found
+
+
+def placed(version: str) -> str:
+    """A version that is a file or a folder, by its whole path."""
+    return str(Path(version).resolve()) if "/" in version else version
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -399,7 +406,15 @@ def _add_show(commands: Any) -> None:
 def _add_compare(commands: Any) -> None:
     parser = _command(commands, "compare", "compare two runs: which paths became slower or faster")
     parser.add_argument("base", metavar="BASE", help="the directory of a run; several runs: BASE1,BASE2")
-    parser.add_argument("head", metavar="HEAD", help="the directory of a later run; several runs: HEAD1,HEAD2")
+    parser.add_argument(
+        "head", metavar="HEAD", nargs="?", help="the directory of a later run; several runs: HEAD1,HEAD2"
+    )
+    parser.add_argument(
+        "--version",
+        metavar="BASE,HEAD",
+        default="",
+        help="instead of HEAD: two versions of a driver that the run BASE measured in the same sets (42.7.8,FILE)",
+    )
     parser.add_argument(
         "--despite",
         metavar="WHAT",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowpath.cli.arguments import EXPORTS, parse
+from rowpath.cli.arguments import EXPORTS, parse, placed
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import disk_space
 from rowpath.model.availability import with_remedy
@@ -365,13 +365,8 @@ def parse_filters(words: list[str]) -> dict[str, tuple[str, ...]]:
             )
         filters[key] = tuple(values.split(","))
     if "version" in filters:
-        filters["version"] = tuple(map(_placed, filters["version"]))
+        filters["version"] = tuple(map(placed, filters["version"]))
     return filters
-
-
-def _placed(version: str) -> str:
-    """A version that is a file or a folder, by its whole path."""
-    return str(Path(version).resolve()) if "/" in version else version
 
 
 def _console(color: str, to_stderr: bool = False) -> Console:

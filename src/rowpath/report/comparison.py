@@ -56,6 +56,15 @@ def side(runs: Sequence[ComparedRun]) -> str:
     return "; ".join(f"{run.directory}, {run.started[:16].replace('T', ' ')}, {run.sets} sets" for run in runs)
 
 
+def sides(comparison: Comparison) -> tuple[tuple[str, str], ...]:
+    """The lines above a comparison: what was compared, and what differs."""
+    if comparison.paired:
+        compared: tuple[tuple[str, str], ...] = (("run", f"{side(comparison.base)}; both versions in each set"),)
+    else:
+        compared = (("base", side(comparison.base)), ("head", side(comparison.head)))
+    return (*compared, ("differs", what_differs(comparison)))
+
+
 def what_differs(comparison: Comparison) -> str:
     """`driver version 3.2.1 → 3.2.3 (2 paths)`; that nothing does."""
     found: dict[str, dict[str, None]] = {}
