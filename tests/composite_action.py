@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,8 +54,7 @@ def run(action: Path, workspace: Path, given: dict[str, str], variables: dict[st
     assert not unknown and not missing, (unknown, missing)
     context = {f"inputs.{name}": str(each.get("default", "")) for name, each in defined["inputs"].items()}
     context |= {f"inputs.{name}": value for name, value in given.items()} | {"github.action_path": str(action)}
-    files = workspace.parent / f"{workspace.name}-runner"
-    files.mkdir()
+    files = Path(tempfile.mkdtemp(prefix="runner-", dir=workspace.parent))
     ended = Ended(0, {}, "", "")
     for number, step in enumerate(defined["runs"]["steps"]):
         assert set(step) <= STEP_KEYS and step["shell"] == "bash", step

@@ -26,7 +26,8 @@ words = sys.argv[1:]
 with open(os.environ["TOLD"] + ".calls", "a") as calls:
     calls.write(json.dumps(words) + "\\n")
 print("::set-env name=PATH::/evil")
-for option, text in (("--export-json", json.dumps(told["export"])), ("--export-markdown", told["markdown"])):
+exported = json.dumps(told["json"].get(words[0]))
+for option, text in (("--export-json", exported), ("--export-markdown", told["markdown"])):
     if option in words:
         open(words[words.index(option) + 1], "w").write(text)
 sys.exit(told["codes"].get(words[0], 0))
@@ -52,9 +53,11 @@ class Workspace:
         self.told = folder / "told.json"
         self.export: dict[str, Any] = {"dropped": [], "results": [result(RELEASE), result(self.build)]}
         self.codes: dict[str, int] = {}
+        self.comparison: dict[str, Any] = {"rows": [{"outcome": "faster"}], "gates": [{"undecided": 0}]}
 
     def run(self, **given: str) -> Ended:
-        told = {"export": self.export, "markdown": "**the verdict**\n", "codes": self.codes}
+        json_of = {"run": self.export, "compare": self.comparison}
+        told = {"json": json_of, "markdown": "**the verdict**\n", "codes": self.codes}
         self.told.write_text(json.dumps(told), encoding="utf-8")
         inputs = {"driver": DRIVER, "release": RELEASE, "build": "mine-*.jar"} | given
         return composite_action.run(self.action, self.folder, inputs, {"TOLD": str(self.told)})
@@ -120,7 +123,7 @@ def test_both_builds_are_measured_in_one_run_and_compared_in_it(workspace: Works
     assert ended.outputs["report"] == str(report)
     assert ended.summary.startswith(f"### Rowpath: {DRIVER} {RELEASE} → mine-1.jar\n\n**the verdict**\n")
     assert (workspace.folder / "c.md").read_text(encoding="utf-8") == ended.summary
-    assert "::error" not in ended.log
+    assert "::error" not in ended.log and "::warning" not in ended.log
 
 
 def test_files_are_found_from_any_directory(workspace: Workspace) -> None:
@@ -139,6 +142,16 @@ def test_a_slower_build_fails(workspace: Workspace) -> None:
     assert (ended.code, ended.outputs["result"]) == (1, "slower")
     assert "**the verdict**" in ended.summary
     assert f"::error title=Rowpath::mine-1.jar is slower than {DRIVER} {RELEASE} by more than 5%25\n" in ended.log
+
+
+def test_a_build_that_is_too_noisy_or_not_compared_is_undecided(workspace: Workspace) -> None:
+    noisy: dict[str, Any] = {"rows": [], "gates": [{"undecided": 1}]}
+    refused = {"rows": [{"outcome": "not comparable"}], "gates": [{"undecided": 0}]}
+    for number, comparison in enumerate((noisy, refused)):
+        workspace.comparison = comparison
+        ended = workspace.run(report=f"report-{number}")
+        assert (ended.code, ended.outputs["result"]) == (0, "undecided")
+        assert "::warning title=Rowpath::not every path excludes that mine-1.jar is slower" in ended.log
 
 
 @pytest.mark.parametrize("status", ["wrong", "failed"])
@@ -261,7 +274,7 @@ def test_the_documents_workflow_gives_inputs_that_exist() -> None:
 def test_every_input_and_output_is_documented_with_its_default() -> None:
     defined = definition()
     rows = dict(re.findall(r"^\| `([a-z]+)` \| ([^|]*) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
-    assert set(rows) == set(defined["inputs"]) | {"passed", "slower", "wrong", "error"}
+    assert set(rows) == set(defined["inputs"]) | {"passed", "undecided", "slower", "wrong", "error"}
     for name, each in defined["inputs"].items():
         stated = "required" if each.get("required") else f"`{each['default']}`" if each["default"] else "none"
         assert rows[name].strip() == stated, name

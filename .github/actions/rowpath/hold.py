@@ -1,7 +1,7 @@
 """Holds a driver to a release: measures both builds in the same sets, compares them, writes a job's summary.
 
 Reads the action's inputs from INPUT_* and the command from ROWPATH; needs only Python's standard library. Exit codes:
-0 passed, 1 slower or wrong, 2 an input is invalid, else that of Rowpath.
+0 passed or undecided, 1 slower or wrong, 2 an input is invalid, else that of Rowpath.
 """
 
 from __future__ import annotations
@@ -84,16 +84,18 @@ def main() -> int:
     if code:
         return finish("error", inputs.report, code, f"the run ended with {code}")
     worse = list(newly_bad(json.loads(results.read_text(encoding="utf-8")), inputs))
-    markdown = inputs.report / "comparison.md"
+    markdown, compared_json = (inputs.report / f"comparison.{form}" for form in ("md", "json"))
     code = rowpath(
         "Compare the build with the release",
         inputs.report,
         *("compare", str(inputs.report / "run"), f"--version={inputs.versions}"),
         *("--fail-on", f"slower={inputs.threshold}", "--confirm", *inputs.own, "-q"),
-        *("--export-markdown", str(markdown), "--export-json", str(inputs.report / "comparison.json")),
+        *("--export-markdown", str(markdown), "--export-json", str(compared_json)),
         *("-o", str(inputs.report / "comparison.html")),
     )
     result = "wrong" if worse else {0: "passed", 1: "slower"}.get(code, "error")
+    if result == "passed" and undecided(json.loads(compared_json.read_text(encoding="utf-8"))):
+        result = "undecided"
     compared = markdown.read_text(encoding="utf-8") if code in (0, 1) and markdown.is_file() else ""
     text = summary(inputs, compared, worse)
     if job_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
@@ -171,6 +173,12 @@ def newly_bad(export: dict[str, Any], inputs: Inputs) -> Iterator[str]:
     return (what for place, what in bad[inputs.build].items() if place not in bad[inputs.release])
 
 
+def undecided(comparison: dict[str, Any]) -> bool:
+    """Whether a path is too noisy to exclude the slowdown, or was not compared."""
+    refused = any(row["outcome"] == "not comparable" for row in comparison["rows"])
+    return refused or any(gate["undecided"] for gate in comparison["gates"])
+
+
 def summary(inputs: Inputs, compared: str, worse: list[str]) -> str:
     """The job's summary as Markdown."""
     title = f"### Rowpath: {inputs.driver} {inputs.release} → {Path(inputs.build).name}"
@@ -185,23 +193,24 @@ def summary(inputs: Inputs, compared: str, worse: list[str]) -> str:
 
 
 def said(result: str, inputs: Inputs, code: int) -> str:
-    """Why the job fails, in one line."""
+    """What a maintainer must know, in one line."""
     build = Path(inputs.build).name
     return {
         "passed": "",
         "slower": f"{build} is slower than {inputs.driver} {inputs.release} by more than {inputs.threshold}",
+        "undecided": f"not every path excludes that {build} is slower by more than {inputs.threshold}",
         "wrong": f"{build} fails or delivers wrong rows where {inputs.release} does not",
     }.get(result, f"the comparison ended with {code}")
 
 
 def finish(result: str, report: Path | str, code: int, message: str) -> int:
-    """Writes the outputs, and an annotation where the job fails; the exit code."""
+    """Writes the outputs, and the message as an annotation; the exit code."""
     if output := os.environ.get("GITHUB_OUTPUT"):
         with Path(output).open("a", encoding="utf-8") as out:
             out.write(f"result={result}\nreport={report}\n")
     if message:
         escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-        print(f"::error title=Rowpath::{escaped}", flush=True)
+        print(f"::{'error' if code else 'warning'} title=Rowpath::{escaped}", flush=True)
     return code
 
 

@@ -325,7 +325,6 @@ def _findings(
     return found
 
 
-# What a reader may want to know of a row that is not comparable.
 def reasons(comparison: Comparison) -> dict[str, int]:
     """How many rows are not comparable, by reason."""
     counted: dict[str, int] = {}
