@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rowpath.analysis.cells import CellKey
@@ -33,7 +33,7 @@ ALL_PATHS = "all paths"  # a comparison that nothing is ranked apart from
 NO_PATH = "no such path in this run"
 FILTERED = "left out by the filter"
 NOT_MEASURED = "not measured"
-NOT_HERE = "not measured in this phase"
+NOT_HERE = "only in other tables"
 _NUMBERED = re.compile(r"((?:[a-z-]+:)?)(\d+(?:\.\d+)?)(?:ms)?")
 
 
@@ -87,6 +87,18 @@ class Matrix(Frozen, frozen=True):
     title: tuple[str, ...]
     columns: tuple[tuple[str, ...], ...]  # the values of the column axes
     rows: tuple[MatrixRow, ...]
+    hidden: tuple[str, ...] = ()  # coordinates that vary within a cell
+    beside: tuple[str, ...] = ()  # coordinates whose values are ranked apart and stand side by side here
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """Every cell."""
+        return (entry for row in self.rows for entry in row.entries)
+
+    @property
+    def several(self) -> bool:
+        """Whether a cell holds more than one path."""
+        return any(entry.paths > 1 for entry in self.entries)
 
 
 class Projection(Frozen, frozen=True):
@@ -97,15 +109,18 @@ class Projection(Frozen, frozen=True):
     rows: tuple[str, ...]  # axes
     columns: tuple[str, ...]
     matrices: tuple[Matrix, ...]
-    hidden: tuple[str, ...] = ()  # axes that vary within a cell
-    beside: tuple[str, ...] = ()  # axes whose values are ranked apart and stand side by side here
     own_builds: tuple[str, ...] = ()  # of engines, by which paths are ranked apart, in words
     provisional: bool = False
 
     @property
-    def several(self) -> bool:
-        """Whether a cell holds more than one path."""
-        return any(entry.paths > 1 for each in self.matrices for row in each.rows for entry in row.entries)
+    def hidden(self) -> tuple[str, ...]:
+        """Coordinates that vary within a cell of any matrix."""
+        return tuple(in_order({axis for each in self.matrices for axis in each.hidden}))
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Coordinates whose values are ranked apart and stand side by side in a matrix."""
+        return tuple(axis for axis in APART if any(axis in each.beside for each in self.matrices))
 
 
 Compare = Callable[[CellKey, "CellKey | None"], "CellRatio | None"]  # of a cell and the first one of its row
@@ -129,12 +144,11 @@ def measured_ratios(evidence: Evidence) -> Compare:
 
 def to_the_fastest(analysis: Analysis) -> Compare:
     """Ratios to the fastest path of each cell's own ranking."""
-    rows = {
-        (row.path_id, each.workload, each.phase, each.regime): row
-        for each in analysis.rankings
-        for row in each.rows
-        if row.rank
-    }
+    rows: dict[CellKey, RankedPath] = {}
+    for each in analysis.rankings:
+        ranked = [row for row in each.rows if row.rank]
+        for row in ranked if len(ranked) > 1 else ():  # one that is ranked with no other has no ratio
+            rows.setdefault((row.path_id, each.workload, each.phase, each.regime), row)
 
     def compare(own: CellKey, _base: CellKey | None) -> CellRatio | None:
         row = rows.get(own)
@@ -156,25 +170,23 @@ def project(analysis: Analysis, choice: Choice, compare: Compare) -> Projection:
     if not kept:
         words = " ".join(f"{axis}={','.join(values)}" for axis, values in choice.filters.items())
         raise UsageError(f"nothing to show: no path has {words}", "leave out one --filter")
-    kept = _without_floors(kept, choice.filters)
+    kept = without_floors(kept, choice.filters)
     _check_ignored(choice.ignored, kept)
     rows, columns = choose_axes(kept, choice)
     named = (*rows, *columns, *choice.tables, *choice.ignored)
     tables = (*(axis for axis in WORK if axis in axes and axis not in named), *choice.tables)
     free = tuple(axis for axis in APART if axis not in named)
-    maker = _Maker(analysis.dropped, every, kept, metric, rows, columns, tables, free, choice.filters, compare)
+    every = without_floors(every, choice.filters)
+    maker = _Maker(analysis.dropped, every, kept, metric, rows, columns, tables, free, choice, compare)
     matrices = tuple(each for key, found in maker.by_table().items() if (each := maker.matrix(key, found)))
-    apart = {axis for axis in APART if axis in named and axis not in choice.tables}
     return Projection(
         metric=metric,
         unit=UNITS[metric],
         rows=rows,
         columns=columns,
         matrices=matrices,
-        hidden=tuple(axis for axis in axes if axis in maker.hidden and axis not in (*named, PATH)),
-        beside=tuple(axis for axis in APART if axis in apart and len({point.apart.get(axis) for point in kept}) > 1),
         own_builds=tuple(dict.fromkeys(point.own_build for point in kept if point.own_build and point.usable)),
-        provisional=any(entry.provisional for each in matrices for row in each.rows for entry in row.entries),
+        provisional=any(entry.provisional for each in matrices for entry in each.entries),
     )
 
 
@@ -195,6 +207,10 @@ class Point:
     def at(self, axis: str) -> str:
         """Its value of an axis, `none` where it has none."""
         return self.axes.get(axis, "none")
+
+    def source(self) -> tuple[tuple[str, str], ...]:
+        """What all points that may share a table have in common: what was done, and what they are ranked apart by."""
+        return (*((axis, self.axes[axis]) for axis in WORK if axis in self.axes), *self.apart.items())
 
     @property
     def usable(self) -> bool:
@@ -217,7 +233,7 @@ def points(analysis: Analysis, metric: str) -> list[Point]:
         for rankings in grouped(analysis.rankings, lambda each: (each.workload, each.phase)).values()
         for ranking in sorted(rankings, key=lambda each: each.regime != "steady")
     ]
-    found = [_point(row, ranking, paths, figures) for ranking in steady_first for row in ranking.rows]
+    found = _fastest_first(_point(row, ranking, paths, figures) for ranking in steady_first for row in ranking.rows)
     if any(point.figure and point.figure.regime != "none" for point in found):
         return found
     # Counts belong to no regime: once is enough.
@@ -274,7 +290,12 @@ def _points_of_groups(analysis: Analysis, metric: str) -> list[Point]:
             reason="" if each.median is not None else each.reason or each.status,
         )
         found.append(point)
-    together = grouped(found, lambda point: (point.at(STAGE), point.at(GROUP)))
+    return _fastest_first(found)
+
+
+def _fastest_first(found: Iterable[Point]) -> list[Point]:
+    """The same, by what was done and what is ranked apart as they come; in each of these fastest first."""
+    together = grouped(found, Point.source)
     return [point for same in together.values() for point in sorted(same, key=lambda point: point.cost)]
 
 
@@ -314,7 +335,7 @@ def _check_axes(choice: Choice, every: Sequence[Point]) -> tuple[str, ...]:
                 raise UsageError(f"{axis} is named twice: in {seen[axis]} and {option}", f"name {axis} only once")
             seen[axis] = option
     for axis, wanted in choice.filters.items():
-        values = _values(axis, every, {})
+        values = values_of(axis, every, {})
         for value in wanted:
             if value not in values:
                 raise UsageError(f"no path has {axis}={value}", suggest(value, values))
@@ -324,7 +345,7 @@ def _check_axes(choice: Choice, every: Sequence[Point]) -> tuple[str, ...]:
 def _check_ignored(ignored: Iterable[str], kept: Sequence[Point]) -> None:
     """UsageError for an axis that tells different work apart, unless all that is kept does the same."""
     for axis in (each for each in ignored if each in WORK):
-        values = _values(axis, kept, {})
+        values = values_of(axis, kept, {})
         if len(values) > 1:
             raise UsageError(
                 f"--ignore {axis} would put different work into one cell: {', '.join(values)}",
@@ -341,7 +362,7 @@ def _passes(point: Point, filters: Mapping[str, tuple[str, ...]]) -> bool:
     return all(point.at(axis) in values for axis, values in filters.items())
 
 
-def _without_floors(kept: list[Point], filters: Mapping[str, tuple[str, ...]]) -> list[Point]:
+def without_floors(kept: list[Point], filters: Mapping[str, tuple[str, ...]]) -> list[Point]:
     """Paths that reach no engine or parse nothing are left out, unless a filter names them or there are no others."""
 
     def floor(point: Point) -> bool:
@@ -384,7 +405,7 @@ def _splitting(free: Sequence[str], axes: Sequence[str], kept: Sequence[Point]) 
     return ()
 
 
-def _values(axis: str, kept: Sequence[Point], filters: Mapping[str, tuple[str, ...]]) -> list[str]:
+def values_of(axis: str, kept: Sequence[Point], filters: Mapping[str, tuple[str, ...]]) -> list[str]:
     """The values of an axis: as the filter names them, by number where all are numbers, else as they first come."""
     seen = list(dict.fromkeys(point.at(axis) for point in kept))
     if axis in filters:
@@ -411,13 +432,12 @@ class _Maker:
     columns: tuple[str, ...]
     tables: tuple[str, ...]
     free: tuple[str, ...]  # axes that split tables although nobody named them
-    filters: Mapping[str, tuple[str, ...]]
+    choice: Choice
     compare: Compare
 
     def __post_init__(self) -> None:
-        self.hidden: set[str] = set()
         axes = (*self.rows, *self.columns)
-        self._order = {axis: _values(axis, self.kept, self.filters) for axis in axes}
+        self._order = {axis: values_of(axis, self.kept, self.choice.filters) for axis in axes}
         self._coordinates = tuple(axis for axis in axes if axis not in WORK)
 
     def by_table(self) -> dict[TableKey, list[Point]]:
@@ -444,7 +464,20 @@ class _Maker:
         named = [(axis, value) for axis, value in zip(self.tables, key[0], strict=True) if (axis, value) != NO_REGIME]
         titles = [value if axis in WORK else f"{axis}={value}" for axis, value in named]
         titles += [f"{axis}={value}" for axis, value in key[1]]
-        return Matrix(tuple(titles), tuple(columns), tuple(MatrixRow(row, tuple(entries[row])) for row in rows))
+        made = tuple(MatrixRow(row, tuple(entries[row])) for row in rows)
+        apart = (axis for axis in APART if axis not in (*self.free, *self.tables))
+        beside = tuple(axis for axis in apart if len({point.apart.get(axis) for point in found}) > 1)
+        return Matrix(tuple(titles), tuple(columns), made, self._hidden(by_cell.values()), beside)
+
+    def _hidden(self, cells: Iterable[Sequence[Point]]) -> tuple[str, ...]:
+        """The coordinates in which paths of one cell differ, but for those that may."""
+        may = {*OWN_AXES, *self.rows, *self.columns, *self.tables, *self.choice.ignored}
+        hidden: set[str] = set()
+        for held in cells:
+            usable = [point for point in held if point.usable]
+            axes = {axis for point in usable for axis in point.axes} - may - hidden
+            hidden |= {axis for axis in axes if len({point.at(axis) for point in usable}) > 1}
+        return tuple(in_order(hidden))
 
     @staticmethod
     def _at(axes: Sequence[str], point: Point) -> tuple[str, ...]:
@@ -462,7 +495,6 @@ class _Maker:
         usable = [point for point in held if point.usable]
         if not usable:
             return Entry(reason=self._reason(key, (*row, *column), held))
-        self.hidden |= {axis for axis in usable[0].axes if len({point.at(axis) for point in usable}) > 1}
         best = min(usable, key=lambda point: point.cost)
         if best.figure is None:
             return Entry(best.name, best.key, paths=len(usable), reason=NOT_MEASURED)
@@ -497,15 +529,20 @@ class _Maker:
             if axis in self._coordinates
         }
         same = [point for point in self.every if all(point.at(axis) == value for axis, value in wanted.items())]
-        if any(_passes(point, self.filters) for point in same):
+        if any(_passes(point, self.choice.filters) for point in same):
             return NOT_HERE
         if same:
             return FILTERED
         tables = {axis: value for axis, value in zip(self.tables, key[0], strict=True) if axis not in WORK}
         for each in self.dropped:
             if _would_be(each, wanted | tables, dict(key[1])):
-                return f"not run: {each.reason}" + (f" → {each.remedy}" if each.remedy else "")
+                return not_run(each)
         return NO_PATH
+
+
+def not_run(dropped: Dropped) -> str:
+    """Why a path did not run, and the command that would enable it."""
+    return f"not run: {dropped.reason}" + (f" → {dropped.remedy}" if dropped.remedy else "")
 
 
 def _would_be(dropped: Dropped, wanted: Mapping[str, str], apart: Mapping[str, str]) -> bool:

@@ -1,25 +1,14 @@
-"""A projection in a terminal, as Markdown and as CSV: a matrix a table, and below them why cells are empty."""
+"""A projection as words: what its terminal, Markdown and page have in common."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
-from typing import TextIO
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from rowpath import text as fmt
 from rowpath.analysis.projection import NO_PATH, Entry, Matrix, Projection
 from rowpath.model.metrics import MIXED_LOAD_METRICS
-from rowpath.report.csv import cell_text
-from rowpath.report.markdown import escaped
 
-GAP = 2
 ABSENT = "·"  # no such path: the commonest reason, which needs no number
-FIELDS = ("metric", "unit", "name", "paths", "median", "low", "high")
-AFTER = ("ratio", "ratio_low", "ratio_high", "reason")
 
 
 class Reasons:
@@ -40,21 +29,6 @@ class Reasons:
             yield f"[{number}] {fmt.clean(reason)}"
 
 
-def render(projection: Projection, console: Console) -> None:
-    """Prints every matrix, its columns in several parts where the terminal is narrow; then reasons and notes."""
-    reasons = Reasons()
-    console.print(Text(headline(projection)))
-    console.print()
-    for matrix in projection.matrices:
-        if matrix.title:
-            console.print(Text(caption(matrix), style="bold"))
-        for table in _parts(projection, matrix, reasons, console.width):
-            console.print(table)
-            console.print()
-    for line in (*reasons.lines(), *notes(projection)):
-        console.print(Text(line, style="dim"))
-
-
 def headline(projection: Projection) -> str:
     """`time by engine and language`."""
     axes = listed([fmt.metric(axis) for axis in (*projection.rows, *projection.columns)])
@@ -68,13 +42,13 @@ def caption(matrix: Matrix) -> str:
 
 def notes(projection: Projection) -> Iterator[str]:
     """What ratios are to, what a cell does not show, and what stands side by side although it is ranked apart."""
-    entries = [entry for each in projection.matrices for row in each.rows for entry in row.entries]
-    if any(entry.low is not None and entry.low != entry.high for entry in entries):
+    entries = [entry for each in projection.matrices for entry in each.entries]
+    if any(half_width(entry.median, entry.low, entry.high) for entry in entries):
         yield "±: half of the 95 % interval."
     if any(entry.against for entry in entries):
         anchored = any(entry.against and entry.against.through_anchor for entry in entries)
         yield f"×: relative to the first column of the row{' (a: through an anchor path)' if anchored else ''}."
-    if projection.several:
+    if any(each.several for each in projection.matrices):
         best = "best" if projection.metric in MIXED_LOAD_METRICS else "fastest"
         within = f"; within cells vary {listed(projection.hidden)}" if projection.hidden else ""
         yield f"A cell with several paths shows the {best} of them (of n){within}."
@@ -97,103 +71,23 @@ def cell_lines(entry: Entry, unit: str, reasons: Reasons) -> tuple[str, str]:
     """A cell's two lines: the figure with its interval, and its ratio to the first column."""
     if entry.median is None:
         return reasons.mark(entry), ""
+    several = f"(of {entry.paths})" if entry.paths > 1 else ""
     figure = fmt.figure(entry.median, unit)
-    half = half_width(entry)
-    if half is not None:
-        figure += f" ±{fmt.share(half)}" if half <= 1 else " ±>100 %"
-    if entry.paths > 1:
-        figure += f" (of {entry.paths})"
-    return figure, _ratio(entry)
+    return " ".join(filter(None, (figure, half_width(entry.median, entry.low, entry.high), several))), ratio(entry)
 
 
-def half_width(entry: Entry) -> float | None:
-    """Half of the interval's width relative to the figure; None of a counted one, or without an interval."""
-    if not entry.median or entry.low is None or entry.high is None or entry.low == entry.high:
-        return None
-    return (entry.high - entry.low) / 2 / abs(entry.median)
+def half_width(median: float | None, low: float | None, high: float | None) -> str:
+    """`±1.2 %`: half of an interval's width relative to its figure; empty of a counted one, or without an interval."""
+    if not median or low is None or high is None or low == high:
+        return ""
+    half = (high - low) / 2 / abs(median)
+    return f"±{fmt.share(half)}" if half <= 1 else "±>100 %"
 
 
-def _ratio(entry: Entry) -> str:
+def ratio(entry: Entry) -> str:
+    """`1.20× (1.14–1.27)`, with `a` when it goes through an anchor path; empty where there is none."""
     against = entry.against
     if against is None:
         return ""
     interval = fmt.interval(against.low, against.high)
     return f"{fmt.ratio(against.ratio)}{f' ({interval})' if interval else ''}{' a' if against.through_anchor else ''}"
-
-
-def _parts(projection: Projection, matrix: Matrix, reasons: Reasons, width: int) -> Iterator[Table]:
-    """Tables of as many columns as have room; each has the row's values again."""
-    titles = [" · ".join(map(fmt.clean, values)) or fmt.metric(projection.metric) for values in matrix.columns]
-    cells = [[cell_lines(entry, projection.unit, reasons) for entry in row.entries] for row in matrix.rows]
-    heads = [fmt.metric(axis) for axis in projection.rows]
-    labels = [[fmt.clean(value) for value in row.values] for row in matrix.rows]
-    label_widths = [
-        min(max(len(head), *(len(row[at]) for row in labels)), max(12, width // (3 * len(heads))))
-        for at, head in enumerate(heads)
-    ]
-    widths = [
-        max(*map(len, title.split(" ")), *(len(line) for row in cells for line in row[at]))
-        for at, title in enumerate(titles)
-    ]
-    room = width - sum(label_widths) - GAP * len(heads)
-    for part in _fitting(widths, room):
-        table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
-        for head, wide in zip(heads, label_widths, strict=True):
-            table.add_column(Text(head), overflow="fold", width=wide)
-        for at in part:
-            table.add_column(Text(titles[at]), justify="right", overflow="fold", width=min(widths[at], room))
-        for label, row in zip(labels, cells, strict=True):
-            table.add_row(*map(Text, label), *(_cell(*row[at]) for at in part))
-        yield table
-
-
-def _cell(figure: str, ratio: str) -> Text:
-    return Text(figure).append(f"\n{ratio}", style="dim") if ratio else Text(figure)
-
-
-def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
-    """Positions of columns in parts that have room, at least one in each."""
-    parts: list[list[int]] = []
-    left = -1
-    for at, width in enumerate(widths):
-        if width > left:
-            parts.append([])
-            left = room
-        parts[-1].append(at)
-        left -= width + GAP
-    return parts
-
-
-def write_markdown(projection: Projection, file: TextIO) -> None:
-    """Writes every matrix as a table, then why cells are empty and what they do not show."""
-    reasons = Reasons()
-    parts = [f"**{escaped(headline(projection))}**"]
-    for matrix in projection.matrices:
-        columns = [" · ".join(values) or fmt.metric(projection.metric) for values in matrix.columns]
-        titles = [*map(fmt.metric, projection.rows), *map(fmt.clean, columns)]
-        lines = [_line(titles), _line([":--"] * len(projection.rows) + ["--:"] * len(columns), plain=True)]
-        for row in matrix.rows:
-            cells = (" ".join(filter(None, cell_lines(each, projection.unit, reasons))) for each in row.entries)
-            lines.append(_line([*map(fmt.clean, row.values), *cells]))
-        parts += [*([escaped(caption(matrix))] if matrix.title else []), "\n".join(lines)]
-    below = [*reasons.lines(), *notes(projection)]
-    parts += ["\n".join(f"- {escaped(line)}" for line in below)] if below else []
-    file.write("\n\n".join(parts) + "\n")
-
-
-def _line(cells: Sequence[str], plain: bool = False) -> str:
-    return f"| {' | '.join(cells if plain else map(escaped, cells))} |"
-
-
-def write_csv(projection: Projection, file: TextIO) -> None:
-    """Writes one line per cell with a heading: a column per axis of rows and columns, empty where unknown."""
-    writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow(["table", *projection.rows, *projection.columns, *FIELDS, *AFTER])
-    for matrix in projection.matrices:
-        for row in matrix.rows:
-            for column, entry in zip(matrix.columns, row.entries, strict=True):
-                against = entry.against
-                ratio = (against.ratio, against.low, against.high) if against else (None, None, None)
-                figures = (entry.paths, entry.median, entry.low, entry.high, *ratio, entry.reason)
-                words = (" · ".join(matrix.title), *row.values, *column, projection.metric, projection.unit, entry.name)
-                writer.writerow(map(cell_text, (*words, *figures)))
