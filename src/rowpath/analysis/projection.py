@@ -439,6 +439,10 @@ class _Maker:
         axes = (*self.rows, *self.columns)
         self._order = {axis: values_of(axis, self.kept, self.choice.filters) for axis in axes}
         self._coordinates = tuple(axis for axis in axes if axis not in WORK)
+        self._known: dict[tuple[str, ...], bool] = {}  # coordinates that paths have → whether the filter keeps one
+        for point in self.every:
+            at = self._at(self._coordinates, point)
+            self._known[at] = self._known.get(at, False) or _passes(point, self.choice.filters)
 
     def by_table(self) -> dict[TableKey, list[Point]]:
         """The points of each table."""
@@ -523,16 +527,11 @@ class _Maker:
         if held:
             reasons = list(dict.fromkeys(point.reason for point in held))
             return "; ".join(reasons[:2]) + (f"; {len(reasons) - 2} more" if len(reasons) > 2 else "")
-        wanted = {
-            axis: value
-            for axis, value in zip((*self.rows, *self.columns), values, strict=True)
-            if axis in self._coordinates
-        }
-        same = [point for point in self.every if all(point.at(axis) == value for axis, value in wanted.items())]
-        if any(_passes(point, self.choice.filters) for point in same):
-            return NOT_HERE
-        if same:
-            return FILTERED
+        named = zip((*self.rows, *self.columns), values, strict=True)
+        wanted = {axis: value for axis, value in named if axis in self._coordinates}
+        at = tuple(wanted.values())
+        if at in self._known:
+            return NOT_HERE if self._known[at] else FILTERED
         tables = {axis: value for axis, value in zip(self.tables, key[0], strict=True) if axis not in WORK}
         for each in self.dropped:
             if _would_be(each, wanted | tables, dict(key[1])):

@@ -28,6 +28,7 @@ const matrixBy = (paths, choice, changed) => {
     return (isWork(axis) ? is[axis] : paths[number]?.[axis]) ?? "none";
   };
 
+  const keyOf = (values) => JSON.stringify(values);
   const pooled = (sources) => sources.flatMap((source) => source.rows.map((row) => ({ row, is: source.is })));
   const usable = ({ row }) => typeof row[1] === "string";
   const every = pooled(known.sources);
@@ -45,29 +46,31 @@ const matrixBy = (paths, choice, changed) => {
     return order ? seen.sort((a, b) => order.indexOf(a) - order.indexOf(b)) : seen;
   }
 
-  function didNotRun(wanted, base, axes) {
-    const place = (axis) => known.differing.indexOf(axis);
-    const found = known.dropped.find((values) => {
-      const own = (axis) => (place(axis) < 0 ? "none" : values[place(axis)]);
-      const apart = known.apart.filter((axis) => !axes.includes(axis) && axis in base.is);
-      return (
-        wanted.every(([axis, value]) => place(axis) >= 0 && own(axis) === value) &&
-        apart.every((axis) => ["none", "", base.is[axis]].includes(axis === "fetch" ? form(own(axis)) : own(axis)))
-      );
-    });
-    return found?.at(-1);
+  // Why there is no path with these values: by their key, for every combination that a path has or would have.
+  function absences(base, axes, isShown) {
+    const own = axes.filter((axis) => axis && !isWork(axis));
+    const found = new Map();
+    const apart = known.apart.filter((axis) => !axes.includes(axis) && axis in base.is);
+    const places = own.map((axis) => known.differing.indexOf(axis));
+    for (const values of places.includes(-1) ? [] : [...known.dropped].reverse()) {
+      const alike = apart.every((axis) => {
+        const value = values[known.differing.indexOf(axis)] ?? "none";
+        return ["none", "", base.is[axis]].includes(axis === "fetch" ? form(value) : value);
+      });
+      if (alike) found.set(keyOf(places.map((place) => values[place])), values.at(-1));
+    }
+    const seen = new Map();
+    for (const entry of every) {
+      const key = keyOf(own.map((axis) => at(entry, axis)));
+      seen.set(key, seen.get(key) || isShown(entry.row[0]));
+    }
+    for (const [key, shown] of seen) found.set(key, shown ? known.words.elsewhere : known.words.hidden);
+    return (wanted) => found.get(keyOf(wanted.filter((_, place) => own.includes(axes[place])))) ?? known.words.absent;
   }
 
-  function whyEmpty(held, wanted, base, axes, isShown) {
-    if (held.length) {
-      const reasons = [...new Set(held.map(({ row }) => known.reasons[row[1]]))];
-      return reasons.slice(0, 2).join("; ") + (reasons.length > 2 ? `; ${reasons.length - 2} more` : "");
-    }
-    const coordinates = wanted.filter(([axis]) => axis && !isWork(axis));
-    const same = every.filter((entry) => coordinates.every(([axis, value]) => at(entry, axis) === value));
-    if (same.some(({ row }) => isShown(row[0]))) return known.words.elsewhere;
-    if (same.length) return known.words.hidden;
-    return didNotRun(coordinates, base, axes) ?? known.words.absent;
+  function together(held) {
+    const reasons = [...new Set(held.map(({ row }) => known.reasons[row[1]]))];
+    return reasons.slice(0, 2).join("; ") + (reasons.length > 2 ? `; ${reasons.length - 2} more` : "");
   }
 
   const element = (name, text = "", more = {}) => Object.assign(document.createElement(name), { textContent: text }, more);
@@ -92,9 +95,11 @@ const matrixBy = (paths, choice, changed) => {
     const heads = valuesOf(columns, held);
     const cells = new Map();
     for (const entry of held) {
-      const key = JSON.stringify(axes.map((axis) => at(entry, axis)));
-      cells.set(key, [...(cells.get(key) ?? []), entry]);
+      const key = keyOf(axes.map((axis) => at(entry, axis)));
+      if (cells.has(key)) cells.get(key).push(entry);
+      else cells.set(key, [entry]);
     }
+    const why = absences(base, axes, isShown);
     const numbered = [];
     const hidden = new Set();
     let several = false;
@@ -109,7 +114,7 @@ const matrixBy = (paths, choice, changed) => {
       const line = element("tr");
       line.append(element("th", value, { scope: "row" }));
       for (const head of heads) {
-        const inside = cells.get(JSON.stringify([value, head])) ?? [];
+        const inside = cells.get(keyOf([value, head])) ?? [];
         const good = inside.filter(usable);
         const figure = good[0]?.row[2 + Math.max(0, metrics.indexOf(metric))];
         if (good.length > 1) {
@@ -119,7 +124,7 @@ const matrixBy = (paths, choice, changed) => {
         }
         if (figure?.length) line.append(full(good, figure));
         else if (good.length) line.append(empty(known.words.unmeasured));
-        else line.append(empty(whyEmpty(inside, [[rows, value], [columns, head]], base, axes, isShown)));
+        else line.append(empty(inside.length ? together(inside) : why([value, head])));
       }
       body.append(line);
     }
