@@ -234,6 +234,19 @@ def test_the_exports_for_other_programs(run: Path, tmp_path: Path) -> None:
     assert len(counted) == good or done.stderr.startswith("not exported")
 
 
+def test_a_projection_of_a_real_run(run: Path) -> None:
+    done = rowpath("show", run, "--row", "path", "--col", "regime", "--filter", "phase=scan.read")
+    assert done.returncode == 0 and done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[:3] == ["time by path and regime", "", "scan.read"]
+    assert lines[3].split() == ["path", "steady", "cold"]
+    unknown = rowpath("show", run, "--row", "motor")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    message, hint = error_form(unknown.stderr)
+    assert message == "unknown coordinate 'motor' in --row"
+    assert hint.startswith("one of: path, phase, regime, engine, ")
+
+
 def test_data_alone_on_stdout_of_a_run(tmp_path: Path) -> None:
     experiment = write_experiment(tmp_path, [SQLITE_PYTHON], sets=1, rounds=1)
     done = rowpath("run", experiment, "-q", "-o", tmp_path / "run", "--export-json", "-")

@@ -397,10 +397,34 @@ def _add_show(commands: Any) -> None:
     parser = _command(commands, "show", "show a finished run from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
     _add_shared(parser, "--together", "--tables", *SHARED_EXPORTS, "--color")
+    _add_projection(parser)
     parser = _command(commands, "report", "write a run's HTML report again from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
     _add_shared(parser, "--together")
     parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")
+
+
+def _add_projection(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "projection",
+        "matrices instead of the answer, for the terminal, --export-markdown and --export-csv; COORD: a coordinate of "
+        "the paths, or path, phase, regime, stage, client_group",
+    )
+    how: dict[str, Any] = {"metavar": "COORD[,COORD]", "type": _listed, "default": ()}
+    group.add_argument("--row", dest="rows", help="a row for each value (default: the first that varies)", **how)
+    group.add_argument("--col", dest="columns", help="a column for each; ratios are to the first column", **how)
+    group.add_argument("--table", dest="table_axes", help="a table for each, beside phase and regime", **how)
+    group.add_argument("--ignore", dest="ignored", help="may vary within a cell without a note", **how)
+    group.add_argument(
+        "--filter",
+        dest="filter_words",
+        metavar="COORD=VALUE[,VALUE]",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="only paths with these values, shown in this order",
+    )
+    group.add_argument("--metric", metavar="NAME", default="", help="what cells show (default: time)")
 
 
 def _add_compare(commands: Any) -> None:

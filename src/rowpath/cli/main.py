@@ -271,8 +271,11 @@ def doctor(options: argparse.Namespace) -> int:
 def show(options: argparse.Namespace) -> int:
     """`rowpath show`."""
     from rowpath.analysis.analyse import analyse
+    from rowpath.cli import projection
 
     directory = _run_directory(options.directory)
+    if projection.is_wanted(options):
+        return projection.run(options, directory, parse_filters(options.filter_words))
     exports = _open_exports(options)
     analysis = analyse(directory, tuple(options.together))
     _write_exports(analysis, exports)

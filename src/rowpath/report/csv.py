@@ -42,14 +42,15 @@ def write_timeline(analysis: Analysis, file: TextIO) -> None:
                 if (value := each.values[at]) is None:
                     continue
                 before: list[str | float] = [line.name, line.path_id, line.set, stage, second.begin, second.end]
-                writer.writerow(map(_cell, [*before, backup, each.quantity, each.of, each.unit, value]))
+                writer.writerow(map(cell_text, [*before, backup, each.quantity, each.of, each.unit, value]))
 
 
 def _fields(result: Result, names: tuple[str, ...]) -> list[str]:
-    return [_cell(getattr(result, name)) for name in names]
+    return [cell_text(getattr(result, name)) for name in names]
 
 
-def _cell(value: str | float | None) -> str:
+def cell_text(value: str | float | None) -> str:
+    """A value as a cell: a number as it is, empty where unknown; no text that a spreadsheet takes for a formula."""
     if value is None:
         return ""
     return _text(value) if isinstance(value, str) else repr(value)

@@ -44,7 +44,7 @@ def write(analysis: Analysis, path: Path) -> None:
 def page(analysis: Analysis) -> str:
     """The page's text. Its security policy lets nothing in and runs only its own scripts."""
     shown = _shortened(view(analysis))
-    style, script = _asset("page.css"), _asset("page.js")
+    style, script = _asset("page.css") + _asset("matrix.css"), _asset("matrix.js") + _asset("page.js")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
@@ -68,6 +68,7 @@ def page(analysis: Analysis) -> str:
         ),
         caps=caps(),
         paths=Markup(_embedded(_columns(shown.paths))),
+        matrix=Markup(_embedded(shown.choose.data)) if shown.choose else "",
     )
     return _IMPLIED.sub("", written)
 

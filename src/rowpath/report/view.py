@@ -14,6 +14,7 @@ from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
 from rowpath.report import grid as tables
 from rowpath.report import mixed_load, mixed_load_drawing, probe, timeline, timeline_drawing
+from rowpath.report.choose import Choose, choose
 from rowpath.report.cross_phase import (
     clients_chart,
     clients_grid,
@@ -124,6 +125,7 @@ class View(Frozen, frozen=True):
     commands: tuple[str, ...]
     programs: tuple[Snippet, ...] = ()
     paths: tuple[dict[str, str], ...] = ()  # of each path the coordinates that vary, to choose by
+    choose: Choose | None = None  # None: no coordinate tells two paths apart
 
 
 def view(analysis: Analysis) -> View:
@@ -161,6 +163,7 @@ def view(analysis: Analysis) -> View:
             {key: fmt.clean(value) for key, value in lookup.coordinates(name).items() if key in panels.varying}
             for name in analysis.names.values()
         ),
+        choose=choose(analysis, lookup, pictures.panel_keys),
     )
 
 
