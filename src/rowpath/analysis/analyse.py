@@ -39,7 +39,11 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
 
     `together`: coordinates whose values are ranked in one list although they do not do the same work (`fetch`).
     """
-    evidence = gather(run_directory, together)
+    return analysed(gather(run_directory, together))
+
+
+def analysed(evidence: Evidence) -> Analysis:
+    """The same of evidence that was gathered."""
     journal = evidence.journal
     experiment = journal.run.experiment
     scaled = scalings(evidence)
