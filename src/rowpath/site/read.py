@@ -58,7 +58,7 @@ def examine_all(
     for directory in directories:
         digest = _digest(directory / FILE)
         if digest in first:
-            copies.append(Examined(str(directory), digest, (f"its journal is that of {first[digest]}",)))
+            copies.append(Examined(str(directory), digest, (f"its journal is that of {first[digest].name}",)))
         else:
             first[digest] = directory
             todo.append((directory, digest, pages))

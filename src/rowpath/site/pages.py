@@ -1,0 +1,470 @@
+"""The pages of a site: what each holds, and their texts."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from markupsafe import Markup
+
+from rowpath import text as fmt
+from rowpath.analysis.model import Bar, PhaseAnswer
+from rowpath.model.base import Frozen
+from rowpath.model.grouping import grouped
+from rowpath.report.drawing import LogAxis, axis, bar, caps, grid_lines
+from rowpath.report.picture import parts
+from rowpath.report.self_contained import ASSETS, embedded, policy, templates
+from rowpath.site.change_points import LEAST_POINTS
+from rowpath.site.histories import histories
+from rowpath.site.line_chart import line_chart
+from rowpath.site.model import Examined, History, Machine, SitePath, SiteRun
+from rowpath.site.read import slug
+from rowpath.site.side_by_side import side_by_side
+from rowpath.site.standings import RULE, Standing, fastest_of_each, newest_groups, standings
+
+FOLDER = Path(__file__).parent
+LEADING = 2  # pictures of an experiment that the front page does not fold
+SHOWN = 10  # rows of a picture; the others fold out
+MOST = 50  # rows of a picture, and of its table
+NEWEST = 10  # runs and changes on the front page
+DRAWN = 24  # histories of a driver
+OWN_HISTORIES = 2  # runs that a chart needs
+
+
+class Link(Frozen, frozen=True):
+    """A page of the site; `href` from its top."""
+
+    text: str
+    href: str
+
+
+class Row(Frozen, frozen=True):
+    """A path in a picture and in its table."""
+
+    rank: str
+    name: str
+    driver: Link
+    engine: str
+    language: str
+    figure: str
+    ratio: str
+    interval: str
+    tie: str
+    note: str
+    run: Link
+    drawing: Markup
+
+
+class Picture(Frozen, frozen=True):
+    """A ranking as bars, with the run that it is from."""
+
+    title: str
+    rows: tuple[Row, ...]
+    left_out: int
+    lines: Markup
+    axis: Markup
+    run: Link
+    source: str
+
+
+class Work(Frozen, frozen=True):
+    """A row of the table of an engine or a driver: its fastest path in one phase."""
+
+    work: Link
+    title: str
+    row: Row
+
+
+class Chart(Frozen, frozen=True):
+    """A history, drawn."""
+
+    key: str
+    history: History
+    title: str
+    said: tuple[str, ...]
+    drawing: Markup
+
+
+class Entry(Frozen, frozen=True):
+    """What the search finds: kind, title, address, further words."""
+
+    k: str
+    t: str
+    u: str
+    w: str = ""
+
+
+@dataclass
+class Site:
+    """Everything that the pages show, from the runs that were accepted and those that were not."""
+
+    runs: list[SiteRun]
+    refused: list[Examined] = field(default_factory=list)
+    with_pages: bool = True
+
+    @cached_property
+    def machines(self) -> dict[Machine, str]:
+        """Each machine's short name, in the order in which they first ran."""
+        found = dict.fromkeys(run.machine for run in sorted(self.runs, key=lambda run: (run.started, run.id)))
+        return {machine: f"M{number}" for number, machine in enumerate(found, 1)}
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """The ranking of every phase."""
+        return standings(self.runs)
+
+    @cached_property
+    def histories(self) -> list[History]:
+        """Every history, those of the fewest changes last."""
+        return histories(self.runs, self.machines)
+
+    @cached_property
+    def by_id(self) -> dict[str, SiteRun]:
+        """The runs by their ids."""
+        return {run.id: run for run in self.runs}
+
+    @cached_property
+    def _slugs(self) -> dict[tuple[str, str], str]:
+        """A file name for each engine, driver and experiment; those whose letters collide get a part of a digest."""
+        found: dict[tuple[str, str], str] = {}
+        taken: set[tuple[str, str]] = set()
+        for kind, name in [
+            *(("engines", name) for name in self.engines),
+            *(("drivers", "/".join(each)) for each in self.drivers),
+            *(("experiments", name) for name in self.experiments),
+        ]:
+            made = slug(name)
+            if (kind, made) in taken:
+                made = f"{made}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+            taken.add((kind, made))
+            found[kind, name] = f"{kind}/{made}.html"
+        return found
+
+    @cached_property
+    def paths(self) -> list[tuple[SiteRun, SitePath]]:
+        """Every path of every run that reaches an engine."""
+        return [(run, path) for run in self.runs for path in run.paths.values() if path.get("engine") != "null"]
+
+    @cached_property
+    def engines(self) -> list[str]:
+        """Every engine's name."""
+        return sorted({path.get("engine") for _run, path in self.paths})
+
+    @cached_property
+    def drivers(self) -> list[tuple[str, str]]:
+        """Every driver, as language and name."""
+        return sorted({path.driver for _run, path in self.paths})
+
+    @cached_property
+    def experiments(self) -> list[str]:
+        """Every experiment's name."""
+        return sorted({run.experiment for run in self.runs})
+
+    @property
+    def left_out(self) -> list[tuple[str, str]]:
+        """Name and reasons of every run that was refused; where it lies is nobody's business."""
+        return [
+            (Path(each.directory).name, "; ".join(each.problems).replace(each.directory, Path(each.directory).name))
+            for each in self.refused
+        ]
+
+    def page_of(self, kind: str, name: str) -> str:
+        """The address of an engine, a driver (`language/name`) or an experiment."""
+        return self._slugs[kind, name]
+
+    def run_link(self, run: SiteRun) -> Link:
+        """The run's report, or its row in the list of runs."""
+        return Link(run.date, f"runs/{run.id}/index.html" if self.with_pages else f"runs.html#{run.id}")
+
+    def driver_link(self, driver: tuple[str, str]) -> Link:
+        """A driver's page."""
+        return Link(f"{driver[1]} ({language(driver[0])})", self.page_of("drivers", "/".join(driver)))
+
+    def picture(self, standing: Standing, bars: Sequence[Bar]) -> Picture:
+        """These bars of a ranking on one axis."""
+        ends = [end for each in bars for end in (each.cost_ns, each.low_ns, each.high_ns) if end]
+        scale = LogAxis.over(ends)
+        ticks = [(scale.at(value), _short(fmt.duration(value))) for value in scale.ticks()]
+        run = standing.run
+        return Picture(
+            title=_title(standing.phase),
+            rows=tuple(self.row(standing, bars, at, scale) for at in range(min(len(bars), MOST))),
+            left_out=max(0, len(bars) - MOST),
+            lines=grid_lines([x for x, _ in ticks], None),
+            axis=axis(ticks),
+            run=self.run_link(run),
+            source=f"{self.machines[run.machine]}, {run.trust.line}",
+        )
+
+    def row(self, standing: Standing, bars: Sequence[Bar], at: int, scale: LogAxis | None = None) -> Row:
+        """A bar as a row; ranks and ties are those among `bars`."""
+        own = bars[at]
+        path = standing.path(own)
+        tied_before = at > 0 and bars[at - 1].tier == own.tier
+        tied_after = at + 1 < len(bars) and bars[at + 1].tier == own.tier
+        first = next(place for place, each in enumerate(bars) if each.tier == own.tier)
+        fastest = own.ratio == 1 and own.ratio_low == own.ratio_high
+        whisker = (scale.at(own.low_ns), scale.at(own.high_ns)) if scale and own.low_ns and own.high_ns else None
+        known = path.get("engine") != "null"
+        return Row(
+            rank=f"{first + 1}{'=' if tied_before or tied_after else ''}",
+            name=fmt.clean(own.name),
+            driver=self.driver_link(path.driver) if known else Link(path.get("driver"), ""),
+            engine=path.get("engine"),
+            language=language(path.get("language")),
+            figure=fmt.duration(own.cost_ns),
+            ratio=fmt.ratio(own.ratio),
+            interval="" if fastest else fmt.interval(own.ratio_low, own.ratio_high),
+            tie=_TIES[tied_before, tied_after],
+            note="provisional" if own.provisional else "",
+            run=self.run_link(standing.run),
+            drawing=bar(scale.at(own.cost_ns), parts(own), whisker) if scale else Markup(""),
+        )
+
+    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[Work]:
+        """A row for each of these bars, placed among all bars of their phase."""
+        found = []
+        for standing, bars in standing_of:
+            every = list(standing.phase.bars)
+            for each in bars:
+                found.append(
+                    Work(
+                        Link(standing.experiment, self.page_of("experiments", standing.experiment)),
+                        _title(standing.phase),
+                        self.row(standing, every, every.index(each)),
+                    )
+                )
+        return found
+
+    def changed(self, found: Iterable[History]) -> list[tuple[Link, History, str]]:
+        """Every change of these histories with its driver's page, the newest first."""
+        listed = [
+            (each.points[change.at].date, Link(self._where(each), self._chart_address(each)), each, change.text)
+            for each in found
+            for change in each.changes
+        ]
+        return [item[1:] for item in sorted(listed, key=lambda item: (item[0], item[3]), reverse=True)]
+
+    def _chart_address(self, history: History) -> str:
+        return f"{self.page_of('drivers', '/'.join(history.driver))}#{chart_key(history)}"
+
+    def _where(self, history: History) -> str:
+        return f"{history.name}, {'.'.join(history.where[:2])} {history.where[2]}, {history.machine}"
+
+    def charts(self, driver: tuple[str, str]) -> tuple[list[Chart], int]:
+        """The histories that are drawn: all with a change, and of each phase the fastest path's; how many are not."""
+        mine = [each for each in self.histories if each.driver == driver]
+        long = [each for each in mine if len(each.points) >= OWN_HISTORIES]
+        of_phases = grouped(long, lambda each: (each.experiment, each.where, each.machine))
+        leading = {id(min(each, key=_level)) for each in of_phases.values()}
+        chosen = sorted(
+            (each for each in long if each.changes or id(each) in leading),
+            key=lambda each: (-len(each.changes), -len(each.points)),
+        )[:DRAWN]
+        return [
+            Chart(chart_key(each), each, f"{self._where(each)}", tuple(_said(each)), line_chart(each))
+            for each in chosen
+        ], len(mine) - len(chosen)
+
+
+_TIES = {(False, False): "", (False, True): "first", (True, True): "middle", (True, False): "last"}
+LANGUAGES = {"c": "C", "java": "Java", "python": "Python", "csharp": "C#"}
+
+
+def language(name: str) -> str:
+    """A language as people write it."""
+    return LANGUAGES.get(name, name)
+
+
+def chart_key(history: History) -> str:
+    """An anchor that stays the same when runs are added."""
+    named = "|".join((history.experiment, *history.where, history.path_key, history.machine))
+    return f"history-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
+
+
+def _level(history: History) -> float:
+    return math.fsum(point.mean for point in history.points) / len(history.points)
+
+
+def _said(history: History) -> Iterator[str]:
+    runs = len(history.points)
+    if history.changes:
+        yield from (f"{change.text}." for change in history.changes)
+    elif runs < LEAST_POINTS:
+        yield f"{runs} runs: a change is looked for from {LEAST_POINTS} on."
+    else:
+        yield f"No change is shown over {runs} runs."
+    if history.left_out:
+        runs_left = "1 run" if history.left_out == 1 else f"{history.left_out} runs"
+        yield f"{runs_left} without the reference stand not here."
+
+
+def _title(phase: PhaseAnswer) -> str:
+    comparison = "" if phase.comparison == "all paths" else f", {phase.comparison}"
+    return fmt.clean(f"{phase.title}, {phase.regime}{comparison}")
+
+
+def _short(text: str) -> str:
+    digits = len(text) - len(text.lstrip("0123456789.,"))
+    return f"{float(text[:digits].replace(',', '')):g}{text[digits:]}"
+
+
+def pages(site: Site) -> Iterator[tuple[str, str]]:
+    """Address and text of every page but the runs' reports."""
+    yield "index.html", _front(site)
+    for name in site.engines:
+        yield site.page_of("engines", name), _engine(site, name)
+    for driver in site.drivers:
+        yield site.page_of("drivers", "/".join(driver)), _driver(site, driver)
+    for name in site.experiments:
+        yield site.page_of("experiments", name), _experiment(site, name)
+    yield (
+        "machines.html",
+        _render(site, "machines", "Machines side by side", tables=side_by_side(site.runs, site.machines)),
+    )
+    yield "runs.html", _render(site, "runs", "Runs")
+
+
+def _front(site: Site) -> str:
+    works = []
+    for name, listed in grouped(site.standings, lambda each: each.experiment).items():
+        pictures = [site.picture(each, bars) for each in listed if (bars := fastest_of_each(each))]
+        newest = max(listed, key=lambda each: each.run.started).run
+        works.append((name, newest, pictures[:LEADING], pictures[LEADING:]))
+    changes = site.changed(site.histories)
+    return _render(
+        site,
+        "front",
+        "Which path for which work?",
+        script="search.js",
+        works=works,
+        rule=RULE,
+        changes=changes[:NEWEST],
+        more_changes=len(changes) - NEWEST,
+        newest=sorted(site.runs, key=lambda run: run.started, reverse=True)[:NEWEST],
+        search=Markup(embedded(list(_entries(site)))),
+    )
+
+
+def _entries(site: Site) -> Iterator[Entry]:
+    for name in site.engines:
+        yield Entry("engine", name, site.page_of("engines", name))
+    for driver in site.drivers:
+        link = site.driver_link(driver)
+        engines = sorted({path.get("engine") for _run, path in site.paths if path.driver == driver})
+        yield Entry("driver", link.text, link.href, " ".join(engines))
+    for name in site.experiments:
+        run = max((run for run in site.runs if run.experiment == name), key=lambda run: run.started)
+        words = dict.fromkeys(phase.title for phase in run.phases)
+        yield Entry("experiment", name, site.page_of("experiments", name), f"{run.title} {' '.join(words)}")
+    named: dict[tuple[str, str], str] = {}
+    for _run, path in site.paths:
+        settings = " ".join(value for value in path.coordinates.values() if value != "none")
+        named.setdefault((path.name, site.driver_link(path.driver).href), settings)
+    for (name, href), settings in named.items():
+        yield Entry("path", name, href, settings)
+    for run in sorted(site.runs, key=lambda run: run.started, reverse=True):
+        where = f"{site.machines[run.machine]} {run.machine.words}"
+        yield Entry("run", f"{run.experiment}, {run.date}", site.run_link(run).href, f"{where} {run.id}")
+
+
+def _engine(site: Site, name: str) -> str:
+    mine = [
+        (each, [bar for bar in fastest_of_each(each) if each.path(bar).get("engine") == name])
+        for each in site.standings
+    ]
+    own = [(run, path) for run, path in site.paths if path.get("engine") == name]
+    return _render(
+        site,
+        "subject",
+        name,
+        kind="engine",
+        below=1,
+        works=site.works(mine),
+        facts=(
+            f"versions {', '.join(dict.fromkeys(path.engine_version for _run, path in own if path.engine_version))}",
+            ", ".join(dict.fromkeys(path.get("deployment") for _run, path in own)),
+            _runs(len({run.id for run, _path in own})),
+        ),
+        links=[site.driver_link(driver) for driver in sorted({path.driver for _run, path in own})],
+        changes=site.changed(each for each in site.histories if each.engine == name),
+        charts=[],
+        undrawn=0,
+    )
+
+
+def _driver(site: Site, driver: tuple[str, str]) -> str:
+    mine = []
+    for each in site.standings:
+        bars = [bar for bar in each.phase.bars if each.path(bar).driver == driver]
+        mine.append((each, bars[:1]))
+    own = [(run, path) for run, path in site.paths if path.driver == driver]
+    charts, undrawn = site.charts(driver)
+    engines = sorted({path.get("engine") for _run, path in own})
+    return _render(
+        site,
+        "subject",
+        site.driver_link(driver).text,
+        kind="driver",
+        below=1,
+        works=site.works(mine),
+        facts=(
+            f"versions {', '.join(dict.fromkeys(path.version for _run, path in own))}",
+            _runs(len({run.id for run, _path in own})),
+        ),
+        links=[Link(name, site.page_of("engines", name)) for name in engines],
+        changes=site.changed(each for each in site.histories if each.driver == driver),
+        charts=charts,
+        undrawn=undrawn,
+    )
+
+
+def _experiment(site: Site, name: str) -> str:
+    mine = [each for each in site.standings if each.experiment == name]
+    runs = sorted((run for run in site.runs if run.experiment == name), key=lambda run: run.started, reverse=True)
+    return _render(
+        site,
+        "experiment",
+        name,
+        below=1,
+        runs=runs,
+        pictures=[site.picture(each, each.phase.bars) for each in mine],
+        rule=RULE,
+        groups=newest_groups(runs),
+        tables=[each for each in side_by_side(site.runs, site.machines) if each.experiment == name],
+    )
+
+
+def _runs(number: int) -> str:
+    return "1 run" if number == 1 else f"{number} runs"
+
+
+def _render(site: Site, template: str, title: str, *, below: int = 0, script: str = "", **more: object) -> str:
+    style = (ASSETS / "page.css").read_text(encoding="utf-8") + _asset("site.css")
+    scripts = [_asset(script)] if script else []
+    return (
+        templates(FOLDER / "templates")
+        .get_template(f"{template}.html.j2")
+        .render(
+            site=site,
+            title=title,
+            root="../" * below,
+            style=Markup(style),
+            scripts=[Markup(each) for each in scripts],
+            policy=policy(scripts),
+            caps=caps(),
+            fmt=fmt,
+            shown=SHOWN,
+            runs_of=_runs,
+            exp=math.exp,
+            **more,
+        )
+    )
+
+
+def _asset(name: str) -> str:
+    return (FOLDER / "assets" / name).read_text(encoding="utf-8")
