@@ -187,7 +187,7 @@ def _with_changes(found: list[History]) -> list[History]:
 def _change(history: History, shift: Shift) -> Change:
     ratio, low, high = shift.interval.ratio, shift.interval.ratio_low or 0.0, shift.interval.ratio_high or math.inf
     before, after = history.points[shift.at - 1], history.points[shift.at]
-    return Change(shift.at, ratio, low, high, f"{_what(history, before, after)}: {by_how_much(ratio, low, high)}")
+    return Change(shift.at, ratio, low, high, _what(history, before, after), by_how_much(ratio, low, high))
 
 
 def _what(history: History, before: Point, after: Point) -> str:

@@ -73,6 +73,9 @@ def _versions(history: History, places: Sequence[float]) -> Iterator[str]:
             point = history.points[at]
             yield f'<text x="{x}%" y="{HEIGHT + 14}"{anchor}>{escape(_short(point.version))}</text>'
             yield f'<text x="{x}%" y="{HEIGHT + 28}"{anchor}>{escape(point.date)}</text>'
+    if places[-1] - shown_until > 2 * 100 / VERSIONS:
+        date = escape(history.points[-1].date)
+        yield f'<text x="{places[-1]}%" y="{HEIGHT + 28}" text-anchor="end">{date}</text>'
 
 
 def _short(version: str) -> str:

@@ -122,7 +122,13 @@ class Change(Frozen, frozen=True):
     ratio: float
     low: float
     high: float
-    text: str
+    what: str  # differs: `pgjdbc 42.7.4 → 42.7.5`
+    how_much: str  # `8 % slower (6–10)`
+
+    @property
+    def text(self) -> str:
+        """Both as a clause."""
+        return f"{self.what}: {self.how_much}"
 
 
 class History(Frozen, frozen=True):

@@ -16,7 +16,7 @@ from rowpath.analysis.model import Bar, PhaseAnswer
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report.drawing import LogAxis, axis, bar, caps, grid_lines
-from rowpath.report.picture import parts
+from rowpath.report.picture import PARTS, parts
 from rowpath.report.self_contained import ASSETS, embedded, policy, templates
 from rowpath.site.change_points import LEAST_POINTS
 from rowpath.site.histories import histories
@@ -32,6 +32,7 @@ SHOWN = 10  # rows of a picture; the others fold out
 MOST = 50  # rows of a picture, and of its table
 NEWEST = 10  # runs and changes on the front page
 DRAWN = 24  # histories of a driver
+PLACES = 6  # of one change
 OWN_HISTORIES = 2  # runs that a chart needs
 
 
@@ -67,6 +68,7 @@ class Picture(Frozen, frozen=True):
     left_out: int
     lines: Markup
     axis: Markup
+    legend: tuple[tuple[str, str], ...]
     run: Link
     source: str
 
@@ -86,7 +88,17 @@ class Chart(Frozen, frozen=True):
     history: History
     title: str
     said: tuple[str, ...]
+    machine: str
     drawing: Markup
+
+
+class Changed(Frozen, frozen=True):
+    """What changed, and in which histories by how much, the greatest first."""
+
+    what: str
+    date: str  # of the first run after it
+    places: tuple[tuple[str, Link], ...]
+    left_out: int
 
 
 class Entry(Frozen, frozen=True):
@@ -196,6 +208,7 @@ class Site:
             left_out=max(0, len(bars) - MOST),
             lines=grid_lines([x for x, _ in ticks], None),
             axis=axis(ticks),
+            legend=_legend(bars),
             run=self.run_link(run),
             source=f"{self.machines[run.machine]}, {run.trust.line}",
         )
@@ -240,20 +253,24 @@ class Site:
                 )
         return found
 
-    def changed(self, found: Iterable[History]) -> list[tuple[Link, History, str]]:
-        """Every change of these histories with its driver's page, the newest first."""
-        listed = [
-            (each.points[change.at].date, Link(self._where(each), self._chart_address(each)), each, change.text)
-            for each in found
-            for change in each.changes
-        ]
-        return [item[1:] for item in sorted(listed, key=lambda item: (item[0], item[3]), reverse=True)]
+    def changed(self, found: Iterable[History]) -> list[Changed]:
+        """Every change of these histories, the newest first; what changed in several places is said once."""
+        listed = [(each, change) for each in found for change in each.changes]
+        groups = grouped(listed, lambda item: (item[0].driver, item[1].what)).values()
+        made = []
+        for group in groups:
+            group.sort(key=lambda item: -abs(math.log(item[1].ratio)))
+            places = [(change.how_much, Link(self._where(each), self._chart_address(each))) for each, change in group]
+            date = max(each.points[change.at].date for each, change in group)
+            made.append(Changed(group[0][1].what, date, tuple(places[:PLACES]), len(places[PLACES:])))
+        return sorted(made, key=lambda each: (each.date, each.what), reverse=True)
 
     def _chart_address(self, history: History) -> str:
         return f"{self.page_of('drivers', '/'.join(history.driver))}#{chart_key(history)}"
 
     def _where(self, history: History) -> str:
-        return f"{history.name}, {'.'.join(history.where[:2])} {history.where[2]}, {history.machine}"
+        workload, phase, regime = history.where
+        return f"{history.name}, {history.experiment} {workload}.{phase} {regime}, {history.machine}"
 
     def charts(self, driver: tuple[str, str]) -> tuple[list[Chart], int]:
         """The histories that are drawn: all with a change, and of each phase the fastest path's; how many are not."""
@@ -265,10 +282,14 @@ class Site:
             (each for each in long if each.changes or id(each) in leading),
             key=lambda each: (-len(each.changes), -len(each.points)),
         )[:DRAWN]
-        return [
-            Chart(chart_key(each), each, f"{self._where(each)}", tuple(_said(each)), line_chart(each))
+        machines = {name: machine.words for machine, name in self.machines.items()}
+        drawn = [
+            Chart(
+                chart_key(each), each, self._where(each), tuple(_said(each)), machines[each.machine], line_chart(each)
+            )
             for each in chosen
-        ], len(mine) - len(chosen)
+        ]
+        return drawn, len(mine) - len(drawn)
 
 
 _TIES = {(False, False): "", (False, True): "first", (True, True): "middle", (True, False): "last"}
@@ -437,6 +458,11 @@ def _experiment(site: Site, name: str) -> str:
         groups=newest_groups(runs),
         tables=[each for each in side_by_side(site.runs, site.machines) if each.experiment == name],
     )
+
+
+def _legend(bars: Sequence[Bar]) -> tuple[tuple[str, str], ...]:
+    split = [kind for each in bars if each.client_cpu_ns is not None for kind, _share in parts(each)]
+    return tuple((kind, words) for kind, words in PARTS.items() if kind in split)
 
 
 def _runs(number: int) -> str:
