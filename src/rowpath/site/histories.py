@@ -15,6 +15,7 @@ from rowpath.site.change_points import LEAST_POINTS, Shift, shifts, significant
 from rowpath.site.model import Change, History, Machine, Point, SitePath, SiteRun, Timed, Where
 
 LEAST_SETS = 2  # one set has no interval
+MOST_RUNS = 0.75  # a path that is a reference in fewer gives way to the loop that reaches no engine
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class _References:
 
     def __init__(self, by_path: Mapping[str, list[_One]], nothing: Mapping[str, list[_One]]) -> None:
         self.stable = {key: _by_run(ones) for key, ones in by_path.items() if _unchanged(ones)}
-        self.nothing = {key: _by_run(ones) for key, ones in nothing.items() if _unchanged(ones)}
+        self.nothing = {key: _by_run(ones) for key, ones in nothing.items()}  # it has no version
 
     def best(self, key: str, mine: Sequence[_One]) -> dict[str, _One] | None:
         """The reference of a path, by run: of another driver, in as many of its runs as possible, of its engine."""
@@ -106,9 +107,10 @@ class _References:
             same_language = path.get("language") == own.get("language")
             return len(runs & ones.keys()), path.get("engine") == own.get("engine"), same_language
 
-        for candidates in (others, list(self.nothing.values())):
+        loops = list(self.nothing.values())
+        for candidates, share in ((others, MOST_RUNS), (loops, 0.0), (others, 0.0)):
             best = max(candidates, key=fitness, default=None)
-            if best is not None and fitness(best)[0]:
+            if best is not None and fitness(best)[0] > share * len(runs):
                 return best
         return None
 
