@@ -321,7 +321,7 @@ def _said(history: History) -> Iterator[str]:
         yield f"No change is shown over {runs} runs."
     if history.left_out:
         runs_left = "1 run" if history.left_out == 1 else f"{history.left_out} runs"
-        yield f"{runs_left} without the reference stand not here."
+        yield f"Not shown: {runs_left} without the reference."
 
 
 def _title(phase: PhaseAnswer) -> str:
