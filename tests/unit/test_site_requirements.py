@@ -99,6 +99,7 @@ BENT: dict[str, tuple[Callable[[list[Record]], object], str]] = {
     "refused": (_all_disturbed, "the machine was too busy for some of its paths"),
     "ours": (lambda r: _first(r, "sample").update(OURS), "Rowpath itself disturbed 1 of its blocks"),
     "machine": (lambda r: r[0]["environment"].pop("processor"), "it does not state processor"),
+    "nonsense": (lambda r: r[0]["environment"].update(cpus="many"), "it cannot be analysed: ValueError"),
     "driver": (_silent_driver, "it does not state the driver's version of file c, sqlite c, sqlite python and"),
     "nameless": (lambda r: r[0]["experiment"].update(name=""), "it names no experiment"),
     "version": (lambda r: r[0].update(schema_version=99), "has schema version 99"),

@@ -16,6 +16,7 @@ BELOW = 34  # for versions and dates
 SCALE = 52  # width of the ratios beside the plot
 EDGE = 4.0  # per cent of the width, left and right of the points
 VERSIONS = 5  # named below the axis; the others stand in the table
+NAME = 14  # characters of a version
 LEAST_SPAN = 1.1  # of the axis: noise must not look like an event
 
 
@@ -79,7 +80,9 @@ def _versions(history: History, places: Sequence[float]) -> Iterator[str]:
 
 
 def _short(version: str) -> str:
-    return version if len(version) <= 14 else version[:13] + "…"
+    """What fits below the axis: `3.40.1` of `sqlite3 of Python, SQLite 3.40.1`."""
+    short = version if len(version) <= NAME else version.rsplit(maxsplit=1)[-1]
+    return short if len(short) <= NAME else short[: NAME - 1] + "…"
 
 
 def _levels(history: History, places: Sequence[float], axis: LogAxis) -> Iterator[str]:

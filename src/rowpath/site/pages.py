@@ -131,7 +131,7 @@ class Site:
 
     @cached_property
     def histories(self) -> list[History]:
-        """Every history, those of the fewest changes last."""
+        """Every history, with what changed."""
         return histories(self.runs, self.machines)
 
     @cached_property

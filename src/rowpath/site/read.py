@@ -105,10 +105,12 @@ def _examine(job: tuple[Path, str, Path | None]) -> Examined:
     try:
         evidence = gather(directory)
         analysis = analysed(evidence)
+        found = problems(evidence, analysis)
+        run = _site_run(directory, digest, evidence, analysis)
     except RowpathError as error:
         return Examined(str(directory), digest, (error.message,))
-    found = problems(evidence, analysis)
-    run = _site_run(directory, digest, evidence, analysis)
+    except Exception as error:  # a stranger's journal may hold anything, and one must not stop the others
+        return Examined(str(directory), digest, (f"it cannot be analysed: {type(error).__name__}: {error}",))
     if not found and pages is not None:
         (pages / run.id).mkdir(parents=True, exist_ok=True)
         html.write(analysis, pages / run.id / "index.html")

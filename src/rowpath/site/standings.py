@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rowpath.analysis.model import Bar, GroupAnswer, PhaseAnswer
@@ -33,12 +33,6 @@ class Standing:
     def path(self, bar: Bar) -> SitePath:
         """The path of a bar."""
         return self.run.paths[bar.path_id]
-
-    def of(self, bars: Iterable[Bar]) -> PhaseAnswer:
-        """The phase with only these bars."""
-        import msgspec
-
-        return msgspec.structs.replace(self.phase, bars=tuple(bars))
 
 
 def standings(runs: Sequence[SiteRun]) -> list[Standing]:
