@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rowpath.site.contents import Site
 from rowpath.site.histories import by_how_much, histories, natural
 from rowpath.site.model import History, SiteRun
-from rowpath.site.pages import Site
 from rowpath.site.read import examine_all
 from rowpath.site.standings import standings
 from tests.unit import site_factory

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from rowpath.site.contents import Site
 from rowpath.site.model import SiteRun
-from rowpath.site.pages import Site
 from rowpath.site.read import examine_all
 from rowpath.site.side_by_side import SideBySide, side_by_side
 from tests.unit import site_factory

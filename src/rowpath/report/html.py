@@ -45,23 +45,20 @@ def page(analysis: Analysis) -> str:
     figures = _figures(shown)
     drawn = ["plot.js", "timeline.js", "figures.js"] if figures else []
     scripts = [_asset(name) for name in (*drawn, "page.js")]
-    written = (
-        templates(FOLDER / "templates")
-        .get_template("page.html.j2")
-        .render(
-            view=shown,
-            answering=ANSWERING,
-            leads=LEADS,
-            table_rows=TABLE_ROWS,
-            evidence_length=EVIDENCE,
-            members=MEMBERS,
-            style=Markup(_asset("page.css")),
-            scripts=[Markup(script) for script in scripts],
-            policy=policy(scripts),
-            caps=caps(),
-            figures=Markup(embedded(figures)),
-            paths=Markup(embedded(_columns(shown.paths))),
-        )
+    template = templates(FOLDER / "templates").get_template("page.html.j2")
+    written = template.render(
+        view=shown,
+        answering=ANSWERING,
+        leads=LEADS,
+        table_rows=TABLE_ROWS,
+        evidence_length=EVIDENCE,
+        members=MEMBERS,
+        style=Markup(_asset("page.css")),
+        scripts=[Markup(script) for script in scripts],
+        policy=policy(scripts),
+        caps=caps(),
+        figures=Markup(embedded(figures)),
+        paths=Markup(embedded(_columns(shown.paths))),
     )
     return _IMPLIED.sub("", written)
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 
 from rowpath.errors import UsageError
+from rowpath.site.contents import Site
 from rowpath.site.model import Examined
-from rowpath.site.pages import Site, pages
+from rowpath.site.pages import pages
 from rowpath.site.read import examine_all, run_directories
 from rowpath.site.write import prepare, remove, write
 
