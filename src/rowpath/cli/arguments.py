@@ -17,7 +17,8 @@ from rowpath.model.path import TOGETHER
 
 EXIT_CODES = """exit codes:
   0    fine (findings included)
-  1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate), or --fail-on fails
+  1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate), --fail-on fails,
+       or site --check refuses a run
   2    usage or configuration
   3    a requirement is missing on this machine
   4    internal or protocol error
@@ -165,6 +166,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_shared(doctor, "--adapters", "--color")
     _add_show(commands)
     _add_compare(commands)
+    _add_site(commands)
     selftest = _command(commands, "selftest", "check Rowpath against measurements whose results are known")
     selftest.add_argument("--full", action="store_true", help="the long forms too (about half an hour)")
     selftest.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
@@ -469,3 +471,18 @@ def _add_compare(commands: Any) -> None:
         parser.add_argument(f"--export-{form}", metavar="FILE", help=words)
     parser.add_argument("-o", "--out", metavar="FILE.html", type=Path, help="also write it as a page")
     _add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
+
+
+def _add_site(commands: Any) -> None:
+    parser = _command(commands, "site", "write a static site over many runs, or check runs for one")
+    parser.add_argument(
+        "directories", metavar="DIR", type=Path, nargs="+", help="directories of runs, at any depth below them"
+    )
+    parser.add_argument("-o", "--out", metavar="SITE", type=Path, help="the directory of the site")
+    parser.add_argument(
+        "--check", action="store_true", help="only print for each run whether a site accepts it; 1 when one is refused"
+    )
+    parser.add_argument(
+        "--without-pages", action="store_true", help="leave out the runs' own reports: a smaller site, sooner built"
+    )
+    _add_shared(parser, "-q --quiet")

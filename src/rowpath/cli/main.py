@@ -304,6 +304,13 @@ def compare(options: argparse.Namespace) -> int:
     return comparing.run(options)
 
 
+def site(options: argparse.Namespace) -> int:
+    """`rowpath site`."""
+    from rowpath.cli import site as building
+
+    return building.run(options)
+
+
 def selftest(options: argparse.Namespace) -> int:
     """`rowpath selftest`."""
     from rowpath.checks import selftest as known_answers
@@ -406,6 +413,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "show": show,
     "report": report,
     "compare": compare,
+    "site": site,
     "selftest": selftest,
     "setup": setup,
 }

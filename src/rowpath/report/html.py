@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from pathlib import Path
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.report.drawing import caps
+from rowpath.report.self_contained import embedded, policy, templates
 from rowpath.report.view import Section, View, view
 
 FOLDER = Path(__file__).parent
@@ -45,30 +43,24 @@ def page(analysis: Analysis) -> str:
     """The page's text. Its security policy lets nothing in and runs only its own scripts."""
     shown = _shortened(view(analysis))
     style, script = _asset("page.css") + _asset("matrix.css"), _asset("matrix.js") + _asset("page.js")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    written = environment.get_template("page.html.j2").render(
-        view=shown,
-        answering=ANSWERING,
-        leads=LEADS,
-        table_rows=TABLE_ROWS,
-        short_table=SHORT_TABLE,
-        evidence_length=EVIDENCE,
-        members=MEMBERS,
-        style=Markup(style),
-        script=Markup(script),
-        policy=(
-            f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
-            "base-uri 'none'; form-action 'none'"
-        ),
-        caps=caps(),
-        paths=Markup(_embedded(_columns(shown.paths))),
-        matrix=Markup(_embedded(shown.choose.data)) if shown.choose else "",
+    written = (
+        templates(FOLDER / "templates")
+        .get_template("page.html.j2")
+        .render(
+            view=shown,
+            answering=ANSWERING,
+            leads=LEADS,
+            table_rows=TABLE_ROWS,
+            short_table=SHORT_TABLE,
+            evidence_length=EVIDENCE,
+            members=MEMBERS,
+            style=Markup(style),
+            script=Markup(script),
+            policy=policy([script], style),
+            caps=caps(),
+            paths=Markup(embedded(_columns(shown.paths))),
+            matrix=Markup(embedded(shown.choose.data)) if shown.choose else "",
+        )
     )
     return _IMPLIED.sub("", written)
 
@@ -101,20 +93,9 @@ def _asset(name: str) -> str:
     return (FOLDER / "assets" / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
-    """The text of a script or style element as a security policy names it."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
 def _columns(paths: tuple[dict[str, str], ...]) -> dict[str, object]:
     """The coordinates of all paths, each value by its place among those of its coordinate."""
     keys = dict.fromkeys(key for path in paths for key in path)
     values = {key: list(dict.fromkeys(path.get(key, "none") for path in paths)) for key in keys}
     numbers = {key: {value: number for number, value in enumerate(listed)} for key, listed in values.items()}
     return {"values": values, "paths": [[numbers[key][path.get(key, "none")] for key in keys] for path in paths]}
-
-
-def _embedded(value: object) -> str:
-    """A value as JSON that can't end its script element."""
-    encoded = msgspec.json.encode(value).decode()
-    return encoded.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -119,7 +119,7 @@ def block_sizes_chart(found: tuple[BlockSizes, ...]) -> Chart | None:
         points = tuple(
             Point(size.size, size.against.ratio, size.against.low, size.against.high)
             for size in each.sizes
-            if size.against
+            if size.against and size.size > 0
         )
         if len(points) > 1:
             curves.append(Curve(fmt.clean(f"{each.name}, {each.what}"), points))
