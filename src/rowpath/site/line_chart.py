@@ -16,6 +16,7 @@ BELOW = 34  # for versions and dates
 SCALE = 52  # width of the ratios beside the plot
 EDGE = 4.0  # per cent of the width, left and right of the points
 VERSIONS = 5  # named below the axis; the others stand in the table
+FEW = 40  # points, which may be large
 NAME = 14  # characters of a version
 LEAST_SPAN = 1.1  # of the axis: noise must not look like an event
 
@@ -98,6 +99,7 @@ def _levels(history: History, places: Sequence[float], axis: LogAxis) -> Iterato
 
 def _points(history: History, places: Sequence[float], axis: LogAxis) -> Iterator[str]:
     changed = {change.at for change in history.changes}
+    radius = 3 if len(places) <= FEW else 1.5
     before = None
     for at, (x, point) in enumerate(zip(places, history.points, strict=True)):
         y, low, high = (_down(axis, value) for value in (point.mean, point.low, point.high))
@@ -105,5 +107,5 @@ def _points(history: History, places: Sequence[float], axis: LogAxis) -> Iterato
             yield f'<line class="between" x1="{before[0]}%" y1="{before[1]}" x2="{x}%" y2="{y}"/>'
         yield f'<line class="interval" x1="{x}%" x2="{x}%" y1="{low}" y2="{high}"/>'
         kind = "changed" if at in changed else "point"
-        yield f'<circle class="{kind}" cx="{x}%" cy="{y}" r="{4 if at in changed else 3}"/>'
+        yield f'<circle class="{kind}" cx="{x}%" cy="{y}" r="{radius + (at in changed)}"/>'
         before = x, y
