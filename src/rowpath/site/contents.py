@@ -19,7 +19,7 @@ from rowpath.report.drawing import LogAxis, axis, bar, grid_lines, short
 from rowpath.report.picture import PARTS, parts
 from rowpath.site.change_points import LEAST_POINTS
 from rowpath.site.histories import histories
-from rowpath.site.line_chart import line_chart
+from rowpath.site.history_chart import history_chart
 from rowpath.site.model import Examined, History, Machine, SitePath, SiteRun
 from rowpath.site.read import slug
 from rowpath.site.standings import Standing, standings
@@ -277,7 +277,7 @@ class Site:
         machines = {name: machine.words for machine, name in self.machines.items()}
         charts = [
             Chart(
-                chart_key(each), each, self._where(each), tuple(_said(each)), machines[each.machine], line_chart(each)
+                chart_key(each), each, self._where(each), tuple(_said(each)), machines[each.machine], history_chart(each)
             )
             for each in self.drawn[driver]
         ]

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rowpath.site.line_chart import HEIGHT, line_chart
+from rowpath.site.history_chart import HEIGHT
 from rowpath.site.model import Change, History, Point
 
 CHANGE = Change(3, 1.08, 1.06, 1.1, "pgjdbc 1 → 2", "8 % slower (6–10)")
@@ -33,7 +33,7 @@ def _texts(plot: ElementTree.Element) -> list[tuple[float, float, str]]:
 
 @pytest.mark.parametrize("count", [2, 6, 100])
 def test_every_run_is_a_point_with_its_interval_inside_the_frame(count: int) -> None:
-    _scale, plot = ElementTree.fromstring(line_chart(_history(["1"] * count)))
+    _scale, plot = ElementTree.fromstring(history_chart(_history(["1"] * count)))
     points = list(plot.iter("circle"))
     assert len(points) == count
     places = [float(each.attrib["cx"].rstrip("%")) for each in points]
@@ -48,7 +48,7 @@ def test_every_run_is_a_point_with_its_interval_inside_the_frame(count: int) -> 
 
 
 def test_a_change_is_marked_and_each_level_drawn() -> None:
-    _scale, plot = ElementTree.fromstring(line_chart(_history(["1"] * 3 + ["2"] * 3, (CHANGE,))))
+    _scale, plot = ElementTree.fromstring(history_chart(_history(["1"] * 3 + ["2"] * 3, (CHANGE,))))
     kinds = [each.attrib["class"] for each in plot.iter("circle")]
     assert kinds == ["point"] * 3 + ["changed"] + ["point"] * 2
     levels = [each for each in plot.iter("line") if each.attrib["class"] == "level"]
@@ -58,14 +58,14 @@ def test_a_change_is_marked_and_each_level_drawn() -> None:
 
 
 def test_names_of_many_versions_stand_apart() -> None:
-    _scale, plot = ElementTree.fromstring(line_chart(_history([f"42.7.{at}" for at in range(60)])))
+    _scale, plot = ElementTree.fromstring(history_chart(_history([f"42.7.{at}" for at in range(60)])))
     names = sorted(x for x, y, _text in _texts(plot) if y == HEIGHT + 14)
     assert 2 < len(names) < 6
     assert all(after - before >= 15 for before, after in itertools.pairwise(names))
 
 
 def test_a_version_from_outside_cannot_end_the_drawing() -> None:
-    drawn = line_chart(_history(["<script>", "sqlite3 of Python, SQLite 3.40.1", "9" * 40]))
+    drawn = history_chart(_history(["<script>", "sqlite3 of Python, SQLite 3.40.1", "9" * 40]))
     assert "<script" not in drawn
     assert {"3.40.1", "9" * 13 + "…"} <= set(re.findall(r">([^<]+)</text>", drawn))
 
@@ -74,7 +74,7 @@ def test_the_axis_does_not_make_an_event_of_noise() -> None:
     flat = _history(["1"] * 4)
     low, high = math.log(0.999), math.log(1.001)
     points = tuple(Point(each.run, each.date, "1", 0.0, low, high, 0.001, {}) for each in flat.points)
-    _scale, plot = ElementTree.fromstring(line_chart(History(*_fields(flat, points))))
+    _scale, plot = ElementTree.fromstring(history_chart(History(*_fields(flat, points))))
     drawn = [each for each in plot.iter("line") if each.attrib["class"] == "interval"]
     assert all(abs(float(each.attrib["y1"]) - float(each.attrib["y2"])) < 0.05 * HEIGHT for each in drawn)
 

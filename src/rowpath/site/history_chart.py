@@ -21,7 +21,7 @@ NAME = 14  # characters of a version
 LEAST_SPAN = 1.1  # of the axis: noise must not look like an event
 
 
-def line_chart(history: History) -> Markup:
+def history_chart(history: History) -> Markup:
     """Ratio over runs with 95 % intervals; a dashed line where a version begins, a step where the level changes."""
     axis = _axis(history)
     places = _places(len(history.points))
