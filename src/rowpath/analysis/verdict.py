@@ -114,7 +114,8 @@ class _Speaker:
                 continue
             if len(tied) == len(rows):
                 names = words([row.name for row in tied]) if len(tied) <= TIED_NAMED else f"all {len(tied)} paths"
-                yield f"{title}: {names} are tied at {cost}.", 0.0
+                costs = " to ".join(dict.fromkeys((cost, text.duration(rows[-1].cost_ns))))
+                yield f"{title}: no order is shown among {names}: {costs}.", 0.0
                 continue
             if len(tied) > 1:
                 lead = f"{title}: {words(_few([row.name for row in tied], TIED_NAMED))} tie for fastest at {cost}"
