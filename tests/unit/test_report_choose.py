@@ -11,7 +11,8 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.journal.records import RunRecord
 from rowpath.report import html
-from rowpath.report.choose import FEW_PATHS, Choose, ShownCell
+from rowpath.report.choose import Choose, ShownCell
+from rowpath.report.path_panel import FEW_PATHS
 from rowpath.report.view import view
 from tests.unit import groups_factory, journal_factory
 
@@ -87,16 +88,18 @@ def test_data_has_every_path_once_in_each_table_and_its_reason_where_it_has_no_f
     assert data["names"] == {names.index("derby server"): "derby server"}  # every other stands in a row of the page
 
 
-def test_a_page_of_many_paths_has_one_metric(usual: Analysis, tmp_path: Path) -> None:
+def test_a_page_of_many_paths_has_one_metric_and_regime(usual: Analysis, tmp_path: Path) -> None:
     assert [name for name, _words in _choose(usual).metrics][:3] == ["time", "client_cpu", "server_cpu"]
     paths = [
         journal_factory.path(
             f"p{size}", f"postgresql server c libpq result=cursor:{size}", {"keyed.read": 9_000.0 + size}
         )
-        for size in range(FEW_PATHS + 1)
+        for size in range(1, FEW_PATHS + 2)
     ]
     many = _choose(_made(tmp_path, journal_factory.Run(paths=paths, sets=2, rounds=2)))
     assert [name for name, _words in many.metrics] == ["time"]
+    assert [source["is"]["regime"] for source in many.data["sources"]] == ["steady"]
+    assert "regime" not in {name for name, _words in many.axes}
 
 
 def test_groups_at_work_at_once_can_be_chosen_by_stage_and_group(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from rowpath.analysis.projection import (
     NOT_HERE,
     NOT_MEASURED,
     PATH,
+    PHASE,
+    REGIME,
     WORK,
     CellRatio,
     Choice,
@@ -34,6 +36,7 @@ from rowpath.analysis.projection import (
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report.lookup import Lookup
+from rowpath.report.path_panel import FEW_PATHS
 from rowpath.report.projection import ABSENT, Reasons, half_width, headline, listed, ratio
 
 LEADING = ("time", "group_rate", "paced_rate")
@@ -47,7 +50,6 @@ OTHERS = (  # beside time
     "first_row",
     "lines_of_code",
 )
-FEW_PATHS = 60  # with more of them the page has room for one metric only
 HIDDEN = "left out by the choice above"
 MOST_DROPPED = 200  # whose reasons a page has room for
 
@@ -90,10 +92,13 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
     have = metrics(analysis)
     metric = next((name for name in LEADING if name in have), "")
     kept = without_floors(points(analysis, metric), {}) if metric else []
+    few = len(analysis.names) <= FEW_PATHS  # with more of them the page has room for one metric and regime
+    kept = kept if few else _one_regime(kept)
     differing = varying([point for point in kept if point.usable])
     if not differing:
         return None
-    shown = project(analysis, Choice(metric=metric), to_the_fastest(analysis))
+    filters = {} if few else {REGIME: tuple(values_of(REGIME, kept, {}))}
+    shown = project(analysis, Choice(metric=metric, filters=filters), to_the_fastest(analysis))
     axes = (PATH, *(axis for axis in WORK if len(values_of(axis, kept, {})) > 1), *differing)
     sources = grouped(kept, Point.source)
     data = _Data(analysis, lookup, hrefs, sources, metric)
@@ -130,6 +135,12 @@ def _leading_first(analysis: Analysis) -> Analysis:
         return known, (*phase, each.regime, each.comparison) not in leading
 
     return msgspec.structs.replace(analysis, rankings=tuple(sorted(analysis.rankings, key=place)))
+
+
+def _one_regime(kept: Sequence[Point]) -> list[Point]:
+    """The points of each phase in its first regime."""
+    first: dict[str, str] = {}
+    return [point for point in kept if first.setdefault(point.at(PHASE), point.at(REGIME)) == point.at(REGIME)]
 
 
 def note(matrix: Matrix) -> str:
@@ -180,20 +191,19 @@ class _Data:
         self.ratios = to_the_fastest(analysis) if metric == "time" else None
         self.numbers = {path_id: number for number, path_id in enumerate(analysis.names)}
         self.reasons: dict[str, int] = {}
-        self.others = tuple(name for name in OTHERS if self._has(name)) if self._has_room(metric) else ()
-
-    def _has_room(self, metric: str) -> bool:
-        return metric == "time" and len(self.analysis.names) <= FEW_PATHS
+        room = metric == "time" and len(analysis.names) <= FEW_PATHS
+        self.others = tuple(name for name in OTHERS if self._has(name)) if room else ()
 
     def _has(self, metric: str) -> bool:
         return any(self._other(metric, point)[0] for found in self.sources.values() for point in found if point.usable)
 
     def embedded(self, axes: Sequence[str], differing: Sequence[str], kept: Sequence[Point]) -> dict[str, Any]:
-        """The data: `sources` hold a row for each path, `[path, reason]` without a figure, fastest first."""
-        sources = [
-            {"is": {axis: fmt.clean(value) for axis, value in source}, "rows": [self._row(point) for point in found]}
-            for source, found in self.sources.items()
-        ]
+        """The data: `sources` hold a row for each path, fastest first.
+
+        It is `[path, reason]` without a figure, else `[path, where its row opens, figures …]`, parts of a figure with a
+        bar between. `at`: what most of these places begin with; they are then only the number that follows.
+        """
+        sources = [self._source(*each) for each in self.sources.items()]
         return {
             "names": self._names_without_row(kept),
             "order": {axis: [fmt.clean(value) for value in values_of(axis, kept, {})] for axis in axes if axis != PATH},
@@ -213,12 +223,22 @@ class _Data:
             self.numbers.get(point.key[0], -1): fmt.clean(point.name) for point in kept if point.key[0] not in with_row
         }
 
-    def _row(self, point: Point) -> list[Any]:
+    def _source(self, source: Sequence[tuple[str, str]], found: Sequence[Point]) -> dict[str, Any]:
+        first = next((href for point in found if (href := self.hrefs.get(point.key[:3]))), "")
+        at = first.rpartition("-")[0]
+        rows = [self._row(point, f"{at}-") for point in found]
+        return {"is": {axis: fmt.clean(value) for axis, value in source}, "at": at, "rows": rows}
+
+    def _row(self, point: Point, at: str) -> list[Any]:
         number = self.numbers.get(point.key[0], -1)
         if not point.usable:
             return [number, self.reasons.setdefault(point.reason, len(self.reasons))]
         figures = [self._leading(point), *(self._other(name, point) for name in self.others)]
-        return [number, self.hrefs.get(point.key[:3], ""), *map(_without_end, figures)]
+        return [
+            number,
+            self.hrefs.get(point.key[:3], "").removeprefix(at),
+            *("|".join(each).rstrip("|") for each in figures),
+        ]
 
     def _leading(self, point: Point) -> Figure:
         if point.figure is None or point.figure.median is None:
@@ -239,14 +259,6 @@ class _Data:
         if found is None or found.median is None:
             return "", "", ""
         return fmt.figure(found.median, found.unit), half_width(found.median, found.low, found.high), ""
-
-
-def _without_end(figure: Figure) -> list[str]:
-    """The parts of a figure up to the last one that is there."""
-    parts = list(figure)
-    while parts and not parts[-1]:
-        parts.pop()
-    return parts
 
 
 def _dropped(analysis: Analysis, differing: Sequence[str]) -> list[list[str]]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.report.drawing import caps
+from rowpath.report.path_panel import FEW_PATHS
 from rowpath.report.self_contained import embedded, policy, templates
 from rowpath.report.view import Section, View, view
 
@@ -54,6 +55,7 @@ def page(analysis: Analysis) -> str:
             short_table=SHORT_TABLE,
             evidence_length=EVIDENCE,
             members=MEMBERS,
+            few_paths=len(shown.paths) <= FEW_PATHS,
             style=Markup(style),
             script=Markup(script),
             policy=policy([script], style),

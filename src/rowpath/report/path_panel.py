@@ -30,7 +30,8 @@ FIGURES = (
     "lines_of_code",
 )
 BLOCKS_DRAWN = 9_000  # on a page; each is about ten bytes
-QUERY_PATHS = 60  # with more of them, the query of a phase is stated once, and a path names it only where it differs
+# With more of them a panel leaves out what stands elsewhere: the query, the coordinates that its command names.
+FEW_PATHS = 60
 BLOCKS_LEAST = 15  # of a path
 
 Phase = tuple[str, str, str]  # workload, phase, regime
@@ -86,12 +87,9 @@ class Panels:
         drawn, drawn_text = self._drawn(name, where)
         own = self.details.get(bar.path_id)
         against = neighbour.against if neighbour else None
+        command = fmt.clean(own.command) if own else ""
         return Panel(
-            coordinates=" ".join(
-                f"{key}={fmt.clean(value)}"
-                for key, value in self.lookup.coordinates(name).items()
-                if key in self.varying
-            ),
+            coordinates=self._coordinates(name, command),
             neighbour=fmt.clean(there),
             against=f"{fmt.ratio(against.ratio)} ({fmt.interval(against.low, against.high)})" if against else "",
             differences=tuple(self._differences(bar.path_id, name, neighbour.other_id, there)) if neighbour else (),
@@ -99,11 +97,17 @@ class Panels:
             figures=tuple(self._figures(name, where, bar)),
             query=self._query(name, where),
             program=f"program-{self.programs[name]}" if name in self.programs else "",
-            command=fmt.clean(own.command) if own else "",
+            command=command,
             trust=self._trust(name, where, bar),
             blocks=drawn,
             blocks_text=drawn_text,
         )
+
+    def _coordinates(self, name: str, command: str) -> str:
+        own = self.lookup.coordinates(name)
+        words = [f"{key}={fmt.clean(value)}" for key, value in own.items() if key in self.varying]
+        said = len(self.analysis.names) > FEW_PATHS and set(words) <= set(command.split())
+        return "" if said else " ".join(words)
 
     def _differences(self, path_id: str, name: str, other_id: str, there: str) -> Iterator[Difference]:
         a, b = self.lookup.coordinates(name), self.lookup.coordinates(there)
@@ -138,7 +142,7 @@ class Panels:
         phase = self.analysis.run.phase(*where[:2])
         if phase is None:
             return ""
-        common = phase.sql if len(self.analysis.names) <= QUERY_PATHS else ""
+        common = phase.sql if len(self.analysis.names) <= FEW_PATHS else ""
         return fmt.clean(phase.dialects.get(self.lookup.coordinate(name, "engine"), common))
 
     def _trust(self, name: str, where: Phase, bar: Bar) -> str:
@@ -165,9 +169,9 @@ class Panels:
         most = max(BLOCKS_LEAST, BLOCKS_DRAWN // len(self.blocks))
         step = -(-len(found) // most)
         costs = sorted(each.cost_ns for each in found)
-        least, middle, greatest = (fmt.duration(costs[at]) for at in (0, len(costs) // 2, -1))
+        least, greatest = fmt.duration(costs[0]), fmt.duration(costs[-1])
         drawn = f"One block in {step} of {len(found)}" if step > 1 else f"{len(found)} blocks"
-        return blocks(found[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}, median {middle}."
+        return blocks(found[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}."
 
 
 def varying(paths: Iterable[Mapping[str, str]]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ const matrixBy = (paths, choice, changed) => {
   };
 
   const keyOf = (values) => JSON.stringify(values);
-  const pooled = (sources) => sources.flatMap((source) => source.rows.map((row) => ({ row, is: source.is })));
+  const pooled = (sources) => sources.flatMap((source) => source.rows.map((row) => ({ row, is: source.is, at: source.at })));
   const usable = ({ row }) => typeof row[1] === "string";
   const every = pooled(known.sources);
 
@@ -77,9 +77,10 @@ const matrixBy = (paths, choice, changed) => {
 
   function full(held, figure) {
     const [first] = held;
-    const [text, half, ratio] = figure;
+    const [text, half, ratio] = figure.split("|");
+    const href = /^\d+$/.test(first.row[1]) ? `${first.at}-${first.row[1]}` : first.row[1];
     const cell = element("td", "", { title: names.get(String(first.row[0])) });
-    cell.append(first.row[1] ? element("a", text, { href: `#${first.row[1]}` }) : text);
+    cell.append(href ? element("a", text, { href: `#${href}` }) : text);
     for (const each of [half, held.length > 1 ? `of ${held.length}` : ""])
       if (each) cell.append(" ", element("small", each));
     if (ratio) cell.append(element("small", ratio, { className: "ratio" }));
@@ -122,7 +123,7 @@ const matrixBy = (paths, choice, changed) => {
           for (const axis of Object.keys(paths[good[0].row[0]] ?? {}))
             if (!axes.includes(axis) && new Set(good.map((entry) => at(entry, axis))).size > 1) hidden.add(axis);
         }
-        if (figure?.length) line.append(full(good, figure));
+        if (figure) line.append(full(good, figure));
         else if (good.length) line.append(empty(known.words.unmeasured));
         else line.append(empty(inside.length ? together(inside) : why([value, head])));
       }
