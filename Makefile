@@ -9,7 +9,7 @@ PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/examp
 SIDE_BY_SIDE = $(PYTHON) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder
 MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 
-.PHONY: run test test-fast test-all test-changed check bench docs docs-site setup lock clean help
+.PHONY: run test test-fast test-all test-changed check bench docs docs-site docs-results setup lock clean help
 
 run: ## run the experiment `tour`
 	@./rowpath run tour
@@ -38,8 +38,11 @@ check: setup ## formatters, linters, types, compilers' warnings
 bench: setup ## the figures that Rowpath itself must reach
 	@$(PYTHON) -m bench
 
-docs: setup ## renew the generated blocks of docs/*.md
+docs: setup ## renew the generated blocks of the documents
 	@$(PYTHON) scripts/docs_tables.py
+
+docs-results: setup ## measure again what tutorials, question pages and the picture show: a quarter of an hour, quiet
+	@$(PYTHON) scripts/docs_results.py
 
 docs-site: setup ## the documents as a site, in build/docs-site
 	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict --quiet
