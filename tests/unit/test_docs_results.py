@@ -115,5 +115,13 @@ def test_a_page_takes_the_result_of_a_run(results: Any, tmp_path: Path) -> None:
     assert results.result(analyse(directory)) in text and "old" not in text
 
 
+@pytest.mark.parametrize("page", sorted((DOCS / "questions").glob("*.md")), ids=lambda page: page.stem)
+def test_a_question_page_shows_the_run_of_its_own_experiment(results: Any, page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    shown = text.partition("<!-- begin result -->")[2].partition("<!-- end result -->")[0]
+    assert "Measured on " in shown and "Trust: " in shown
+    assert results.steps(text)[0].command.startswith(f"rowpath run {page.stem}.toml ")
+
+
 def test_the_picture_is_small() -> None:
     assert 10_000 < (DOCS / "images" / "page.png").stat().st_size < 150_000
