@@ -180,9 +180,12 @@ def versions(analysis: Analysis) -> Iterator[str]:
 
 
 def renew_picture() -> None:
-    """Draw the first screen of a run of `tour`."""
+    """Draw the first screen of a run of `tour`; a refused run replaces no picture."""
     with tempfile.TemporaryDirectory() as folder:
         measured("rowpath run tour --within 3m -o tour\n", Path(folder))
+        if refusal := analyse(Path(folder) / "tour").refusal:
+            print(f"  the picture stays: {refusal}", file=sys.stderr)
+            return
         subprocess.run(
             [ROOT / "scripts" / "page-picture.sh", Path(folder) / "tour" / "report.html", PICTURE], check=True
         )

@@ -9,4 +9,4 @@ for browser in chromium chromium-browser google-chrome; do
     if command -v "$browser" >/dev/null; then break; fi
 done
 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1 \
-    --user-data-dir="$profile" --window-size=1100,700 --screenshot="$2" "file://$report" 2>/dev/null
+    --user-data-dir="$profile" --window-size=1000,640 --screenshot="$2" "file://$report" 2>/dev/null

@@ -148,6 +148,8 @@ def per(unit: str) -> str:
 
 def clean(text: str) -> str:
     """Text of a driver or an engine without escape sequences and control characters; a line break becomes a space."""
+    if text.isascii() and text.isprintable():
+        return text
     spaced = "".join(" " if character in "\r\n\t" else character for character in _ESCAPE.sub("", text))
     return "".join(c for c in spaced if unicodedata.category(c) not in {"Cc", "Cf", "Co", "Cs"})
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+from pyarrow import parquet
 
 from rowpath.engines import ENGINES
 from rowpath.runners.manifest import availability, load_manifest
@@ -215,6 +216,35 @@ def test_the_other_exports(run: Path) -> None:
     done = rowpath("show", run, "--export-markdown", "-")
     assert done.returncode == 0 and done.stderr == ""
     assert any(line.startswith("|") for line in done.stdout.splitlines())
+
+
+def test_the_exports_for_other_programs(run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "r.parquet"
+    done = rowpath("show", run, "--export-parquet", file, "--export-csv", "-")
+    table = parquet.read_table(file).to_pylist()
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["median"] for row in table] == [float(row["median"]) if row["median"] else None for row in rows]
+    done = rowpath("show", run, "--export-bencher", "-")
+    benchmarks = json.loads(done.stdout)
+    done = rowpath("show", run, "--export-github-benchmark", "-")
+    entries = json.loads(done.stdout)
+    counted = {benchmark for benchmark, measures in benchmarks.items() if "latency" in measures}
+    assert counted == {entry["name"].removesuffix(" · time") for entry in entries if entry["name"].endswith(" · time")}
+    good = sum(row["metric"] == "time" and row["status"] in ("ok", "tied") for row in rows)
+    assert len(counted) == good or done.stderr.startswith("not exported")
+
+
+def test_a_projection_of_a_real_run(run: Path) -> None:
+    done = rowpath("show", run, "--row", "path", "--col", "regime", "--filter", "phase=scan.read")
+    assert done.returncode == 0 and done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[:3] == ["time by path and regime", "", "scan.read"]
+    assert lines[3].split() == ["path", "steady", "cold"]
+    unknown = rowpath("show", run, "--row", "motor")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    message, hint = error_form(unknown.stderr)
+    assert message == "unknown coordinate 'motor' in --row"
+    assert hint.startswith("one of: path, phase, regime, engine, ")
 
 
 def test_data_alone_on_stdout_of_a_run(tmp_path: Path) -> None:

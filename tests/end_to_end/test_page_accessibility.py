@@ -14,7 +14,7 @@ from rowpath.report import html
 from tests.end_to_end.chromium import Chromium, program
 from tests.golden import analysis_fixture, groups_fixture, probe_fixture
 from tests.golden.whole import whole
-from tests.unit import journal_factory
+from tests.unit import journal_factory, test_link_model, test_retrieval, test_scaling, test_sweep
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 OPEN = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
@@ -42,6 +42,22 @@ def test_no_violation_on_the_page_of_a_made_up_run(
 def test_no_violation_on_the_page_of_a_journal(browser: Chromium, tmp_path: Path) -> None:
     directory = journal_factory.write(tmp_path / "run", journal_factory.records(journal_factory.Run()))
     _check(browser, analyse(directory), tmp_path / "page.html")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda directory: test_sweep.swept(directory, {"start": (10_000, 500), "rows": (60_000, 250)}),
+        test_retrieval.bulk,
+        lambda directory: test_scaling.analysed(directory, test_scaling.CONTENDED),
+        lambda directory: test_link_model.analysed(directory, test_link_model.WITHOUT_NS + test_link_model.ADDED_NS),
+    ],
+    ids=["sizes", "retrieval", "parts", "link"],
+)
+def test_no_violation_in_the_chapters_of_an_experiment(
+    browser: Chromium, tmp_path: Path, made: Callable[[Path], Analysis]
+) -> None:
+    _check(browser, made(tmp_path), tmp_path / "page.html")
 
 
 def _check(browser: Chromium, made: Analysis, file: Path, *, dark: bool = False) -> None:

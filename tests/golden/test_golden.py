@@ -15,7 +15,7 @@ from rich.console import Console
 
 from rowpath.analysis.model import Analysis
 from rowpath.report import terminal, terminal_tables
-from rowpath.report.exports import write_markdown
+from rowpath.report.markdown import write_markdown
 from tests.golden import groups_fixture, probe_fixture
 from tests.golden.analysis_fixture import analysis
 

@@ -280,16 +280,17 @@ def test_the_terminal_takes_40_lines_and_its_width(found: Comparison, width: int
     assert any("without a shown difference" in line for line in lines) or width < 100
 
 
-def test_markdown_has_verdict_table_and_threshold_and_nothing_else(found: Comparison) -> None:
+def test_markdown_has_verdict_table_what_was_refused_and_threshold_and_nothing_else(found: Comparison) -> None:
     text = io.StringIO()
     comparison_markdown.write_markdown(Outcome(found, (judge(found, parse_gate("slower=5%")),)), text)
     parts = text.getvalue().strip().split("\n\n")
-    assert len(parts) == 3
+    assert len(parts) == 4
     assert parts[0].startswith("**Of ") and "slower in head" in parts[0]
     rows = parts[1].splitlines()
     assert rows[0].startswith("| where | path | metric |") and len({line.count("|") for line in rows}) == 1
     assert all(SLOWER in line for line in rows[2:] if "slower" in line)
-    assert parts[2].startswith("failed slower=5%: psycopg tcp")
+    assert all(re.match(r"- \d+ not comparable: ", line) for line in parts[2].splitlines())
+    assert parts[3].startswith("failed slower=5%: psycopg tcp")
 
 
 def test_the_page_shows_every_time_and_loads_nothing(found: Comparison) -> None:

@@ -25,6 +25,8 @@ from rowpath.model.workload import Column, Parameters, Phase, Table, Workload
 from rowpath.planning import experiment_file
 from rowpath.planning.experiment_file import read_experiment
 from rowpath.planning.selection import coordinate_names, select
+from rowpath.report import tracked
+from rowpath.report.bencher import measure
 from rowpath.workloads import workload_file as workloads
 
 ROOT = Path(__file__).parents[2]
@@ -91,8 +93,16 @@ def test_defaults_of_measuring_are_as_documented() -> None:
 
 
 def test_every_field_and_status_of_the_results_is_explained() -> None:
-    assert set(Result.__struct_fields__) <= in_code("limitations.md")
+    assert set(Result.__struct_fields__) <= in_code("exports.md")
     assert set(get_args(Status)) <= in_code("glossary.md")
+
+
+def test_every_export_and_every_tracked_metric_is_explained() -> None:
+    options = re.findall(r"^\| `(--export-[a-z-]+) FILE` \|", page("exports.md"), re.MULTILINE)
+    assert set(options) == set(arguments.SHARED_EXPORTS)
+    rows = [re.findall(r"`([a-z0-9_-]+)`", line) for line in page("exports.md").splitlines() if line.startswith("| `")]
+    for metric in tracked.METRICS:
+        assert any(metric in row and measure(metric) in row for row in rows), metric
 
 
 def test_every_exit_code_is_documented_where_the_command_line_says_it() -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import jsonschema  # type: ignore[import-untyped]
 import msgspec
 
 from rowpath.analysis.mixed_load.model import MixedLoadReport, Series, TimeLine
-from rowpath.report import mixed_load, timeline
-from rowpath.report.exports import write_json, write_timeline
+from rowpath.report import mixed_load, timeline, timeline_drawing
+from rowpath.report.csv import write_timeline
 from rowpath.report.grid import Grid
-from rowpath.report.json import schema
+from rowpath.report.json import schema, write_json
 from rowpath.report.view import view
-from tests.golden.groups_fixture import BACKUP, analysis, report
+from tests.golden.groups_fixture import analysis, report
 
 LINE = report().lines[2]
 
@@ -137,11 +138,9 @@ def test_the_table_marks_backups_kills_and_stalls() -> None:
     assert _cell(grid, 2, "writers p99") == "–"
 
 
-def test_the_figure_has_one_axis_for_all_panels() -> None:
-    figure = timeline.figure("key", LINE)
-    assert figure and figure.axis
-    titles = [panel["title"] for panel in figure.rows]
-    assert titles == [
+def test_the_drawing_has_a_lane_for_each_quantity_and_marks_what_happened() -> None:
+    drawn = str(timeline_drawing.draw(LINE))
+    assert re.findall(r"<p>([^<]+?) ?(?:<span|</p>)", drawn) == [
         "readers, operations/s",
         "writers, operations/s",
         "99th percentile, ms",
@@ -150,12 +149,12 @@ def test_the_figure_has_one_axis_for_all_panels() -> None:
         "our connections, MiB/s",
         "disk writes (╌ reads), MiB/s",
     ]
-    seconds = len(figure.axis["seconds"])
-    assert all(len(line["values"]) == seconds for panel in figure.rows for line in panel["lines"])
-    assert figure.axis["backups"] == [{"begin": BACKUP[0], "end": BACKUP[1]}]
-    assert sum(figure.rows[1]["stalled"]) == 2
-    assert sum(figure.rows[1]["failed"]) == 2
-    assert timeline.figure("key", msgspec.structs.replace(LINE, at_s=(), series=())) is None
+    lanes = drawn.split('<svg class="lane">')[1:]
+    assert all(lane.count('class="backup"') == lane.count('class="kill"') == 1 for lane in lanes)
+    assert [lane.count("<title>stalled") for lane in lanes] == [0, 1, 0, 0, 0, 0, 0]
+    assert "stalled 2.0 s" in lanes[1]
+    assert lanes[1].count("<title>failed operations") == 2
+    assert timeline_drawing.draw(msgspec.structs.replace(LINE, at_s=(), series=())) == ""
 
 
 def test_each_second_is_exported_as_records() -> None:

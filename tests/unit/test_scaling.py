@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from rowpath.analysis.model import Analysis, Scaling
 from rowpath.analysis.statistics.usl import Curve
 from rowpath.report.csv import write_csv
 from rowpath.report.markdown import write_markdown
-from rowpath.report.scaling import scaling_figure, scaling_grid
+from rowpath.report.scaling import scaling_chart, scaling_grid, scaling_sentence
 from rowpath.report.view import view
 from tests.unit import journal_factory
 from tests.unit.journal_factory import SCAN_ROWS
@@ -102,7 +101,8 @@ def test_parts_that_are_not_the_table_have_no_speed_up(tmp_path: Path) -> None:
 def test_without_one_client_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
     scaling = the(analysed(tmp_path, CONTENDED, (2, 4)))
     assert [level.speed_up for level in scaling.levels] == [None, None]
-    assert scaling_figure("f", [scaling], {}) is None
+    assert scaling_chart([scaling]) is None
+    assert not scaling_sentence([scaling])
 
 
 def test_the_table_says_what_it_may_and_no_more(tmp_path: Path) -> None:
@@ -129,10 +129,13 @@ def test_every_form_shows_it(tmp_path: Path) -> None:
     shown = view(analysis)
     (section,) = (each for each in shown.across if "in parts at once" in each.grid.caption)
     assert section.leading
-    assert section.figure is not None
-    points: list[dict[str, Any]] = section.figure.rows[0]["points"]
-    assert [point["clients"] for point in points] == list(CLIENTS)
-    assert points[0]["speed_up"] == 1.0
+    assert "Most is gained by libpq" in section.opening.sentence
+    chart = scaling_chart(analysis.scalings)
+    assert chart is not None
+    points = chart.curves[0].points
+    assert [point.x for point in points] == list(CLIENTS)
+    assert points[0].y == 1.0
+    assert chart.label in section.opening.curves
     assert not any("Clients at once" in each.grid.caption for op in shown.operations for each in op.sections)
     assert any("libpq in 6 parts at once is" in sentence for sentence in analysis.verdict)
     text, lines = io.StringIO(), io.StringIO()

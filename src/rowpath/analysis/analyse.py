@@ -39,7 +39,11 @@ def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
 
     `together`: coordinates whose values are ranked in one list although they do not do the same work (`fetch`).
     """
-    evidence = gather(run_directory, together)
+    return analysis_of(gather(run_directory, together))
+
+
+def analysis_of(evidence: Evidence) -> Analysis:
+    """The analysis of evidence that is gathered already."""
     journal = evidence.journal
     experiment = journal.run.experiment
     scaled = scalings(evidence)

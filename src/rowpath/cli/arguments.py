@@ -17,7 +17,8 @@ from rowpath.model.path import TOGETHER
 
 EXIT_CODES = """exit codes:
   0    fine (findings included)
-  1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate), or --fail-on fails
+  1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate), --fail-on fails,
+       or site --check refuses a run
   2    usage or configuration
   3    a requirement is missing on this machine
   4    internal or protocol error
@@ -27,12 +28,22 @@ EXIT_CODES = """exit codes:
 EXPORTS = {
     "json": "the results as json",
     "csv": "the results as csv",
+    "parquet": "the results as Parquet (needs the Python package pyarrow)",
     "markdown": "the results as markdown",
     "timeline": "every second of client groups as csv",
+    "bencher": "the figures that count in Bencher's Metric Format",
+    "github_benchmark": "the figures that count for github-action-benchmark (customSmallerIsBetter)",
 }
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 LEAST_BUDGET_S = 5.0
 CONFIRM_SETS = 10
+
+
+def export_option(form: str) -> str:
+    """The option that names the file of an export."""
+    return f"--export-{form.replace('_', '-')}"
+
+
 SHARED: dict[str, dict[str, Any]] = {  # options of several commands
     "--adapters": {
         "metavar": "FILE",
@@ -64,11 +75,11 @@ SHARED: dict[str, dict[str, Any]] = {  # options of several commands
         "their work differs",
     },
     **{
-        f"--export-{form}": {"metavar": "FILE", "help": f"also write {what} ('-' = stdout)"}
+        export_option(form): {"metavar": "FILE", "help": f"also write {what} ('-' = stdout)"}
         for form, what in EXPORTS.items()
     },
 }
-SHARED_EXPORTS = tuple(f"--export-{form}" for form in EXPORTS)
+SHARED_EXPORTS = tuple(map(export_option, EXPORTS))
 
 
 class Parser(argparse.ArgumentParser):
@@ -87,6 +98,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     end = arguments.index("--") if arguments[:1] == ["adapter"] and "--" in arguments else len(arguments)
     program = arguments[end + 1 :]
     options, rest = parser.parse_known_args(arguments[:end])
+    if rest and getattr(options, "head", "") is None and not rest[0].startswith("-"):
+        options.head = rest.pop(0)  # an option stood between BASE and HEAD
     unknown = [word for word in rest if word.startswith("-")]
     if unknown or (rest and not hasattr(options, "words")):
         raise UsageError(f"unknown option or argument: {' '.join(unknown or rest)}", "rowpath --help")
@@ -124,6 +137,11 @@ def _duration_s(option: str, text: str, least_s: float) -> float:
     return found
 
 
+def placed(version: str) -> str:
+    """A version that is a file or a folder, by its whole path."""
+    return str(Path(version).resolve()) if "/" in version else version
+
+
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
 
@@ -148,6 +166,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_shared(doctor, "--adapters", "--color")
     _add_show(commands)
     _add_compare(commands)
+    _add_site(commands)
     selftest = _command(commands, "selftest", "check Rowpath against measurements whose results are known")
     selftest.add_argument("--full", action="store_true", help="the long forms too (about half an hour)")
     selftest.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
@@ -386,16 +405,48 @@ def _add_show(commands: Any) -> None:
     parser = _command(commands, "show", "show a finished run from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
     _add_shared(parser, "--together", "--tables", *SHARED_EXPORTS, "--color")
+    _add_projection(parser)
     parser = _command(commands, "report", "write a run's HTML report again from its directory")
     parser.add_argument("directory", metavar="DIR", type=Path)
     _add_shared(parser, "--together")
     parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")
 
 
+def _add_projection(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "projection",
+        "matrices instead of the answer, for the terminal, --export-markdown and --export-csv; COORD: a coordinate of "
+        "the paths, or path, phase, regime, stage, client_group",
+    )
+    how: dict[str, Any] = {"metavar": "COORD[,COORD]", "type": _listed, "default": ()}
+    group.add_argument("--row", dest="rows", help="a row for each value (default: the first that varies)", **how)
+    group.add_argument("--col", dest="columns", help="a column for each; ratios are to the first column", **how)
+    group.add_argument("--table", dest="table_axes", help="a table for each, beside phase and regime", **how)
+    group.add_argument("--ignore", dest="ignored", help="may vary within a cell without a note", **how)
+    group.add_argument(
+        "--filter",
+        dest="filter_words",
+        metavar="COORD=VALUE[,VALUE]",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="only paths with these values, shown in this order",
+    )
+    group.add_argument("--metric", metavar="NAME", default="", help="what cells show (default: time)")
+
+
 def _add_compare(commands: Any) -> None:
     parser = _command(commands, "compare", "compare two runs: which paths became slower or faster")
     parser.add_argument("base", metavar="BASE", help="the directory of a run; several runs: BASE1,BASE2")
-    parser.add_argument("head", metavar="HEAD", help="the directory of a later run; several runs: HEAD1,HEAD2")
+    parser.add_argument(
+        "head", metavar="HEAD", nargs="?", help="the directory of a later run; several runs: HEAD1,HEAD2"
+    )
+    parser.add_argument(
+        "--version",
+        metavar="BASE,HEAD",
+        default="",
+        help="instead of HEAD: two versions of a driver that the run BASE measured in the same sets (42.7.8,FILE)",
+    )
     parser.add_argument(
         "--despite",
         metavar="WHAT",
@@ -426,3 +477,18 @@ def _add_compare(commands: Any) -> None:
         parser.add_argument(f"--export-{form}", metavar="FILE", help=words)
     parser.add_argument("-o", "--out", metavar="FILE.html", type=Path, help="also write it as a page")
     _add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
+
+
+def _add_site(commands: Any) -> None:
+    parser = _command(commands, "site", "write a static site over many runs, or check runs for one")
+    parser.add_argument(
+        "directories", metavar="DIR", type=Path, nargs="+", help="directories of runs, at any depth below them"
+    )
+    parser.add_argument("-o", "--out", metavar="SITE", type=Path, help="the directory of the site")
+    parser.add_argument(
+        "--check", action="store_true", help="only print for each run whether a site accepts it; 1 when one is refused"
+    )
+    parser.add_argument(
+        "--without-pages", action="store_true", help="leave out the runs' own reports: a smaller site, sooner built"
+    )
+    _add_shared(parser, "-q --quiet")

@@ -6,11 +6,12 @@ import argparse
 import shlex
 from pathlib import Path
 
-from rowpath.analysis.comparison.compare import compare
+from rowpath.analysis.comparison.compare import compare, compare_versions
 from rowpath.analysis.comparison.confirm import SAME_BUILD, not_possible, outcomes, suspicious, two_builds
 from rowpath.analysis.comparison.gate import judge, parse_gate
 from rowpath.analysis.comparison.model import Comparison, Confirmed, GateWords
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.cli.arguments import placed
 from rowpath.errors import UsageError
 from rowpath.execution.run import run_plan
 from rowpath.journal import reader
@@ -28,8 +29,7 @@ def run(options: argparse.Namespace) -> int:
     if options.runs < SETS_FOR_CLAIMS:
         raise UsageError(f"invalid -r {options.runs}: a claim needs {SETS_FOR_CLAIMS} sets", "-r 10")
     gates = [parse_gate(text) for text in options.fail_on]
-    base, head = (_directories(word) for word in (options.base, options.head))
-    comparison = compare(base, head, tuple(dict.fromkeys(options.despite)))
+    base, head, comparison = _compared(options)
     for gate in gates:
         judge(comparison, gate)  # a gate without rows fails before anything is measured
     exported = {"json": options.export_json, "markdown": options.export_markdown}
@@ -43,11 +43,32 @@ def run(options: argparse.Namespace) -> int:
     if options.out:
         comparison_page.write(outcome, options.out)
     if "-" not in exported.values():
-        command = f"rowpath compare {shlex.quote(options.base)} {shlex.quote(options.head)} --all"
+        other = shlex.quote(options.head) if options.head else f"--version {shlex.quote(options.version)}"
+        command = f"rowpath compare {shlex.quote(options.base)} {other} --all"
         comparison_terminal.render(outcome, make_console(options.color), options.all, command)
         if options.out:
             print(f"Page: {options.out}")
     return 130 if interrupted else 1 if outcome.failed else 0
+
+
+def _compared(options: argparse.Namespace) -> tuple[list[Path], list[Path], Comparison]:
+    """The runs of both sides, and their comparison."""
+    despite = tuple(dict.fromkeys(options.despite))
+    base = _directories(options.base)
+    if bool(options.head) == bool(options.version):
+        raise UsageError(
+            "compare takes either HEAD or --version" if options.head else "compare needs a second run",
+            "rowpath compare BASE HEAD, or for one run: rowpath compare RUN --version BASE,HEAD",
+        )
+    if options.head:
+        head = _directories(options.head)
+        return base, head, compare(base, head, despite)
+    versions = tuple(map(placed, options.version.split(",")))
+    if len(versions) != 2 or not all(versions) or len(base) != 1:
+        raise UsageError(
+            f"invalid --version '{options.version}': expected two versions of one run", "--version 42.7.8,FILE"
+        )
+    return base, base, compare_versions(base[0], (versions[0], versions[1]), despite)
 
 
 def _confirm(

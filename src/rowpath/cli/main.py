@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowpath.cli.arguments import EXPORTS, parse
+from rowpath.cli.arguments import EXPORTS, parse, placed
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import disk_space
 from rowpath.model.availability import with_remedy
@@ -271,8 +271,11 @@ def doctor(options: argparse.Namespace) -> int:
 def show(options: argparse.Namespace) -> int:
     """`rowpath show`."""
     from rowpath.analysis.analyse import analyse
+    from rowpath.cli import projection
 
     directory = _run_directory(options.directory)
+    if projection.is_wanted(options):
+        return projection.run(options, directory, parse_filters(options.filter_words))
     exports = _open_exports(options)
     analysis = analyse(directory, tuple(options.together))
     _write_exports(analysis, exports)
@@ -299,6 +302,13 @@ def compare(options: argparse.Namespace) -> int:
     from rowpath.cli import compare as comparing
 
     return comparing.run(options)
+
+
+def site(options: argparse.Namespace) -> int:
+    """`rowpath site`."""
+    from rowpath.cli import site as building
+
+    return building.run(options)
 
 
 def selftest(options: argparse.Namespace) -> int:
@@ -365,13 +375,8 @@ def parse_filters(words: list[str]) -> dict[str, tuple[str, ...]]:
             )
         filters[key] = tuple(values.split(","))
     if "version" in filters:
-        filters["version"] = tuple(map(_placed, filters["version"]))
+        filters["version"] = tuple(map(placed, filters["version"]))
     return filters
-
-
-def _placed(version: str) -> str:
-    """A version that is a file or a folder, by its whole path."""
-    return str(Path(version).resolve()) if "/" in version else version
 
 
 def _console(color: str, to_stderr: bool = False) -> Console:
@@ -385,17 +390,16 @@ def _data_on_stdout(options: argparse.Namespace) -> bool:
 
 
 def _open_exports(options: argparse.Namespace) -> dict[str, Any]:
-    from rowpath.report.exports import open_export
+    from rowpath.report.exports import open_exports
 
     files = {form: getattr(options, f"export_{form}") for form in EXPORTS}
-    return {form: open_export(file) for form, file in files.items() if file}
+    return open_exports({form: file for form, file in files.items() if file})
 
 
 def _write_exports(analysis: Analysis, exports: dict[str, Any]) -> None:
-    from rowpath.report import exports as writers
+    from rowpath.report.exports import write_exports
 
-    for form, file in exports.items():
-        getattr(writers, f"write_{form}")(analysis, file)
+    write_exports(analysis, exports)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
@@ -409,6 +413,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "show": show,
     "report": report,
     "compare": compare,
+    "site": site,
     "selftest": selftest,
     "setup": setup,
 }

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rowpath import text as fmt
+from rowpath.analysis.comparison.compare import reasons
 from rowpath.analysis.comparison.differences import in_words
 from rowpath.analysis.comparison.model import ComparedRow, ComparedRun, Comparison, Confirmed, Gate
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
@@ -53,7 +54,20 @@ def cells(row: ComparedRow) -> tuple[str, ...]:
 
 def side(runs: Sequence[ComparedRun]) -> str:
     """The runs of a side: directory, begin, sets."""
-    return "; ".join(f"{run.directory}, {run.started[:16].replace('T', ' ')}, {run.sets} sets" for run in runs)
+    shown = []
+    for run in runs:
+        sets = f"{run.sets} set{'' if run.sets == 1 else 's'}"
+        shown.append(f"{run.directory}, {run.started[:16].replace('T', ' ')}, {sets}")
+    return "; ".join(shown)
+
+
+def sides(comparison: Comparison) -> tuple[tuple[str, str], ...]:
+    """The lines above a comparison: what was compared, and what differs."""
+    if comparison.paired:
+        compared: tuple[tuple[str, str], ...] = (("run", f"{side(comparison.base)}; both versions in each set"),)
+    else:
+        compared = (("base", side(comparison.base)), ("head", side(comparison.head)))
+    return (*compared, ("differs", what_differs(comparison)))
 
 
 def what_differs(comparison: Comparison) -> str:
@@ -105,19 +119,20 @@ def _by_runs(comparison: Comparison) -> str:
 
 def hidden(comparison: Comparison, shown: int) -> list[str]:
     """How many rows are not shown, and why."""
-    counted: dict[str, int] = {}
-    for row in comparison.rows:
-        if row.outcome == "not comparable":
-            counted[f"not comparable: {row.reason}"] = counted.get(f"not comparable: {row.reason}", 0) + 1
     same = sum(1 for row in comparison.rows if row.outcome == "no difference shown")
     changed = sum(1 for row in comparison.rows if row.changed)
     lines = [f"{changed - shown} more changed"] if changed > shown else []
     lines += [f"{same} without a shown difference"] if same else []
-    lines += [f"{number} {reason}" for reason, number in counted.items()]
+    lines += not_comparable(comparison)
     for names, where in ((comparison.only_base, "base"), (comparison.only_head, "head")):
         if names:
             lines.append(f"{_paths(len(names))} only in {where}: {', '.join(names[:3])}{' …' if names[3:] else ''}")
     return lines
+
+
+def not_comparable(comparison: Comparison) -> list[str]:
+    """How many rows are not comparable, by reason: `2 not comparable: both: the machine was too busy`."""
+    return [f"{number} not comparable: {reason}" for reason, number in reasons(comparison).items()]
 
 
 def gate_line(gate: Gate, comparison: Comparison) -> str:

@@ -11,7 +11,7 @@ from rowpath.analysis.model import Finding
 from rowpath.model.base import Frozen
 from rowpath.report.comparison import Outcome, verdict
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class ComparisonExport(Frozen, frozen=True):
@@ -20,6 +20,7 @@ class ComparisonExport(Frozen, frozen=True):
     schema_version: int
     base: tuple[ComparedRun, ...]
     head: tuple[ComparedRun, ...]
+    paired: bool
     despite: tuple[str, ...]
     verdict: str
     failed: bool
@@ -38,6 +39,7 @@ def write_json(outcome: Outcome, file: TextIO) -> None:
         schema_version=SCHEMA_VERSION,
         base=comparison.base,
         head=comparison.head,
+        paired=comparison.paired,
         despite=comparison.despite,
         verdict=verdict(outcome),
         failed=outcome.failed,

@@ -1,4 +1,4 @@
-"""A comparison as Markdown for a pull request: verdict, what changed, thresholds; nothing else."""
+"""A comparison as Markdown for a pull request: verdict, what changed, what was not compared, thresholds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_ROWS = 30
 
 
 def write_markdown(outcome: Outcome, file: TextIO) -> None:
-    """Writes the verdict, a table of the changed rows, what was measured again, and each gate."""
+    """Writes the verdict, a table of the changed rows, what was measured again or not compared, and each gate."""
     comparison = outcome.comparison
     rows = words.changed_rows(comparison)
     parts = [f"**{escaped(words.verdict(outcome))}**"]
@@ -25,6 +25,8 @@ def write_markdown(outcome: Outcome, file: TextIO) -> None:
         parts.append(
             "\n".join(f"- measured again: {escaped(words.confirmed_line(each))}" for each in outcome.confirmed)
         )
+    if refused := words.not_comparable(comparison):
+        parts.append("\n".join(f"- {escaped(line)}" for line in refused))
     parts += [escaped(words.gate_line(gate, comparison)) for gate in outcome.gates]
     file.write("\n\n".join(parts) + "\n")
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
 from markupsafe import Markup
 
 from rowpath import text as fmt
@@ -16,9 +15,9 @@ from rowpath.errors import UsageError
 from rowpath.model.grouping import grouped
 from rowpath.report import comparison as words
 from rowpath.report.comparison import Outcome
+from rowpath.report.self_contained import policy, templates
 
 FOLDER = Path(__file__).parent
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 LEAST_REACH = math.log(1.1)  # of the axis on both sides of 1
 MOST_REACH = math.log(2)
 TICKS = (0.5, 0.67, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0)
@@ -63,31 +62,28 @@ def write(outcome: Outcome, path: Path) -> None:
 
 def page(outcome: Outcome) -> str:
     """The page's text; it has no script and loads nothing."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     comparison = outcome.comparison
     timed = [row for row in comparison.rows if row.metric == "time" and row.low is not None]
     reach = _reach(timed)
     style = "".join((FOLDER / "assets" / name).read_text(encoding="utf-8") for name in ("page.css", "comparison.css"))
-    return environment.get_template("comparison.html.j2").render(
-        outcome=outcome,
-        comparison=comparison,
-        words=words,
-        style=Markup(style),
-        policy=POLICY,
-        ticks=[(f"{tick:g}×", _place(math.log(tick), reach)) for tick in _ticks(reach)],
-        one=_place(0.0, reach),
-        pictures=[
-            Picture(title, tuple(_bar(row, reach) for row in rows))
-            for title, rows in grouped(timed, words.place).items()
-        ],
-        refused=[row for row in comparison.rows if row.outcome == "not comparable"],
-        compared=[row for row in comparison.rows if row.outcome != "not comparable"],
+    return (
+        templates(FOLDER / "templates")
+        .get_template("comparison.html.j2")
+        .render(
+            outcome=outcome,
+            comparison=comparison,
+            words=words,
+            style=Markup(style),
+            policy=policy([], style),
+            ticks=[(f"{tick:g}×", _place(math.log(tick), reach)) for tick in _ticks(reach)],
+            one=_place(0.0, reach),
+            pictures=[
+                Picture(title, tuple(_bar(row, reach) for row in rows))
+                for title, rows in grouped(timed, words.place).items()
+            ],
+            refused=[row for row in comparison.rows if row.outcome == "not comparable"],
+            compared=[row for row in comparison.rows if row.outcome != "not comparable"],
+        )
     )
 
 

@@ -24,11 +24,7 @@ STYLES = {"slower": "bold red", "more": "red", "faster": "bold green", "less": "
 def render(outcome: Outcome, console: Console, every: bool = False, command: str = "") -> None:
     """Prints what changed; `command` is the one that prints every row."""
     comparison = outcome.comparison
-    for name, text in (
-        ("base", words.side(comparison.base)),
-        ("head", words.side(comparison.head)),
-        ("differs", words.what_differs(comparison)),
-    ):
+    for name, text in words.sides(comparison):
         console.print(Text(f"{name:<8}", style="dim").append(text, style="default"), overflow="fold")
     if comparison.despite:
         console.print(Text("despite ", style="dim").append(", ".join(comparison.despite)))

@@ -1,14 +1,17 @@
-"""Tables that hold several paths or phases against each other: clients at once, and ways of loading."""
+"""Several paths or phases against each other: clients at once, links, ways of loading, the cost model."""
 
 from __future__ import annotations
+
+import math
 
 from rowpath import text as fmt
 from rowpath.analysis.model import AcrossLink, Analysis, CostModel
 from rowpath.analysis.scaling import without_clients
-from rowpath.report.figures import Figure
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.growth import coefficient
+from rowpath.report.line_chart import Chart, Curve, Point, named, valued
 from rowpath.report.lookup import Lookup, Measured
+from rowpath.report.picture import Picture, PlainBar, plain
 from rowpath.report.ranking import is_ranked
 
 PREDICTED_WITHIN = 0.10  # of the measured time, for a prediction to count as right
@@ -38,21 +41,38 @@ def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
     return without_empty(of_lines(f"Clients at once ({measured.regime})", lines, note))
 
 
-def clients_figure(key: str, measured: Measured, names: list[str], lookup: Lookup) -> Figure | None:
-    """Operations a second over the number of clients, one line per path; None without several clients."""
-    rows = []
+def clients_chart(measured: Measured, names: list[str], lookup: Lookup) -> Chart | None:
+    """Operations a second over the number of clients, one curve per path; None without several clients."""
+    curves = []
     for family in _families(names, lookup):
         points = [(clients, measured.median("rate", name)) for clients, name in family]
-        found = [{"clients": clients, "rate": rate} for clients, rate in points if rate]
+        found = tuple(Point(clients, rate) for clients, rate in points if rate)
         if len(found) > 1:
             first, name = family[0]
-            deployment = lookup.coordinate(name, "deployment")
-            rows.append({"name": without_clients(fmt.clean(name), first), "deployment": deployment, "points": found})
-    if not rows:
+            curves.append(Curve(without_clients(fmt.clean(name), first), found))
+    if not curves:
         return None
     what = f"{measured.workload} {measured.phase}, {measured.regime}"
-    return Figure(
-        key, "clients", f"{what}: operations a second by number of clients; the table holds the figures", tuple(rows)
+    return Chart(
+        label=f"{what}: operations a second by number of clients; the table holds the figures",
+        up="operations/s",
+        across=valued("clients at once", (point.x for curve in curves for point in curve.points), fmt.count),
+        curves=tuple(curves),
+        text=fmt.rate,
+    )
+
+
+def clients_sentence(chart: Chart | None) -> str:
+    """Which path reaches most, with how many clients, and what it had with its fewest."""
+    if chart is None:
+        return ""
+    most, curve = max(((point, curve) for curve in chart.curves for point in curve.points), key=lambda pair: pair[0].y)
+    fewest = curve.points[0]
+    if most == fewest:
+        return f"Most operations/s: {curve.name} with {fewest.x:g} clients, {fmt.rate(most.y)}; more clients add none."
+    return (
+        f"Most operations/s: {curve.name} with {most.x:g} clients, {fmt.rate(most.y)}, "
+        f"{fmt.ratio(most.y / fewest.y)} of its rate with {fewest.x:g}."
     )
 
 
@@ -91,6 +111,86 @@ def link_grid(found: tuple[AcrossLink, ...]) -> Grid:
     return of_lines("Across a link, time per operation", lines, note)
 
 
+def link_picture(found: tuple[AcrossLink, ...]) -> Picture | None:
+    """Time per operation over a link as bars, each split into what it is without one and what round trips add."""
+    return plain(
+        "links",
+        "Time per operation over a link",
+        (
+            PlainBar(
+                name=fmt.clean(f"{each.name}, {each.workload} · {each.phase}, {each.regime}"),
+                value=each.measured_ns,
+                text=fmt.duration(each.measured_ns),
+                ratio=fmt.ratio(each.ratio),
+                interval=fmt.interval(each.low, each.high),
+                parts=_of_link(each),
+            )
+            for each in sorted(found, key=lambda each: each.measured_ns)
+        ),
+        fmt.duration,
+        "Measured time per operation on a logarithmic axis: shorter is better. A bar's colours are shares of its time. "
+        "× is measured ÷ predicted, with its 95 % interval.",
+        (
+            ("client", "without the link"),
+            ("waiting", "predicted of the link's round trips"),
+            ("server", "not predicted"),
+        ),
+    )
+
+
+def _of_link(each: AcrossLink) -> tuple[tuple[str, float], ...]:
+    own = min(1.0, each.without_ns / each.measured_ns)
+    predicted = min(1.0, each.predicted_ns / each.measured_ns)
+    parts = ("client", own), ("waiting", max(0.0, predicted - own)), ("server", 1.0 - max(own, predicted))
+    return tuple((kind, share) for kind, share in parts if share > 0)
+
+
+def link_sentence(found: tuple[AcrossLink, ...]) -> str:
+    """How many times over a link are what round trips predict, and which is furthest from that."""
+    if not found:
+        return ""
+    right = sum(abs(each.ratio - 1) <= PREDICTED_WITHIN for each in found)
+    furthest = max(found, key=lambda each: abs(math.log(each.ratio)))
+    return (
+        f"Round trips predict {right} of {len(found)} times within {fmt.share(PREDICTED_WITHIN)}; furthest is "
+        f"{fmt.clean(furthest.name)}, {fmt.ratio(furthest.ratio)} of its prediction."
+    )
+
+
+def cost_model_chart(models: tuple[CostModel, ...]) -> Chart | None:
+    """What an operation, a row, a value and a KiB cost, one curve per path; what may as well be 0 is left out."""
+    names = ("operation", "row", "value", "KiB")
+    curves = []
+    for model in models:
+        listed = (model.operation, 1), (model.row, 1), (model.value, 1), (model.byte, 1024)
+        points = tuple(
+            Point(at, found.ns * scale, found.low and found.low * scale, found.high and found.high * scale)
+            for at, (found, scale) in enumerate(listed)
+            if found.known and found.ns > 0
+        )
+        if points:
+            curves.append(Curve(fmt.clean(model.name), points))
+    if not curves:
+        return None
+    label = "What an operation, a row, a value and a KiB cost on each path; the table holds the figures"
+    return Chart(label, "time each", named("each", names), tuple(curves), fmt.duration)
+
+
+def cost_model_sentence(models: tuple[CostModel, ...]) -> str:
+    """Between which paths the cost of a row lies, and that of an operation."""
+    parts = []
+    for what, known in (
+        ("an operation", [(each.operation, each.name) for each in models if each.operation.known]),
+        ("a row", [(each.row, each.name) for each in models if each.row.known]),
+    ):
+        if len(known) > 1:
+            low, high = (chosen(known, key=lambda pair: pair[0].ns) for chosen in (min, max))
+            ends = (f"{fmt.duration(found.ns)} ({fmt.clean(name)})" for found, name in (low, high))
+            parts.append(f"{what} costs from {' to '.join(ends)}")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
 def cost_model_grid(models: tuple[CostModel, ...]) -> Grid:
     """What an operation, a row, a value and a KiB cost on each path, and how well that predicts the held-out shapes."""
     phases = list(dict.fromkeys(predicted.phase for model in models for predicted in model.held_out))
@@ -116,18 +216,54 @@ def cost_model_grid(models: tuple[CostModel, ...]) -> Grid:
     return of_lines("Cost of an operation, a row, a value and a byte", lines, note)
 
 
-def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:
-    """Rows a second of every path by each way of loading of a workload; no rows when it has none."""
+def _loading_rates(analysis: Analysis, workload: str, lookup: Lookup) -> dict[str, dict[str, float | None]]:
+    """Rows a second by path and way of loading of a workload; {} when it has not several ways."""
     phases = _loading_phases(analysis, workload)
     ranked = [
         row.name for each in analysis.rankings if each.workload == workload for row in each.rows if is_ranked(row)
     ]
-    lines = []
-    for name in dict.fromkeys(ranked):
-        rates = {
+    return {
+        name: {
             phase: _row_rate(lookup.measured(workload, phase, "steady"), name, stored)
             for phase, stored in phases.items()
         }
+        for name in dict.fromkeys(ranked if len(phases) > 1 else ())
+    }
+
+
+def loading_chart(analysis: Analysis, workload: str, lookup: Lookup) -> Chart | None:
+    """Rows a second over the ways of loading of a workload, one curve per path; None when it has not several."""
+    rates = _loading_rates(analysis, workload, lookup)
+    curves = [
+        Curve(
+            fmt.clean(name),
+            tuple(Point(at, rate) for at, rate in enumerate(by_way.values()) if rate),
+        )
+        for name, by_way in rates.items()
+    ]
+    if not any(curve.points for curve in curves):
+        return None
+    ways = next(iter(rates.values()))
+    label = f"{workload}: rows a second by way of loading; the table holds the figures"
+    return Chart(label, "rows/s", named("way of loading", list(ways)), tuple(curves), fmt.rate)
+
+
+def loading_sentence(analysis: Analysis, workload: str, lookup: Lookup) -> str:
+    """The fastest way of loading, and how many times as fast as the same path's slowest."""
+    rates = _loading_rates(analysis, workload, lookup)
+    known = [(rate, name, way) for name, by_way in rates.items() for way, rate in by_way.items() if rate]
+    if not known:
+        return ""
+    most, name, way = max(known)
+    least = min(rate for rate in rates[name].values() if rate)
+    gained = fmt.ratio(most / least)
+    return f"Fastest: {fmt.clean(name)} by {fmt.clean(way)}, {fmt.rate(most)}, {gained} of its slowest way."
+
+
+def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:
+    """Rows a second of every path by each way of loading of a workload; no rows when it has none."""
+    lines = []
+    for name, rates in _loading_rates(analysis, workload, lookup).items():
         known = [rate for rate in rates.values() if rate]
         found = line(
             word("path", name),
@@ -138,7 +274,7 @@ def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:
         )
         lines.append(found)
     caption = f"Loading ({workload}): rows a second by way, steady"
-    return of_lines(caption, lines if len(phases) > 1 else ())
+    return of_lines(caption, lines)
 
 
 def _loading_phases(analysis: Analysis, workload: str) -> dict[str, int]:

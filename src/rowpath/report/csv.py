@@ -8,11 +8,9 @@ from typing import TextIO
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis, Result
-from rowpath.model.path import COORDINATES
+from rowpath.report.long_table import AFTER, BEFORE, coordinate_titles
 from rowpath.report.timeline import in_backup, seconds_of
 
-BEFORE = ("workload", "phase", "regime", "metric", "unit", "name")
-AFTER = tuple(name for name in Result.__struct_fields__ if name not in (*BEFORE, "path"))
 SECONDS = ("name", "path_id", "set", "stage", "begin_s", "end_s", "backup", "quantity", "of", "unit", "value")
 # A spreadsheet takes a text that begins like this for a formula.
 FORMULA = ("=", "+", "-", "@")
@@ -21,15 +19,11 @@ NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 def write_csv(analysis: Analysis, file: TextIO) -> None:
     """Writes one line per result with a heading: RFC 4180, a decimal point in every locale, empty where unknown."""
-    known = list(COORDINATES)
-    extra = sorted({key for each in analysis.results for key in each.path} - set(known))
-    used = [key for key in known if any(key in each.path for each in analysis.results)] + extra
-    # A coordinate that is called like a field of the record gets a prefix.
-    titles = [f"path_{key}" if key in BEFORE or key in AFTER else key for key in used]
+    titles = coordinate_titles(analysis)
     writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow([*BEFORE, *titles, *AFTER])
+    writer.writerow([*BEFORE, *titles.values(), *AFTER])
     for each in analysis.results:
-        coordinates = [_text(each.path.get(key, "")) for key in used]
+        coordinates = [_text(each.path.get(key, "")) for key in titles]
         writer.writerow([*_fields(each, BEFORE), *coordinates, *_fields(each, AFTER)])
 
 
@@ -48,14 +42,15 @@ def write_timeline(analysis: Analysis, file: TextIO) -> None:
                 if (value := each.values[at]) is None:
                     continue
                 before: list[str | float] = [line.name, line.path_id, line.set, stage, second.begin, second.end]
-                writer.writerow(map(_cell, [*before, backup, each.quantity, each.of, each.unit, value]))
+                writer.writerow(map(cell_text, [*before, backup, each.quantity, each.of, each.unit, value]))
 
 
 def _fields(result: Result, names: tuple[str, ...]) -> list[str]:
-    return [_cell(getattr(result, name)) for name in names]
+    return [cell_text(getattr(result, name)) for name in names]
 
 
-def _cell(value: str | float | None) -> str:
+def cell_text(value: str | float | None) -> str:
+    """A value as a cell: a number as it is, empty where unknown; no text that a spreadsheet takes for a formula."""
     if value is None:
         return ""
     return _text(value) if isinstance(value, str) else repr(value)

@@ -11,6 +11,8 @@ from markupsafe import Markup
 TICKS = 6  # at most, so that their texts do not touch on a telephone
 STEPS = ((1, 2, 5), (1, 3), (1,))
 LINEAR = 4  # below this ratio of the ends a logarithmic axis has the ticks of a linear one
+BEYOND = 4.0  # times the greatest value, or this part of the least: where an interval is cut
+Span = tuple[float, float]
 WIDE, HIGH = 1000, 100  # of what is stretched to its place
 
 
@@ -35,7 +37,7 @@ class LogAxis(NamedTuple):
     def ticks(self) -> list[float]:
         """Round values, at most `TICKS` of them."""
         if self.high / self.low < LINEAR:
-            return _round_steps(self.low, self.high)
+            return round_steps(self.low, self.high)
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         found: list[float] = []
         for steps in STEPS:
@@ -47,11 +49,25 @@ class LogAxis(NamedTuple):
         return found[:: math.ceil(len(found) / TICKS)]
 
 
-def _round_steps(low: float, high: float) -> list[float]:
-    rough = (high - low) / (TICKS - 1)
+def with_intervals(values: Sequence[float], intervals: Iterable[tuple[float | None, float | None]]) -> Span:
+    """The span of an axis for values and their intervals: what lies too far beyond the values is cut."""
+    least, most = min(values), max(values)
+    ends = [end for interval in intervals for end in interval if end and least / BEYOND < end < most * BEYOND]
+    return min([least, *ends]), max([most, *ends])
+
+
+def round_steps(low: float, high: float, most: int = TICKS) -> list[float]:
+    """At most this many round values above 0 at equal distances between two."""
+    rough = (high - low) / (most - 1)
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
     return [step * number for number in range(math.ceil(low / step), math.floor(high / step) + 1) if number > 0]
+
+
+def short(text: str) -> str:
+    """A tick's text without digits that say nothing: `10 µs` of `10.0 µs`, `5 k/s` of `5.00 k/s`."""
+    digits = len(text) - len(text.lstrip("0123456789.,"))
+    return f"{float(text[:digits].replace(',', '')):g}{text[digits:]}"
 
 
 def bar(end: float, parts: Iterable[tuple[str, float]], whisker: tuple[float, float] | None) -> Markup:

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Coefficient, Sweep
+from rowpath.model.workload import Phase, Workload
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
+from rowpath.report.line_chart import Chart, Curve, Point, valued
 from rowpath.report.lookup import Lookup, Measured
 
 
@@ -28,6 +30,42 @@ def sweep_grid(sweep: Sweep) -> Grid:
         f"{sweep.least_rows} to {sweep.most_rows}; intervals over the sets. ≈ 0: not distinguishable from 0."
     )
     return without_empty(of_lines(f"Growth of time with the number of rows{where}", lines, note))
+
+
+def sweep_chart(sweep: Sweep, workload: Workload, lookup: Lookup) -> Chart | None:
+    """Measured time per operation over the size of the result, one curve per path."""
+    phases = sorted((each for each in workload.phases if each.rows_per_operation > 0), key=_rows)
+    curves = []
+    for each in sweep.lines:
+        found = (
+            (phase, lookup.measured(workload.name, phase.name, "steady").result("time", each.name)) for phase in phases
+        )
+        points = tuple(
+            Point(phase.rows_per_operation, result.median, result.low, result.high)
+            for phase, result in found
+            if result and result.median
+        )
+        curves.append(Curve(fmt.clean(each.name), points))
+    rows = [point.x for curve in curves for point in curve.points]
+    if not rows:
+        return None
+    return Chart(
+        label="Time per operation by number of rows; the table holds the fitted figures",
+        up="time per operation",
+        across=valued("rows of a result", rows, fmt.count),
+        curves=tuple(curves),
+        text=fmt.duration,
+    )
+
+
+def _rows(phase: Phase) -> float:
+    return phase.rows_per_operation
+
+
+def sweep_sentence(sweep: Sweep) -> str:
+    """Which path leads at which sizes."""
+    named = [f"{fmt.clean(name)} ({sizes})" for name, sizes in leading(sweep)]
+    return f"Fastest by number of rows: {', then '.join(named)}." if named else ""
 
 
 def leading(sweep: Sweep) -> Iterable[tuple[str, str]]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from pathlib import Path
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.report.drawing import caps
-from rowpath.report.figures import Figure
+from rowpath.report.self_contained import embedded, policy, templates
 from rowpath.report.view import Section, View, view
 
 FOLDER = Path(__file__).parent
@@ -26,6 +23,7 @@ LEADS = 4
 # A page with very many paths leaves out further rows of tables about trust and of rankings whose paths open elsewhere,
 # and tables that repeat what every path opens to.
 TABLE_ROWS = 40
+SHORT_TABLE = 10  # rows that stand open without a sentence
 EVIDENCE = 600  # characters
 MEMBERS = 8  # findings of one kind
 
@@ -44,29 +42,25 @@ def write(analysis: Analysis, path: Path) -> None:
 def page(analysis: Analysis) -> str:
     """The page's text. Its security policy lets nothing in and runs only its own scripts."""
     shown = _shortened(view(analysis))
-    figures = _figures(shown)
-    drawn = ["plot.js", "timeline.js", "figures.js"] if figures else []
-    scripts = [_asset(name) for name in (*drawn, "page.js")]
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    written = environment.get_template("page.html.j2").render(
-        view=shown,
-        answering=ANSWERING,
-        leads=LEADS,
-        table_rows=TABLE_ROWS,
-        evidence_length=EVIDENCE,
-        members=MEMBERS,
-        style=Markup(_asset("page.css")),
-        scripts=[Markup(script) for script in scripts],
-        policy=_policy(scripts),
-        caps=caps(),
-        figures=Markup(_embedded(figures)),
-        paths=Markup(_embedded(_columns(shown.paths))),
+    style, script = _asset("page.css") + _asset("matrix.css"), _asset("matrix.js") + _asset("page.js")
+    written = (
+        templates(FOLDER / "templates")
+        .get_template("page.html.j2")
+        .render(
+            view=shown,
+            answering=ANSWERING,
+            leads=LEADS,
+            table_rows=TABLE_ROWS,
+            short_table=SHORT_TABLE,
+            evidence_length=EVIDENCE,
+            members=MEMBERS,
+            style=Markup(style),
+            script=Markup(script),
+            policy=policy([script], style),
+            caps=caps(),
+            paths=Markup(embedded(_columns(shown.paths))),
+            matrix=Markup(embedded(shown.choose.data)) if shown.choose else "",
+        )
     )
     return _IMPLIED.sub("", written)
 
@@ -99,29 +93,9 @@ def _asset(name: str) -> str:
     return (FOLDER / "assets" / name).read_text(encoding="utf-8")
 
 
-def _policy(scripts: list[str]) -> str:
-    """Styles stay open because Observable Plot puts a style element into each drawing."""
-    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{each}'" for each in hashes)
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
-
-def _figures(shown: View) -> dict[str, Figure]:
-    """What a script draws, by key; empty when the page needs no library for that."""
-    sections = [*shown.across, *(section for line in shown.time_lines for section in line.sections)]
-    sections += [section for operation in shown.operations for section in operation.sections]
-    return {section.figure.key: section.figure for section in sections if section.figure}
-
-
 def _columns(paths: tuple[dict[str, str], ...]) -> dict[str, object]:
     """The coordinates of all paths, each value by its place among those of its coordinate."""
     keys = dict.fromkeys(key for path in paths for key in path)
     values = {key: list(dict.fromkeys(path.get(key, "none") for path in paths)) for key in keys}
     numbers = {key: {value: number for number, value in enumerate(listed)} for key, listed in values.items()}
     return {"values": values, "paths": [[numbers[key][path.get(key, "none")] for key in keys] for path in paths]}
-
-
-def _embedded(value: object) -> str:
-    """A value as JSON that can't end its script element."""
-    encoded = msgspec.json.encode(value).decode()
-    return encoded.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
 from markupsafe import Markup
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Bar, GroupAnswer, MergedFinding, PhaseAnswer
+from rowpath.analysis.model import Bar, GroupAnswer, MergedFinding, PhaseAnswer, RateBar
 from rowpath.model.base import Frozen
-from rowpath.report.drawing import LogAxis, axis, bar, grid_lines
+from rowpath.report.drawing import LogAxis, axis, bar, grid_lines, short, with_intervals
 from rowpath.report.path_panel import Panel, Panels
 
 SHOWN = 10  # rows; the others fold out
@@ -74,8 +75,8 @@ class Pictures:
         bars = [each for each in phase.bars if each.cost_ns > 0]
         if not bars:
             return None
-        ends = [end for each in bars for end in (each.cost_ns, each.low_ns, each.high_ns) if end]
-        scale = LogAxis.over(ends)
+        costs = [each.cost_ns for each in bars]
+        scale = LogAxis.over(with_intervals(costs, ((each.low_ns, each.high_ns) for each in bars)))
         floor = scale.at(phase.floor_ns) if phase.floor_ns and phase.floor_ns >= scale.low else None
         everywhere = {path for each in bars for path in (self.names.get(each.path_id, each.name),)}
         opening = any((each.path_id, phase.workload, phase.phase) not in self.panel_keys for each in bars)
@@ -144,49 +145,92 @@ class Pictures:
 
     def of_group(self, key: str, group: GroupAnswer) -> Picture | None:
         """What a client group reaches on each path; None when it did nothing."""
-        bars = [each for each in group.bars if each.rate_per_s > 0]
-        if not bars:
-            return None
-        scale = LogAxis.over([end for each in bars for end in (each.rate_per_s, each.low, each.high) if end])
-        ticks = [(scale.at(value), _short(fmt.rate(value))) for value in scale.ticks()]
-        rows = []
-        for at, own in enumerate(bars):
-            ends = [scale.at(end) for end in (own.low, own.high) if end]
-            notes = [
-                "" if own.reached else "requested rate not reached",
-                f"{own.failed} failed" if own.failed else "",
-                f"p99 {fmt.duration(own.p99_ns)}" if own.p99_ns is not None else "",
-            ]
-            rows.append(
-                PictureRow(
-                    key="",
-                    path=self.numbers.get(own.path_id, -1),
-                    name=fmt.clean(own.name),
-                    rank=str(at + 1),
-                    note=", ".join(filter(None, notes)),
-                    figure=fmt.rate(own.rate_per_s),
-                    ratio=fmt.ratio(own.ratio),
-                    interval="",
-                    tie="",
-                    drawing=bar(
-                        scale.at(own.rate_per_s), [("all", 1.0)], (ends[0], ends[1]) if len(ends) == 2 else None
-                    ),
-                )
+        bars = [
+            PlainBar(
+                name=fmt.clean(own.name),
+                value=own.rate_per_s,
+                text=fmt.rate(own.rate_per_s),
+                low=own.low,
+                high=own.high,
+                ratio=fmt.ratio(own.ratio),
+                note=_of_group(own),
+                path=self.numbers.get(own.path_id, -1),
             )
+            for own in group.bars
+        ]
         clients = f"{group.clients} client{'' if group.clients == 1 else 's'}"
         requested = f", {fmt.rate(group.requested_per_s)} requested" if group.requested_per_s else ""
-        return Picture(
-            key=key,
-            title=fmt.clean(f"{group.stage}: {group.client_group}, {clients}{requested}"),
-            rows=tuple(rows[:SHOWN]),
-            more=tuple(rows[SHOWN:]),
-            left_out=0,
-            lines=grid_lines([x for x, _ in ticks], None),
-            axis=axis(ticks),
-            legend=(),
-            how_to_read=HOW_TO_READ_RATES,
-            explained=self._explained(HOW_TO_READ_RATES),
+        title = fmt.clean(f"{group.stage}: {group.client_group}, {clients}{requested}")
+        made = plain(key, title, bars, fmt.rate, HOW_TO_READ_RATES)
+        return msgspec.structs.replace(made, explained=self._explained(HOW_TO_READ_RATES)) if made else None
+
+
+class PlainBar(Frozen, frozen=True):
+    """A value as a bar, with the texts beside it; `parts`: kinds of the style sheet by their share of its length."""
+
+    name: str
+    value: float
+    text: str
+    low: float | None = None  # its interval
+    high: float | None = None
+    ratio: str = ""
+    interval: str = ""  # of the ratio
+    note: str = ""
+    parts: tuple[tuple[str, float], ...] = (("all", 1.0),)
+    path: int = -1
+
+
+def plain(
+    key: str,
+    title: str,
+    bars: Iterable[PlainBar],
+    text: Callable[[float], str],
+    how_to_read: str,
+    legend: tuple[tuple[str, str], ...] = (),
+) -> Picture | None:
+    """Bars in this order on one logarithmic axis whose values `text` words; None when none is above 0."""
+    drawn = [each for each in bars if each.value > 0]
+    if not drawn:
+        return None
+    scale = LogAxis.over(with_intervals([each.value for each in drawn], ((each.low, each.high) for each in drawn)))
+    ticks = [(scale.at(value), short(text(value))) for value in scale.ticks()]
+    rows = []
+    for at, each in enumerate(drawn):
+        ends = (scale.at(each.low), scale.at(each.high)) if each.low and each.high else None
+        row = PictureRow(
+            key="",
+            path=each.path,
+            name=each.name,
+            rank=str(at + 1),
+            note=each.note,
+            figure=each.text,
+            ratio=each.ratio,
+            interval=each.interval,
+            tie="",
+            drawing=bar(scale.at(each.value), each.parts, ends),
         )
+        rows.append(row)
+    return Picture(
+        key=key,
+        title=title,
+        rows=tuple(rows[:SHOWN]),
+        more=tuple(rows[SHOWN:]),
+        left_out=0,
+        lines=grid_lines([x for x, _ in ticks], None),
+        axis=axis(ticks),
+        legend=legend,
+        how_to_read=how_to_read,
+        explained=False,
+    )
+
+
+def _of_group(own: RateBar) -> str:
+    notes = [
+        "" if own.reached else "requested rate not reached",
+        f"{own.failed} failed" if own.failed else "",
+        f"p99 {fmt.duration(own.p99_ns)}" if own.p99_ns is not None else "",
+    ]
+    return ", ".join(filter(None, notes))
 
 
 _FIELDS = {"client": "client_cpu_ns", "server": "server_cpu_ns", "waiting": "waiting_ns"}
@@ -228,10 +272,4 @@ def _how_to_read(bars: Sequence[Bar], split: Sequence[str], floor: bool) -> str:
 
 
 def _tick(value_ns: float) -> str:
-    return _short(fmt.duration(value_ns))
-
-
-def _short(text: str) -> str:
-    """`10 µs` of `10.0 µs`, `5 k/s` of `5.00 k/s`."""
-    digits = len(text) - len(text.lstrip("0123456789.,"))
-    return f"{float(text[:digits].replace(',', '')):g}{text[digits:]}"
+    return short(fmt.duration(value_ns))

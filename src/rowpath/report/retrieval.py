@@ -1,10 +1,12 @@
-"""Tables of bulk retrieval: every way out of an engine, by form, with its distance to the floor."""
+"""Bulk retrieval: every way out of an engine, by form, with its distance to the floor."""
 
 from __future__ import annotations
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
 from rowpath.report.grid import Grid, Line, figure, line, of_lines, without_empty, word
+from rowpath.report.line_chart import Chart, Curve, Point, valued
+from rowpath.report.picture import Picture, PlainBar, plain
 
 
 def retrieval_grid(retrieval: Retrieval) -> Grid:
@@ -21,6 +23,44 @@ def retrieval_grid(retrieval: Retrieval) -> Grid:
         name, took = fmt.clean(retrieval.aggregate), fmt.duration(retrieval.aggregate_ns)
         notes.append(f"The aggregate is one row of sums over the same table: {name}, {took}.")
     return without_empty(of_lines(title, lines, " ".join(notes)))
+
+
+def retrieval_picture(retrieval: Retrieval) -> Picture | None:
+    """Every way out as a bar, fastest first, its note the form; × is the distance to the drain."""
+    drained = bool(retrieval.floors)
+    meaning = " × is the time relative to the drain, with its 95 % interval." if drained else ""
+    return plain(
+        "retrieval",
+        f"{retrieval.engine}, {retrieval.deployment}: {retrieval.workload}.{retrieval.phase}",
+        (_bar(each) for each in sorted((*retrieval.paths, *retrieval.floors), key=lambda each: each.cost_ns)),
+        fmt.duration,
+        f"Time of the whole table on a logarithmic axis: shorter is better.{meaning}",
+    )
+
+
+def _bar(path: RetrievalPath) -> PlainBar:
+    drain = path.to_drain or Against(0.0)
+    return PlainBar(
+        name=fmt.clean(path.name),
+        value=path.cost_ns,
+        text=fmt.duration(path.cost_ns),
+        ratio=fmt.ratio(drain.ratio) if drain.ratio else "",
+        interval=fmt.interval(drain.low, drain.high),
+        note=path.form,
+    )
+
+
+def retrieval_sentence(retrieval: Retrieval) -> str:
+    """The fastest path of each form, with its distance to the drain."""
+    fastest: dict[str, RetrievalPath] = {}
+    for each in sorted(retrieval.paths, key=lambda each: each.cost_ns):
+        fastest.setdefault(each.form, each)
+    named = [f"{form} by {fmt.clean(each.name)}{_of_drain(each)}" for form, each in fastest.items()]
+    return f"Fastest of each form: {'; '.join(named)}." if named else ""
+
+
+def _of_drain(path: RetrievalPath) -> str:
+    return f", {fmt.ratio(path.to_drain.ratio)} of the drain" if path.to_drain else ""
 
 
 def _line(path: RetrievalPath) -> Line:
@@ -70,3 +110,36 @@ def block_sizes_grid(found: tuple[BlockSizes, ...]) -> Grid:
 
 def _ratio(size: BlockSize | None) -> str:
     return fmt.ratio(size.against.ratio) if size and size.against else fmt.MISSING
+
+
+def block_sizes_chart(found: tuple[BlockSizes, ...]) -> Chart | None:
+    """Each path's time relative to its fastest block size, over the size."""
+    curves = []
+    for each in found:
+        points = tuple(
+            Point(size.size, size.against.ratio, size.against.low, size.against.high)
+            for size in each.sizes
+            if size.against and size.size > 0
+        )
+        if len(points) > 1:
+            curves.append(Curve(fmt.clean(f"{each.name}, {each.what}"), points))
+    if not curves:
+        return None
+    return Chart(
+        label="Time relative to each path's fastest block size, by size; the table holds the figures",
+        up="time, relative to the fastest size",
+        across=valued("rows per fetch or batch", (point.x for each in curves for point in each.points), fmt.count),
+        curves=tuple(curves),
+        text=fmt.ratio,
+    )
+
+
+def block_sizes_sentence(found: tuple[BlockSizes, ...]) -> str:
+    """From which size on larger blocks gain nothing on any path."""
+    known = [(each.enough, fmt.clean(each.name)) for each in found if each.enough is not None]
+    if not known:
+        return ""
+    most, name = max(known)
+    if len(known) == 1:
+        return f"{name}: {most:,} rows per block are enough."
+    return f"{most:,} rows per block are enough on every path; {name} needs most."

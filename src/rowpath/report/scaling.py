@@ -1,15 +1,14 @@
-"""Tables and figures of retrievals in parts: what each number of clients came to, and the law through them."""
+"""Tables and charts of retrievals in parts: what each number of clients came to, and the law through them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.scaling import cores_text
-from rowpath.report.figures import Figure
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty
+from rowpath.report.line_chart import Chart, Curve, Line, Point, valued
 
 
 def scaling_grid(scaling: Scaling) -> Grid:
@@ -90,26 +89,43 @@ def _parameter(name: str, value: float, low: float | None, high: float | None) -
     return f"{name} {value:.4f} ({low:.4f} to {high:.4f})"
 
 
-def scaling_figure(key: str, scalings: Iterable[Scaling], deployments: dict[str, str]) -> Figure | None:
-    """Speed-up with its interval over the number of clients, one line per path; None without two levels of any.
-
-    `deployments`: of paths by name.
-    """
-    rows = []
-    label = ""
+def scaling_chart(scalings: Sequence[Scaling]) -> Chart | None:
+    """Speed-up with its interval over the number of clients, one curve per path; None without two levels of any."""
+    curves = []
     for scaling in scalings:
-        points: list[dict[str, Any]] = [
-            {
-                "clients": level.clients,
-                "speed_up": level.speed_up if level.clients > 1 else 1.0,
-                "low": level.low,
-                "high": level.high,
-            }
+        points = tuple(
+            Point(level.clients, level.speed_up if level.clients > 1 and level.speed_up else 1.0, level.low, level.high)
             for level in scaling.levels
             if level.status == "ok" and (level.speed_up is not None or level.clients == 1)
-        ]
+        )
         if len(points) > 1:
-            name = fmt.clean(scaling.name)
-            rows.append({"name": name, "deployment": deployments.get(scaling.levels[0].name, "none"), "points": points})
-            label = f"{scaling.workload} {scaling.phase}: speed-up by number of clients; the tables hold the figures"
-    return Figure(key, "scaling", label, tuple(rows)) if rows else None
+            curves.append(Curve(fmt.clean(scaling.name), points))
+    if not curves:
+        return None
+    clients = [point.x for curve in curves for point in curve.points]
+    first = scalings[0]
+    return Chart(
+        label=f"{first.workload} {first.phase}: speed-up by number of clients; the tables hold the figures",
+        up="speed-up",
+        across=valued("clients at once", [1.0, *clients], fmt.count),
+        curves=tuple(curves),
+        text=fmt.ratio,
+        lines=(Line("ideal", Point(1, 1), Point(max(clients), max(clients))),),
+    )
+
+
+def scaling_sentence(scalings: Iterable[Scaling]) -> str:
+    """The greatest speed-up that was measured, and how many clients it took."""
+    known = [
+        (level.speed_up, level, fmt.clean(scaling.name))
+        for scaling in scalings
+        for level in scaling.levels
+        if level.speed_up is not None and level.clients > 1
+    ]
+    if not known:
+        return ""
+    speed_up, level, name = max(known, key=lambda each: each[0])
+    found = fmt.interval(level.low, level.high)
+    return (
+        f"Most is gained by {name}: {fmt.ratio(speed_up)}{f' ({found})' if found else ''} with {level.clients} clients."
+    )

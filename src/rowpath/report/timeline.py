@@ -1,25 +1,20 @@
-"""The time line of groups at work at once: what the page draws on one axis of time, and its seconds as a table."""
+"""The time line of groups at work at once: its seconds, thinned where they are too many, and as a table."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import Series, TimeLine
-from rowpath.model.grouping import grouped
-from rowpath.report.figures import Figure
 from rowpath.report.grid import Column, Grid, Row, without_empty
 
 TABLE_LINES = 120
-SECONDS_DRAWN = 1200  # more would be narrower than a pixel
-STALL_DRAWN_NS = 1e9
-PROCESSES = ("client", "server", "backup", "controller")  # have colours of their own
-COLOURS = 5
+STALL_SHOWN_NS = 1e9
 
 OF_A_PROCESS = ("cpu", "memory", "sent", "received", "read", "written")
 _WORDS = {
@@ -36,10 +31,6 @@ _WORDS = {
 _TOGETHER: dict[str, Callable[[Iterable[float]], float]] = {
     "failed": sum,
     **dict.fromkeys(("p50", "p99", "longest", "stall", "memory"), max),
-}
-_UNITS: dict[str, tuple[tuple[float, str], ...]] = {
-    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
-    "bytes": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
 }
 
 
@@ -125,7 +116,7 @@ def table(line: TimeLine) -> Grid:
         each
         for each in shown.series
         if each.quantity not in {"p50", "longest"}
-        and any((value or 0) >= _least(each.quantity) for value in each.values)
+        and any((value or 0) >= least(each.quantity) for value in each.values)
     ]
     columns = (
         Column("second", number=True),
@@ -161,106 +152,9 @@ def _events(line: TimeLine, second: Second) -> str:
 
 def _cell(series: Series, at: int) -> str:
     value = series.values[at]
-    return "" if (value or 0) < _least(series.quantity) else fmt.figure(value, series.unit)
+    return "" if (value or 0) < least(series.quantity) else fmt.figure(value, series.unit)
 
 
-def _least(quantity: str) -> float:
-    """From where on something is worth a place in the table: failures and stalls are rare."""
-    return {"failed": 1.0, "stall": STALL_DRAWN_NS}.get(quantity, 0.0)
-
-
-def figure(key: str, line: TimeLine) -> Figure | None:
-    """Panels under one another on one axis of time; None without a second."""
-    if not line.at_s:
-        return None
-    shown, step = thinned(line, SECONDS_DRAWN)
-    axis = {
-        "seconds": [[round(second.begin, 3), round(second.end, 3)] for second in seconds_of(shown)],
-        "stages": [{"name": fmt.clean(name), "begin": begin, "end": end} for name, begin, end in line.stages],
-        "backups": [{"begin": begin, "end": end} for begin, end in line.backups],
-        "kills": list(line.kills),
-    }
-    label = (
-        f"Time line of {fmt.clean(line.name)}, set {line.set + 1}: {len(line.at_s)} seconds in "
-        f"{len(line.stages)} stages; the table below it holds the figures"
-    )
-    note = f"each point shows {step} seconds" if step > 1 else ""
-    return Figure(key, "timeline", label, tuple(_panels(shown)), note=note, axis=axis)
-
-
-def _panels(line: TimeLine) -> list[dict[str, Any]]:
-    """What is drawn: a panel for each group's rate, then one for each other quantity that is known."""
-    known = (series for series in line.series if any(value is not None for value in series.values))
-    found = grouped(known, lambda series: series.quantity)
-    groups = {series.of: number for number, series in enumerate(found.get("rate", []))}
-    panels = []
-    for number, series in enumerate(found.get("rate", [])):
-        panel = _panel(fmt.clean(series.of), [_drawn(series, "", _colour(number))])
-        for mark, quantity in (("failed", "failed"), ("stalled", "stall")):
-            values = next((each.values for each in found.get(quantity, []) if each.of == series.of), ())
-            panel[mark] = [(value or 0) >= _least(quantity) for value in values]
-        panels.append(panel)
-    slow = [_drawn(each, each.of, _colour(groups.get(each.of, len(groups)))) for each in found.get("p99", [])]
-    wanted = [("99th percentile", slow, True)]
-    for title, quantity in (("CPU", "cpu"), ("memory", "memory")):
-        listed = found.get(quantity, [])
-        wanted.append((title, [_drawn(each, each.of, _process(each.of, at)) for at, each in enumerate(listed)], False))
-    wanted.append(("our connections", _pair(found, "sent", "received"), False))
-    wanted.append(("disk writes (╌ reads)", _pair(found, "written", "read"), False))
-    return panels + [_panel(title, lines, log=log) for title, lines, log in wanted if lines]
-
-
-class _Drawn(NamedTuple):
-    """A series as it is drawn."""
-
-    series: Series
-    label: str
-    colour: str
-    dashed: bool
-
-
-def _drawn(series: Series, label: str, colour: str, dashed: bool = False) -> _Drawn:
-    return _Drawn(series, fmt.clean(label), colour, dashed)
-
-
-def _colour(number: int) -> str:
-    return f"line-{number % COLOURS + 1}"
-
-
-def _process(name: str, number: int) -> str:
-    return name if name in PROCESSES else _colour(number)
-
-
-def _pair(found: dict[str, list[Series]], first: str, second: str) -> list[_Drawn]:
-    """Two quantities in one panel, the second dashed; where there are several processes each has its colour."""
-    listed = [*found.get(first, []), *found.get(second, [])]
-    several = list(dict.fromkeys(each.of for each in listed))
-    drawn = []
-    for each in listed:
-        dashed = each.quantity == second
-        if len(several) == 1:
-            drawn.append(_drawn(each, each.quantity, _colour(dashed), dashed))
-        else:
-            drawn.append(_drawn(each, "" if dashed else each.of, _process(each.of, several.index(each.of)), dashed))
-    return drawn
-
-
-def _panel(title: str, lines: list[_Drawn], *, log: bool = False) -> dict[str, Any]:
-    """One panel in one unit that makes its numbers short."""
-    values = [value for each in lines for value in each.series.values if value]
-    base, per, by = lines[0].series.unit.partition("/")
-    typical = math.sqrt(min(values) * max(values)) if log and values else max(values, default=1.0)
-    size, unit = next((each for each in _UNITS.get(base, ()) if typical >= each[0]), (1.0, base))
-    return {
-        "title": f"{title}, {unit}{per}{by}",
-        "log": log,
-        "lines": [
-            {
-                "label": each.label,
-                "colour": each.colour,
-                "dashed": each.dashed,
-                "values": [None if value is None else float(f"{value / size:.4g}") for value in each.series.values],
-            }
-            for each in lines
-        ],
-    }
+def least(quantity: str) -> float:
+    """From where on something is worth showing: failures and stalls are rare."""
+    return {"failed": 1.0, "stall": STALL_SHOWN_NS}.get(quantity, 0.0)

@@ -8,24 +8,46 @@ from collections.abc import Callable
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding, MergedFinding, RankedPath, Ranking, Trust
+from rowpath.analysis.model import Analysis, Finding, MergedFinding, RankedPath, Ranking, Sweep, Trust
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
 from rowpath.report import grid as tables
-from rowpath.report import mixed_load, probe, timeline
-from rowpath.report.cross_phase import clients_figure, clients_grid, cost_model_grid, link_grid, loading_grid
-from rowpath.report.figures import Figure
+from rowpath.report import mixed_load, mixed_load_drawing, probe, timeline, timeline_drawing
+from rowpath.report.choose import Choose, choose
+from rowpath.report.cross_phase import (
+    clients_chart,
+    clients_grid,
+    clients_sentence,
+    cost_model_chart,
+    cost_model_grid,
+    cost_model_sentence,
+    link_grid,
+    link_picture,
+    link_sentence,
+    loading_chart,
+    loading_grid,
+    loading_sentence,
+)
 from rowpath.report.grid import Column, Grid, Row
-from rowpath.report.growth import many_grid, sweep_grid
+from rowpath.report.growth import many_grid, sweep_chart, sweep_grid, sweep_sentence
+from rowpath.report.line_chart import Chart
 from rowpath.report.lookup import Lookup
+from rowpath.report.opening import Opening, of_bars, of_chart
 from rowpath.report.path_panel import Panels
 from rowpath.report.picture import Picture, Pictures
 from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
-from rowpath.report.retrieval import block_sizes_grid, retrieval_grid
+from rowpath.report.retrieval import (
+    block_sizes_chart,
+    block_sizes_grid,
+    block_sizes_sentence,
+    retrieval_grid,
+    retrieval_picture,
+    retrieval_sentence,
+)
 from rowpath.report.run_order import order_blocks, order_grid
-from rowpath.report.scaling import scaling_figure, scaling_grid
+from rowpath.report.scaling import scaling_chart, scaling_grid, scaling_sentence
 
 # What a sign in a ranking means, and whether a row has it.
 MARKS: dict[str, Callable[[RankedPath], bool]] = {
@@ -38,11 +60,11 @@ MARKS: dict[str, Callable[[RankedPath], bool]] = {
 
 
 class Section(Frozen, frozen=True):
-    """A table and, where it has one, the figure that is drawn over it."""
+    """A table and what its chapter begins with."""
 
     key: str
     grid: Grid
-    figure: Figure | None = None
+    opening: Opening = Opening()
     leading: bool = False  # what the experiment is about: the terminal shows it too
     left_out: int = 0  # rows
 
@@ -103,6 +125,7 @@ class View(Frozen, frozen=True):
     commands: tuple[str, ...]
     programs: tuple[Snippet, ...] = ()
     paths: tuple[dict[str, str], ...] = ()  # of each path the coordinates that vary, to choose by
+    choose: Choose | None = None  # None: no coordinate tells two paths apart
 
 
 def view(analysis: Analysis) -> View:
@@ -140,6 +163,7 @@ def view(analysis: Analysis) -> View:
             {key: fmt.clean(value) for key, value in lookup.coordinates(name).items() if key in panels.varying}
             for name in analysis.names.values()
         ),
+        choose=choose(analysis, lookup, pictures.panel_keys),
     )
 
 
@@ -249,11 +273,12 @@ def _operation(
     names = list(dict.fromkeys(row.name for each in ordered for row in each.rows if is_ranked(row)))
     regime = ordered[0].regime
     measured, cold, steady = (lookup.measured(workload, phase, each) for each in (regime, "cold", "steady"))
+    clients = clients_chart(measured, names, lookup)
     sections = (
         Section(
             f"{key}-clients",
             clients_grid(measured, names, lookup),
-            clients_figure(f"{key}-clients-figure", measured, names, lookup),
+            of_chart(clients_sentence(clients), clients),
             leading=True,
         ),
         Section(f"{key}-resources", resources_grid(measured, names, lookup)),
@@ -272,10 +297,19 @@ def _operation(
 def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
     workloads = dict.fromkeys(ranking.workload for ranking in analysis.rankings)
     sections = [
-        Section(_key(workload, "loading"), loading_grid(analysis, workload, lookup), leading=True)
+        Section(
+            _key(workload, "loading"),
+            loading_grid(analysis, workload, lookup),
+            of_chart(
+                loading_sentence(analysis, workload, lookup),
+                loading_chart(analysis, workload, lookup),
+            ),
+            leading=True,
+        )
         for workload in workloads
     ]
-    sections.append(Section("links", link_grid(analysis.across_links), leading=True))
+    links = of_bars(link_sentence(analysis.across_links), link_picture(analysis.across_links))
+    sections.append(Section("links", link_grid(analysis.across_links), links, leading=True))
     many = analysis.run.experiment.per_operations
     together = grouped(analysis.rankings if many else (), lambda ranking: (ranking.workload, ranking.phase))
     for (workload, phase), rankings in together.items():
@@ -284,44 +318,56 @@ def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
         names = dict.fromkeys(row.name for each in rankings for row in each.rows if is_ranked(row))
         grid = many_grid(lookup.measured(workload, phase, regime), names, lookup, many)
         sections.append(Section(_key(workload, phase, "many"), grid, leading=True))
-    numbered = [("sweep", map(sweep_grid, analysis.sweeps)), ("retrieval", map(retrieval_grid, analysis.retrievals))]
-    sections += [
-        Section(f"{kind}-{number}", grid, leading=True) for kind, grids in numbered for number, grid in enumerate(grids)
-    ]
-    sections.append(Section("block-sizes", block_sizes_grid(analysis.block_sizes), leading=True))
-    sections += _scalings(analysis, lookup)
-    sections.append(Section("cost-model", cost_model_grid(analysis.cost_models), leading=True))
+    for number, sweep in enumerate(analysis.sweeps):
+        chart = _sweep_chart(analysis, sweep, lookup)
+        opening = of_chart(sweep_sentence(sweep), chart)
+        sections.append(Section(f"sweep-{number}", sweep_grid(sweep), opening, leading=True))
+    for number, retrieval in enumerate(analysis.retrievals):
+        opening = of_bars(retrieval_sentence(retrieval), retrieval_picture(retrieval))
+        sections.append(Section(f"retrieval-{number}", retrieval_grid(retrieval), opening, leading=True))
+    sizes = of_chart(block_sizes_sentence(analysis.block_sizes), block_sizes_chart(analysis.block_sizes))
+    sections.append(Section("block-sizes", block_sizes_grid(analysis.block_sizes), sizes, leading=True))
+    sections += _scalings(analysis)
+    costs = of_chart(cost_model_sentence(analysis.cost_models), cost_model_chart(analysis.cost_models))
+    sections.append(Section("cost-model", cost_model_grid(analysis.cost_models), costs, leading=True))
     probed = (Section(f"probe-{key}", grid, leading=key != "tried") for key, grid in probe.grids(analysis))
     return (*probed, *(section for section in sections if section.grid.rows))
 
 
-def _scalings(analysis: Analysis, lookup: Lookup) -> list[Section]:
-    """A table per path retrieving in parts; the first of a phase has the figure of all of them."""
+def _sweep_chart(analysis: Analysis, sweep: Sweep, lookup: Lookup) -> Chart | None:
+    table = analysis.run.experiment.sweep
+    workload = analysis.run.workloads.get(table.workload) if table else None
+    return sweep_chart(sweep, workload, lookup) if workload else None
+
+
+def _scalings(analysis: Analysis) -> list[Section]:
+    """A table per path retrieving in parts; the first of a phase begins with the chart of all of them."""
     together = grouped(analysis.scalings, lambda scaling: (scaling.workload, scaling.phase))
     sections = []
     for names, found in together.items():
-        deployments = {
-            level.name: lookup.coordinate(level.name, "deployment") for each in found for level in each.levels
-        }
         for number, scaling in enumerate(found):
             key = _key(*names, "parts", str(number))
-            figure = scaling_figure(f"{key}-figure", found, deployments) if not number else None
-            sections.append(Section(key, scaling_grid(scaling), figure, leading=True))
+            first = of_chart(scaling_sentence(found), scaling_chart(found))
+            opening = Opening() if number else first
+            sections.append(Section(key, scaling_grid(scaling), opening, leading=True))
     return sections
 
 
 def _groups(analysis: Analysis) -> tuple[Section, ...]:
     if analysis.mixed_load is None:
         return ()
-    made = mixed_load.grids(analysis.mixed_load)
-    return tuple(Section(f"groups-{key}", grid, leading=key != "processes") for key, grid in made)
+    openings = mixed_load_drawing.openings(analysis.mixed_load)
+    return tuple(
+        Section(f"groups-{key}", grid, openings.get(key, Opening()), leading=key != "processes")
+        for key, grid in mixed_load.grids(analysis.mixed_load)
+    )
 
 
 def _time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
     together: dict[str, list[Section]] = {}
     for number, line in enumerate(analysis.mixed_load.lines if analysis.mixed_load else ()):
-        figure = timeline.figure(f"time-line-{number}-figure", line)
-        section = Section(f"time-line-{number}", timeline.table(line), figure)
+        opening = Opening(curves=timeline_drawing.draw(line))
+        section = Section(f"time-line-{number}", timeline.table(line), opening)
         together.setdefault(fmt.clean(line.name), []).append(section)
     return tuple(TimeLines(name, tuple(sections)) for name, sections in together.items())
 

@@ -16,7 +16,9 @@ from rowpath.analysis.comparison import differences
 from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference, RowOutcome
 from rowpath.analysis.comparison.pairs import pair
-from rowpath.analysis.comparison.side import MEMORY, WHOLE, Measured, Side, Where
+from rowpath.analysis.comparison.side import MEMORY, WHOLE, Measured, Run, Side, Where
+from rowpath.analysis.comparison.versions import interval as interval_within
+from rowpath.analysis.comparison.versions import sides
 from rowpath.analysis.model import Finding
 from rowpath.analysis.statistics.grouping import holm
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, student
@@ -50,9 +52,22 @@ def compare(base_directories: Sequence[Path], head_directories: Sequence[Path], 
     `despite`: differences that are known and do not stop a comparison. UsageError where no path can be compared, or
     where the runs of one side are not of the same machine, measured in the same way.
     """
-    base, head = Side("base", base_directories), Side("head", head_directories)
+    both = [list(map(Run, directories)) for directories in (base_directories, head_directories)]
+    base, head = Side("base", both[0]), Side("head", both[1])
     for side in (base, head):
         _check_alike(side, despite)
+    words = (shlex.quote(",".join(str(run.directory) for run in runs)) for runs in both)
+    return _compared(base, head, despite, f"rowpath compare {' '.join(words)}", paired=False)
+
+
+def compare_versions(directory: Path, versions: tuple[str, str], despite: tuple[str, ...]) -> Comparison:
+    """As `compare`, of two versions of a driver that one run measured; ratios are within its sets."""
+    base, head = sides(directory, versions)
+    command = f"rowpath compare {shlex.quote(str(directory))} --version {shlex.quote(','.join(versions))}"
+    return _compared(base, head, despite, command, paired=True)
+
+
+def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *, paired: bool) -> Comparison:
     between = differences.of_runs(base.runs[0], head.runs[0])
     pairs = pair(base, head)
     candidates: list[_Candidate] = []
@@ -65,19 +80,24 @@ def compare(base_directories: Sequence[Path], head_directories: Sequence[Path], 
             else:
                 candidates += found
     if all(each.row.metric != PRIMARY for each in candidates):
-        raise _nothing(base, head, refused, despite)
-    drifts = _drifts(candidates)
+        raise _nothing(base, head, refused, despite, command)
+    drifts = {} if paired else _drifts(candidates)
     for each in candidates:
-        if not each.row.counted:
+        if each.row.counted:
+            continue
+        if paired:
+            each.interval = interval_within(base.runs[0], each.row)
+        else:
             each.interval = compare_sides(each.base.logarithms, each.head.logarithms, drifts[each.group])
     rows = _judged(candidates)
     rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, _rank(row)))
     return Comparison(
         base=tuple(run.shown for run in base.runs),
         head=tuple(run.shown for run in head.runs),
+        paired=paired,
         despite=despite,
         rows=(*rows, *refused),
-        findings=tuple(_findings(candidates, drifts, rows, _command(base, head))),
+        findings=tuple(_findings(candidates, drifts, rows, command)),
         only_base=tuple(path.name for path in pairs.only_base),
         only_head=tuple(path.name for path in pairs.only_head),
     )
@@ -178,7 +198,7 @@ def _judged(candidates: list[_Candidate]) -> list[ComparedRow]:
             for position, each in enumerate(candidates)
             if each.interval is not None
             and (each.row.metric == PRIMARY) is primary
-            and min(each.base.sets, each.head.sets) >= SETS_FOR_CLAIMS
+            and each.interval.sets >= SETS_FOR_CLAIMS
             and _resolved(each)
         }
         verdicts = holm(list(family.values()))
@@ -191,10 +211,11 @@ def _judged(candidates: list[_Candidate]) -> list[ComparedRow]:
 def _with_interval(candidate: _Candidate) -> ComparedRow:
     row, interval = candidate.row, candidate.interval
     if interval is None:
-        return msgspec.structs.replace(row, reason="a value of 0 has no ratio")
+        zero = not candidate.base.logarithms or not candidate.head.logarithms
+        return msgspec.structs.replace(row, reason="a value of 0 has no ratio" if zero else "they share no set")
     if not math.isfinite(interval.high):
-        return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=_unknown(candidate))
-    few = min(candidate.base.sets, candidate.head.sets) < SETS_FOR_CLAIMS
+        return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=_unknown(interval))
+    few = interval.sets < SETS_FOR_CLAIMS
     half = interval.high - interval.mean
     return msgspec.structs.replace(
         row,
@@ -208,8 +229,8 @@ def _with_interval(candidate: _Candidate) -> ComparedRow:
     )
 
 
-def _unknown(candidate: _Candidate) -> str:
-    if min(candidate.base.sets, candidate.head.sets) < 2:
+def _unknown(interval: Interval) -> str:
+    if interval.sets < 2:
         return "one set has no interval"
     return "the noise between runs is unknown"
 
@@ -236,21 +257,17 @@ def _rank(row: ComparedRow) -> float:
     return -abs(math.log(row.ratio)) if row.changed and row.ratio else 0.0
 
 
-def _nothing(base: Side, head: Side, refused: list[ComparedRow], despite: tuple[str, ...]) -> UsageError:
+def _nothing(base: Side, head: Side, refused: list[ComparedRow], despite: tuple[str, ...], command: str) -> UsageError:
     what = f"cannot compare {base.runs[0].directory} with {head.runs[0].directory}"
+    if base.runs[0] is head.runs[0]:
+        what = f"cannot compare the two versions in {base.runs[0].directory}"
     if not refused:
         return UsageError(f"{what}: they have no path in common", f"rowpath show {head.runs[0].directory}")
     first = refused[0]
     needed = differences.waivers(list(first.differences), despite)
     options = " ".join(f"--despite {name}" for name in (*despite, *needed))
-    hint = f"{_command(base, head)} {options}" if needed else f"rowpath show {head.runs[0].directory}"
+    hint = f"{command} {options}" if needed else f"rowpath show {head.runs[0].directory}"
     return UsageError(f"{what}: {first.reason}", hint)
-
-
-def _command(base: Side, head: Side) -> str:
-    """The command that compares them."""
-    runs = (",".join(str(run.directory) for run in side.runs) for side in (base, head))
-    return f"rowpath compare {' '.join(map(shlex.quote, runs))}"
 
 
 def _more_certain(candidates: list[_Candidate], command: str) -> str:
@@ -308,7 +325,6 @@ def _findings(
     return found
 
 
-# What a reader may want to know of a row that is not comparable.
 def reasons(comparison: Comparison) -> dict[str, int]:
     """How many rows are not comparable, by reason."""
     counted: dict[str, int] = {}

@@ -70,10 +70,14 @@ class ComparedRow(Frozen, frozen=True):
 
 
 class Comparison(Frozen, frozen=True):
-    """Base and head side by side, the changed rows first."""
+    """Base and head side by side, the changed rows first.
+
+    `paired`: both are versions of a driver in one run, and every interval is of ratios within its sets.
+    """
 
     base: tuple[ComparedRun, ...]
     head: tuple[ComparedRun, ...]
+    paired: bool
     despite: tuple[str, ...]
     rows: tuple[ComparedRow, ...]
     findings: tuple[Finding, ...]

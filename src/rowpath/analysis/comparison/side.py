@@ -95,12 +95,18 @@ class Run:
 
     def values(self, path_id: str, where: Where) -> dict[str, tuple[float, ...]]:
         """The metrics of a path there: the median of each set, one value of a count."""
+        found = {name: tuple(values.values()) for name, values in self.by_set(path_id, where).items()}
+        if where[2] == WHOLE:
+            exact = metrics.exact(self.evidence, (path_id, *where[:2]))
+            found |= {name: (exact[name],) for name in COUNTED if name in exact}
+        return found
+
+    def by_set(self, path_id: str, where: Where) -> dict[str, dict[int, float]]:
+        """The median of each set, of the metrics that are not counted."""
         workload, phase, regime = where
         if regime == WHOLE:
             whole = self._of_phases.get((path_id, workload, phase), {})
-            found = {name: _medians(whole[name]) for name in MEMORY if name in whole}
-            exact = metrics.exact(self.evidence, (path_id, workload, phase))
-            return found | {name: (exact[name],) for name in COUNTED if name in exact}
+            return {name: _medians(whole[name]) for name in MEMORY if name in whole}
         cell = self.evidence.cells.get(path_id, *where)
         if cell is None or not cell.costs:
             return {}
@@ -109,16 +115,18 @@ class Run:
 
 
 class Side:
-    """The runs of base or head."""
+    """The runs of base or head; `chosen`: only these paths of them, by id."""
 
-    def __init__(self, name: str, directories: Sequence[Path]) -> None:
+    def __init__(self, name: str, runs: Sequence[Run], chosen: frozenset[str] | None = None) -> None:
         self.name = name
-        self.runs = [Run(directory) for directory in directories]
+        self.runs = runs
+        self.chosen = chosen
 
     @cached_property
     def paths(self) -> dict[str, PathRecord]:
         """Every path of its runs, by id."""
-        return {path_id: path for run in reversed(self.runs) for path_id, path in run.evidence.journal.paths.items()}
+        found = {path_id: path for run in reversed(self.runs) for path_id, path in run.evidence.journal.paths.items()}
+        return {path_id: path for path_id, path in found.items() if self.chosen is None or path_id in self.chosen}
 
     def places(self, path_id: str) -> list[Where]:
         """Where the path was measured or failed, in the order of the first run: regimes, then the phase as a whole."""
@@ -153,5 +161,5 @@ class Side:
         return [run for run in self.runs if path_id in run.evidence.journal.paths]
 
 
-def _medians(values: metrics.Values) -> tuple[float, ...]:
-    return tuple(statistics.median(found) for _number, found in sorted(values.items()) if found)
+def _medians(values: metrics.Values) -> dict[int, float]:
+    return {number: statistics.median(found) for number, found in sorted(values.items()) if found}

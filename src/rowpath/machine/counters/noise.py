@@ -72,7 +72,7 @@ def speed_spread(cpu: int, duration_s: float) -> float:
 
     Moments at which somebody else had the CPU do not count: of each, the quickest of some pieces is taken.
     """
-    moments = []
+    moments: list[int] = []
     with _on(cpu):
         end_ns = time.perf_counter_ns() + round(duration_s * 1e9)
         while not moments or time.perf_counter_ns() < end_ns:

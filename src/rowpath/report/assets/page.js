@@ -11,11 +11,15 @@
   const MOST = 14; // values of a coordinate that are offered
   const choice = new Map(); // by name: the values chosen; nothing: all
   const groups = [];
+  const matrix = matrixBy(paths, choice, () => {
+    show();
+    write();
+  });
 
   // A part of the address with "=" is a choice; any other names a place in the page.
   function read() {
     const text = decodeURIComponent(location.hash.slice(1));
-    choice.clear();
+    if (!text || text.includes("=")) choice.clear();
     if (!text.includes("=")) return text;
     let place = "";
     for (const part of text.split("&")) {
@@ -41,12 +45,13 @@
   }
 
   function show() {
-    const wanted = [...choice].filter(([name, values]) => values.length && name !== "operation" && name !== "regime");
+    const others = ["operation", "regime", ...matrix.parts];
+    const wanted = [...choice].filter(([name, values]) => values.length && !others.includes(name));
+    const isShown = (path) => wanted.every(([name, values]) => values.includes(paths[path]?.[name] ?? "none"));
     let hidden = 0;
     const seen = new Set();
     for (const row of rows) {
-      const own = paths[row.dataset.path];
-      row.hidden = !wanted.every(([name, values]) => values.includes(own[name] ?? "none"));
+      row.hidden = !isShown(row.dataset.path);
       if (!seen.has(row.dataset.path)) hidden += row.hidden;
       seen.add(row.dataset.path);
     }
@@ -58,6 +63,7 @@
       const has = own.some((ranked) => regimes.includes(ranked.dataset.regime));
       for (const ranked of own) ranked.hidden = has && !regimes.includes(ranked.dataset.regime);
     }
+    matrix.draw(isShown);
     for (const { name, buttons } of groups)
       for (const [value, button] of buttons)
         button.setAttribute("aria-pressed", String((choice.get(name) ?? []).includes(value)));
@@ -132,7 +138,7 @@
     status.setAttribute("role", "status");
     title.append(status);
     fold.append(title, ...made);
-    fold.open = choice.size > 0;
+    fold.open = [...choice.keys()].some((name) => !matrix.parts.includes(name));
     place.append(fold);
     place.hidden = false;
   }
@@ -149,7 +155,7 @@
   const first = read();
   chooser();
   show();
-  go(first);
+  go(first || (matrix.parts.some((name) => choice.has(name)) ? "choose" : ""));
   for (const row of rows) row.querySelector("details[id]")?.addEventListener("toggle", write);
   window.addEventListener("hashchange", () => {
     const place = read();

@@ -1,0 +1,553 @@
+"""Projections: the figures of a run as matrices over chosen axes, with the reason of every empty cell.
+
+A cell that holds several paths shows its fastest one; in what these paths differ is stated, never averaged away.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rowpath.analysis.cells import CellKey
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.model import Analysis, RankedPath, Ranking, Result
+from rowpath.errors import UsageError
+from rowpath.model.base import Frozen
+from rowpath.model.grouping import grouped
+from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER, PROVEN, UNITS
+from rowpath.model.path import COORDINATES, TOGETHER, Dropped, fetch_form
+from rowpath.toml_file import suggest
+
+PATH, PHASE, REGIME, STAGE, GROUP = "path", "phase", "regime", "stage", "client_group"
+WORK = (STAGE, GROUP, PHASE, REGIME)  # what was done: figures of different work share no cell
+NO_REGIME = (REGIME, "none")
+OWN_AXES = (PATH, *WORK)
+APART = ("durability", *TOGETHER)  # paths that differ in one of these are ranked apart
+FIRST_CHOICE = ("engine", "language", "driver", "deployment")  # of the axes that nobody named
+MOST_COLUMNS = 14  # of an axis that nobody named
+COUNTED = (*PROVEN, "lines_of_code", "lines_of_code_closure")
+
+ALL_PATHS = "all paths"  # a comparison that nothing is ranked apart from
+NO_PATH = "no such path in this run"
+FILTERED = "left out by the filter"
+NOT_MEASURED = "not measured"
+NOT_HERE = "only in other tables"
+_NUMBERED = re.compile(r"((?:[a-z-]+:)?)(\d+(?:\.\d+)?)(?:ms)?")
+
+
+class Choice(Frozen, frozen=True):
+    """What a projection shows: axes by name (a coordinate, `path`, `phase`, `regime`, `stage`, `client_group`).
+
+    Rows and columns without a name are chosen among the axes that vary; the first column is what ratios are to.
+    """
+
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()  # may vary within a cell without a note
+    filters: dict[str, tuple[str, ...]] = {}  # axis → values; their order is that of rows and columns
+    metric: str = ""  # empty: time, or what groups at work at once reached
+
+
+class CellRatio(Frozen, frozen=True):
+    """A figure relative to another one, with its interval where it has one."""
+
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+    through_anchor: bool = False
+
+
+class Entry(Frozen, frozen=True):
+    """A cell: the figure of its fastest path, or why there is none."""
+
+    name: str = ""  # of the path
+    key: CellKey = ("", "", "", "")
+    median: float | None = None
+    low: float | None = None  # 95 % interval
+    high: float | None = None
+    paths: int = 0  # that have a figure here
+    against: CellRatio | None = None
+    provisional: bool = False
+    reason: str = ""
+
+
+class MatrixRow(Frozen, frozen=True):
+    """One row: the values of the row axes, and a cell for each column."""
+
+    values: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+
+class Matrix(Frozen, frozen=True):
+    """One table of a projection; `title` names what all of it has in common: `keyed.read`, `placement=same`."""
+
+    title: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]  # the values of the column axes
+    rows: tuple[MatrixRow, ...]
+    hidden: tuple[str, ...] = ()  # coordinates that vary within a cell
+    beside: tuple[str, ...] = ()  # coordinates whose values are ranked apart and stand side by side here
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """Every cell."""
+        return (entry for row in self.rows for entry in row.entries)
+
+    @property
+    def several(self) -> bool:
+        """Whether a cell holds more than one path."""
+        return any(entry.paths > 1 for entry in self.entries)
+
+
+class Projection(Frozen, frozen=True):
+    """The matrices of a run."""
+
+    metric: str
+    unit: str
+    rows: tuple[str, ...]  # axes
+    columns: tuple[str, ...]
+    matrices: tuple[Matrix, ...]
+    own_builds: tuple[str, ...] = ()  # of engines, by which paths are ranked apart, in words
+    provisional: bool = False
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Coordinates that vary within a cell of any matrix."""
+        return tuple(in_order({axis for each in self.matrices for axis in each.hidden}))
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Coordinates whose values are ranked apart and stand side by side in a matrix."""
+        return tuple(axis for axis in APART if any(axis in each.beside for each in self.matrices))
+
+
+Compare = Callable[[CellKey, "CellKey | None"], "CellRatio | None"]  # of a cell and the first one of its row
+
+
+def measured_ratios(evidence: Evidence) -> Compare:
+    """Ratios over the sets that two cells share, else through anchors; none between different phases."""
+
+    def compare(own: CellKey, base: CellKey | None) -> CellRatio | None:
+        if base is None or own == base or own[1:3] != base[1:3]:
+            return None
+        cell, other = evidence.cells.get(*own), evidence.cells.get(*base)
+        compared = evidence.cells.compare(cell, other) if cell is not None and other is not None else None
+        if compared is None:
+            return None
+        found = compared.interval
+        return CellRatio(found.ratio, found.ratio_low, found.ratio_high, compared.through_anchor)
+
+    return compare
+
+
+def to_the_fastest(analysis: Analysis) -> Compare:
+    """Ratios to the fastest path of each cell's own ranking."""
+    rows: dict[CellKey, RankedPath] = {}
+    for each in analysis.rankings:
+        ranked = [row for row in each.rows if row.rank]
+        for row in ranked if len(ranked) > 1 else ():  # one that is ranked with no other has no ratio
+            rows.setdefault((row.path_id, each.workload, each.phase, each.regime), row)
+
+    def compare(own: CellKey, _base: CellKey | None) -> CellRatio | None:
+        row = rows.get(own)
+        if row is None or row.ratio is None:
+            return None
+        alone = row.ratio == 1 and row.ratio_low == row.ratio_high
+        ends = (None, None) if alone else (row.ratio_low, row.ratio_high)
+        return CellRatio(row.ratio, *ends, row.through_anchor)
+
+    return compare
+
+
+def project(analysis: Analysis, choice: Choice, compare: Compare) -> Projection:
+    """The matrices of a choice; UsageError for an axis, a value or a metric that the run does not have."""
+    metric = _metric(analysis, choice.metric)
+    every = points(analysis, metric)
+    axes = _check_axes(choice, every)
+    kept = [point for point in every if _passes(point, choice.filters)]
+    if not kept:
+        words = " ".join(f"{axis}={','.join(values)}" for axis, values in choice.filters.items())
+        raise UsageError(f"nothing to show: no path has {words}", "leave out one --filter")
+    kept = without_floors(kept, choice.filters)
+    _check_ignored(choice.ignored, kept)
+    rows, columns = choose_axes(kept, choice)
+    named = (*rows, *columns, *choice.tables, *choice.ignored)
+    tables = (*(axis for axis in WORK if axis in axes and axis not in named), *choice.tables)
+    free = tuple(axis for axis in APART if axis not in named)
+    every = without_floors(every, choice.filters)
+    maker = _Maker(analysis.dropped, every, kept, metric, rows, columns, tables, free, choice, compare)
+    matrices = tuple(each for key, found in maker.by_table().items() if (each := maker.matrix(key, found)))
+    return Projection(
+        metric=metric,
+        unit=UNITS[metric],
+        rows=rows,
+        columns=columns,
+        matrices=matrices,
+        own_builds=tuple(dict.fromkeys(point.own_build for point in kept if point.own_build and point.usable)),
+        provisional=any(entry.provisional for each in matrices for entry in each.entries),
+    )
+
+
+@dataclass(frozen=True)
+class Point:
+    """A path in one phase and regime, or in one stage and client group: what a cell can hold."""
+
+    name: str
+    key: CellKey
+    axes: Mapping[str, str]
+    apart: Mapping[str, str]  # what it is ranked apart by
+    cost: float  # less is better; inf: it has no figure that counts
+    figure: Result | None
+    reason: str = ""
+    provisional: bool = False
+    own_build: str = ""  # of the engine, which its driver carries
+
+    def at(self, axis: str) -> str:
+        """Its value of an axis, `none` where it has none."""
+        return self.axes.get(axis, "none")
+
+    def source(self) -> tuple[tuple[str, str], ...]:
+        """What all points that may share a table have in common: what was done, and what they are ranked apart by."""
+        return (*((axis, self.axes[axis]) for axis in WORK if axis in self.axes), *self.apart.items())
+
+    @property
+    def usable(self) -> bool:
+        """Whether it may stand for a cell."""
+        return math.isfinite(self.cost)
+
+
+def points(analysis: Analysis, metric: str) -> list[Point]:
+    """All that a cell can hold, steady before cold, fastest first."""
+    if metric in MIXED_LOAD_METRICS:
+        return _points_of_groups(analysis, metric)
+    figures: dict[tuple[str, str, str], dict[str, Result]] = {}
+    paths: dict[str, Mapping[str, str]] = {}
+    for each in analysis.results:
+        paths.setdefault(each.name, each.path)
+        if each.metric == metric and not each.stage:
+            figures.setdefault((each.name, each.workload, each.phase), {})[each.regime] = each
+    steady_first = [
+        ranking
+        for rankings in grouped(analysis.rankings, lambda each: (each.workload, each.phase)).values()
+        for ranking in sorted(rankings, key=lambda each: each.regime != "steady")
+    ]
+    found = _fastest_first(_point(row, ranking, paths, figures) for ranking in steady_first for row in ranking.rows)
+    if any(point.figure and point.figure.regime != "none" for point in found):
+        return found
+    # Counts belong to no regime: once is enough.
+    once = {point.key[:3]: point for point in reversed(found)}
+    return [replace(point, axes={**point.axes, REGIME: "none"}) for point in found if once[point.key[:3]] is point]
+
+
+def _point(
+    row: RankedPath,
+    ranking: Ranking,
+    paths: Mapping[str, Mapping[str, str]],
+    figures: Mapping[tuple[str, str, str], Mapping[str, Result]],
+) -> Point:
+    own = figures.get((row.name, ranking.workload, ranking.phase), {})
+    whole = figures.get((row.name, "none", "none"), {})  # connecting, lines of code
+    figure = own.get(ranking.regime) or own.get("none") or next(iter(whole.values()), None)
+    reason = "" if row.rank else f"{row.status}: {row.reason}" if row.status != "ok" else f"not ranked: {row.reason}"
+    parts = [part.partition("=") for part in ranking.comparison.split(", ")]
+    return Point(
+        name=row.name,
+        key=(row.path_id, ranking.workload, ranking.phase, ranking.regime),
+        axes={
+            **paths.get(row.name, {}),
+            PATH: row.name,
+            PHASE: f"{ranking.workload}.{ranking.phase}",
+            REGIME: ranking.regime,
+        },
+        apart={name: value for name, equals, value in parts if equals and name in APART},
+        cost=row.cost_ns if row.rank and row.cost_ns is not None else math.inf,
+        figure=figure if figure is not None and figure.median is not None else None,
+        reason=reason,
+        provisional=row.provisional,
+        own_build=", ".join(name for name, equals, _ in parts if not equals and name != ALL_PATHS),
+    )
+
+
+def _points_of_groups(analysis: Analysis, metric: str) -> list[Point]:
+    """Of groups at work at once, best first; those without a figure have their reason."""
+    ids = {name: path_id for path_id, name in analysis.names.items()}
+    sign = -1 if metric in MORE_IS_BETTER else 1
+    listed = [each for each in analysis.results if each.metric == metric]
+    forms = [each.path | {"fetch": fetch_form(each.path)} for each in listed]
+    differing = [axis for axis in APART if len({form.get(axis, "none") for form in forms}) > 1]
+    found = []
+    for each, form in zip(listed, forms, strict=True):
+        own = {STAGE: each.stage, GROUP: each.client_group or "all", PATH: each.name}
+        point = Point(
+            name=each.name,
+            key=(ids.get(each.name, ""), each.workload, each.phase, each.regime),
+            axes={**each.path, **own, PHASE: f"{each.workload}.{each.phase}", REGIME: each.regime},
+            apart={axis: form.get(axis, "none") for axis in differing},
+            cost=math.inf if each.median is None else sign * each.median,
+            figure=each if each.median is not None else None,
+            reason="" if each.median is not None else each.reason or each.status,
+        )
+        found.append(point)
+    return _fastest_first(found)
+
+
+def _fastest_first(found: Iterable[Point]) -> list[Point]:
+    """The same, by what was done and what is ranked apart as they come; in each of these fastest first."""
+    together = grouped(found, Point.source)
+    return [point for same in together.values() for point in sorted(same, key=lambda point: point.cost)]
+
+
+def metrics(analysis: Analysis) -> tuple[str, ...]:
+    """The metrics of which the run has a figure."""
+    known = {each.metric for each in analysis.results if each.median is not None}
+    if not analysis.rankings:
+        known &= set(MIXED_LOAD_METRICS)  # others belong to rows of a ranking
+    return tuple(name for name in UNITS if name in known)
+
+
+def _metric(analysis: Analysis, wanted: str) -> str:
+    known = metrics(analysis)
+    if not known:
+        raise UsageError("this run has no figures to show", "rowpath show DIR --tables")
+    if not wanted:
+        return next((name for name in ("time", "group_rate", "paced_rate") if name in known), known[0])
+    if wanted not in known:
+        what = "unknown metric" if wanted not in UNITS else "this run has no figure of the metric"
+        raise UsageError(f"{what} '{wanted}'", f"one of: {', '.join(known)}")
+    return wanted
+
+
+def _check_axes(choice: Choice, every: Sequence[Point]) -> tuple[str, ...]:
+    """All axes of the run in their order; UsageError for one that it does not have, or that is named twice."""
+    have = {axis for point in every for axis in point.axes}
+    known = (*(axis for axis in OWN_AXES if axis in have), *in_order(have - set(OWN_AXES)))
+    places = {"--row": choice.rows, "--col": choice.columns, "--table": choice.tables, "--ignore": choice.ignored}
+    seen: dict[str, str] = {}
+    for option, axes in (*places.items(), ("--filter", tuple(choice.filters))):
+        for axis in axes:
+            if axis not in have:
+                raise UsageError(f"unknown coordinate '{axis}' in {option}", f"one of: {', '.join(known)}")
+            if option == "--filter":
+                continue
+            if axis in seen:
+                raise UsageError(f"{axis} is named twice: in {seen[axis]} and {option}", f"name {axis} only once")
+            seen[axis] = option
+    for axis, wanted in choice.filters.items():
+        values = values_of(axis, every, {})
+        for value in wanted:
+            if value not in values:
+                raise UsageError(f"no path has {axis}={value}", suggest(value, values))
+    return known
+
+
+def _check_ignored(ignored: Iterable[str], kept: Sequence[Point]) -> None:
+    """UsageError for an axis that tells different work apart, unless all that is kept does the same."""
+    for axis in (each for each in ignored if each in WORK):
+        values = values_of(axis, kept, {})
+        if len(values) > 1:
+            raise UsageError(
+                f"--ignore {axis} would put different work into one cell: {', '.join(values)}",
+                f"--filter {axis}={values[0]}",
+            )
+
+
+def in_order(axes: Iterable[str]) -> list[str]:
+    """Coordinates in canonical order, those of an adapter after them."""
+    return sorted(axes, key=lambda axis: (COORDINATES.index(axis) if axis in COORDINATES else len(COORDINATES), axis))
+
+
+def _passes(point: Point, filters: Mapping[str, tuple[str, ...]]) -> bool:
+    return all(point.at(axis) in values for axis, values in filters.items())
+
+
+def without_floors(kept: list[Point], filters: Mapping[str, tuple[str, ...]]) -> list[Point]:
+    """Paths that reach no engine or parse nothing are left out, unless a filter names them or there are no others."""
+
+    def floor(point: Point) -> bool:
+        null = point.at("engine") == "null" and not filters.keys() & {"engine", PATH, "driver"}
+        return null or (point.at("fetch") == "drain" and not filters.keys() & {"fetch", PATH, "driver"})
+
+    return [point for point in kept if not floor(point)] or kept
+
+
+def varying(kept: Sequence[Point]) -> list[str]:
+    """The coordinates in which these differ, those that most people ask for first, what is ranked apart last."""
+    values: dict[str, set[str]] = {}
+    for axis in {axis for point in kept for axis in point.axes} - {*OWN_AXES, "label"}:
+        values[axis] = {point.at(axis) for point in kept}
+    found = in_order(axis for axis, different in values.items() if len(different) > 1)
+    first = [axis for axis in FIRST_CHOICE if axis in found]
+    last = [axis for axis in found if axis in APART]
+    return [*first, *(axis for axis in found if axis not in (*first, *last)), *last]
+
+
+def choose_axes(kept: Sequence[Point], choice: Choice) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Rows and columns: the named ones, else the first coordinates that vary and are not named elsewhere."""
+    usable = [point for point in kept if point.usable] or list(kept)
+    free = [axis for axis in varying(usable) if axis not in (*choice.columns, *choice.tables, *choice.ignored)]
+    rows = choice.rows or tuple(free[:1]) or (PATH,)
+    if choice.columns and not choice.rows:  # what follows from the columns would only make a diagonal
+        rows = _splitting(free, choice.columns, usable) or (
+            ("language",) if "engine" in choice.columns else ("engine",)
+        )
+    return rows, choice.columns or _splitting([axis for axis in free if axis not in rows], rows, usable)
+
+
+def _splitting(free: Sequence[str], axes: Sequence[str], kept: Sequence[Point]) -> tuple[str, ...]:
+    """The first of these in which paths differ that share the values of `axes`, if there are not too many values."""
+    shared = grouped(kept, lambda point: tuple(point.at(each) for each in axes)).values()
+    for axis in free:
+        several = any(len({point.at(axis) for point in found}) > 1 for found in shared)
+        if several and len({point.at(axis) for point in kept}) <= MOST_COLUMNS:
+            return (axis,)
+    return ()
+
+
+def values_of(axis: str, kept: Sequence[Point], filters: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """The values of an axis: as the filter names them, by number where all are numbers, else as they first come."""
+    seen = list(dict.fromkeys(point.at(axis) for point in kept))
+    if axis in filters:
+        return [value for value in filters[axis] if value in seen]
+    matched = {value: _NUMBERED.fullmatch(value) for value in seen}
+    numbers = {value: float(found[2]) for value, found in matched.items() if found}
+    if len({found[1] for found in matched.values() if found}) == 1 and len(numbers) >= len(seen) - ("none" in seen):
+        return sorted(seen, key=lambda value: numbers.get(value, -1.0))
+    return seen
+
+
+TableKey = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]  # values of the table axes; what is ranked apart
+
+
+@dataclass
+class _Maker:
+    """Makes the matrices of one projection."""
+
+    dropped: Sequence[Dropped]
+    every: Sequence[Point]
+    kept: Sequence[Point]
+    metric: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    tables: tuple[str, ...]
+    free: tuple[str, ...]  # axes that split tables although nobody named them
+    choice: Choice
+    compare: Compare
+
+    def __post_init__(self) -> None:
+        axes = (*self.rows, *self.columns)
+        self._order = {axis: values_of(axis, self.kept, self.choice.filters) for axis in axes}
+        self._coordinates = tuple(axis for axis in axes if axis not in WORK)
+        self._known: dict[tuple[str, ...], bool] = {}  # coordinates that paths have → whether the filter keeps one
+        for point in self.every:
+            at = self._at(self._coordinates, point)
+            self._known[at] = self._known.get(at, False) or _passes(point, self.choice.filters)
+
+    def by_table(self) -> dict[TableKey, list[Point]]:
+        """The points of each table."""
+        return grouped(self.kept, self._table)
+
+    def _table(self, point: Point) -> TableKey:
+        apart = tuple((axis, point.apart[axis]) for axis in self.free if axis in point.apart)
+        return tuple(point.at(axis) for axis in self.tables), apart
+
+    def matrix(self, key: TableKey, found: list[Point]) -> Matrix | None:
+        """One table; None where nothing in it has this metric."""
+        if not any(point.figure or not point.usable for point in found):
+            return None
+        rows, columns = (self._sorted(axes, found) for axes in (self.rows, self.columns))
+        by_cell = grouped(found, lambda point: (self._at(self.rows, point), self._at(self.columns, point)))
+        entries: dict[tuple[str, ...], list[Entry]] = {}
+        for row in rows:
+            base: Entry | None = None
+            for column in columns:
+                entry = self._entry(key, row, column, by_cell.get((row, column), []), base)
+                base = base or entry
+                entries.setdefault(row, []).append(entry)
+        named = [(axis, value) for axis, value in zip(self.tables, key[0], strict=True) if (axis, value) != NO_REGIME]
+        titles = [value if axis in WORK else f"{axis}={value}" for axis, value in named]
+        titles += [f"{axis}={value}" for axis, value in key[1]]
+        made = tuple(MatrixRow(row, tuple(entries[row])) for row in rows)
+        apart = (axis for axis in APART if axis not in (*self.free, *self.tables))
+        beside = tuple(axis for axis in apart if len({point.apart.get(axis) for point in found}) > 1)
+        return Matrix(tuple(titles), tuple(columns), made, self._hidden(by_cell.values()), beside)
+
+    def _hidden(self, cells: Iterable[Sequence[Point]]) -> tuple[str, ...]:
+        """The coordinates in which paths of one cell differ, but for those that may."""
+        may = {*OWN_AXES, *self.rows, *self.columns, *self.tables, *self.choice.ignored}
+        hidden: set[str] = set()
+        for held in cells:
+            usable = [point for point in held if point.usable]
+            axes = {axis for point in usable for axis in point.axes} - may - hidden
+            hidden |= {axis for axis in axes if len({point.at(axis) for point in usable}) > 1}
+        return tuple(in_order(hidden))
+
+    @staticmethod
+    def _at(axes: Sequence[str], point: Point) -> tuple[str, ...]:
+        return tuple(point.at(axis) for axis in axes)
+
+    def _sorted(self, axes: tuple[str, ...], found: Sequence[Point]) -> list[tuple[str, ...]]:
+        seen = dict.fromkeys(self._at(axes, point) for point in found)
+        return sorted(
+            seen, key=lambda values: [self._order[axis].index(v) for axis, v in zip(axes, values, strict=True)]
+        )
+
+    def _entry(
+        self, key: TableKey, row: tuple[str, ...], column: tuple[str, ...], held: list[Point], base: Entry | None
+    ) -> Entry:
+        usable = [point for point in held if point.usable]
+        if not usable:
+            return Entry(reason=self._reason(key, (*row, *column), held))
+        best = min(usable, key=lambda point: point.cost)
+        if best.figure is None:
+            return Entry(best.name, best.key, paths=len(usable), reason=NOT_MEASURED)
+        return Entry(
+            name=best.name,
+            key=best.key,
+            median=best.figure.median,
+            low=best.figure.low,
+            high=best.figure.high,
+            paths=len(usable),
+            against=self._against(best, base),
+            provisional=best.provisional,
+        )
+
+    def _against(self, best: Point, base: Entry | None) -> CellRatio | None:
+        """By time over the sets that both share; what is counted by division; nothing else has an honest interval."""
+        if self.metric == "time":
+            return self.compare(best.key, base.key if base is not None and base.median is not None else None)
+        figure = best.figure.median if best.figure else None
+        if self.metric in COUNTED and base is not None and base.median and figure is not None:
+            return CellRatio(figure / base.median)
+        return None
+
+    def _reason(self, key: TableKey, values: tuple[str, ...], held: Sequence[Point]) -> str:
+        """Why a cell is empty: what befell its paths, else why there are none."""
+        if held:
+            reasons = list(dict.fromkeys(point.reason for point in held))
+            return "; ".join(reasons[:2]) + (f"; {len(reasons) - 2} more" if len(reasons) > 2 else "")
+        named = zip((*self.rows, *self.columns), values, strict=True)
+        wanted = {axis: value for axis, value in named if axis in self._coordinates}
+        at = tuple(wanted.values())
+        if at in self._known:
+            return NOT_HERE if self._known[at] else FILTERED
+        tables = {axis: value for axis, value in zip(self.tables, key[0], strict=True) if axis not in WORK}
+        for each in self.dropped:
+            if _would_be(each, wanted | tables, dict(key[1])):
+                return not_run(each)
+        return NO_PATH
+
+
+def not_run(dropped: Dropped) -> str:
+    """Why a path did not run, and the command that would enable it."""
+    return f"not run: {dropped.reason}" + (f" → {dropped.remedy}" if dropped.remedy else "")
+
+
+def _would_be(dropped: Dropped, wanted: Mapping[str, str], apart: Mapping[str, str]) -> bool:
+    """Whether a path that did not run has these values, and nothing that would have ranked it apart."""
+    own = dropped.path.as_dict()
+    if any(own.get(axis) != value for axis, value in wanted.items()):
+        return False
+    forms = own | ({"fetch": fetch_form(own)} if "fetch" in own else {})
+    return all(forms.get(axis, "none") in ("none", value) for axis, value in apart.items())

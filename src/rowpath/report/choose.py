@@ -1,0 +1,258 @@
+"""The page's chapter Choose: one matrix, what it can be chosen by, and the figures from which a script makes others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from rowpath import text as fmt
+from rowpath.analysis.model import Analysis, Ranking
+from rowpath.analysis.projection import (
+    APART,
+    NO_PATH,
+    NOT_HERE,
+    NOT_MEASURED,
+    PATH,
+    WORK,
+    CellRatio,
+    Choice,
+    Entry,
+    Matrix,
+    Point,
+    Projection,
+    metrics,
+    not_run,
+    points,
+    project,
+    to_the_fastest,
+    values_of,
+    varying,
+    without_floors,
+)
+from rowpath.model.base import Frozen
+from rowpath.model.grouping import grouped
+from rowpath.report.lookup import Lookup
+from rowpath.report.projection import ABSENT, Reasons, half_width, headline, listed, ratio
+
+LEADING = ("time", "group_rate", "paced_rate")
+OTHERS = (  # beside time
+    "client_cpu",
+    "server_cpu",
+    "client_peak_memory",
+    "server_peak_memory",
+    "bytes_received",
+    "round_trips",
+    "first_row",
+    "lines_of_code",
+)
+FEW_PATHS = 60  # with more of them the page has room for one metric only
+HIDDEN = "left out by the choice above"
+MOST_DROPPED = 200  # whose reasons a page has room for
+
+Hrefs = Mapping[tuple[str, str, str], str]  # where a path's row opens, by path id, workload and phase
+Figure = tuple[str, str, str]  # the figure, half of its interval, its ratio to the fastest
+
+
+class ShownCell(Frozen, frozen=True):
+    """A cell of finished text; an empty one has its mark as figure, and its reason."""
+
+    figure: str
+    half: str = ""
+    ratio: str = ""
+    several: str = ""  # how many paths it holds
+    name: str = ""  # of the path
+    href: str = ""
+    reason: str = ""
+
+
+class Choose(Frozen, frozen=True):
+    """The chapter: a matrix as text, the options of the selects, and the data from which a script makes others."""
+
+    caption: str
+    head: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[ShownCell, ...]], ...]
+    note: str
+    reasons: tuple[str, ...]
+    apart: tuple[str, ...]  # sentences about paths that no ranking has beside the others
+    tables: tuple[str, ...]  # what was done under which conditions; the first one is shown
+    axes: tuple[tuple[str, str], ...]  # what rows and columns can be: name, words
+    chosen: tuple[str, str]  # rows, columns
+    metrics: tuple[tuple[str, str], ...]
+    data: dict[str, Any]
+
+
+def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
+    """The chapter; None where no coordinate tells two paths apart that have a figure."""
+    analysis = _leading_first(analysis)
+    have = metrics(analysis)
+    metric = next((name for name in LEADING if name in have), "")
+    kept = without_floors(points(analysis, metric), {}) if metric else []
+    differing = varying([point for point in kept if point.usable])
+    if not differing:
+        return None
+    shown = project(analysis, Choice(metric=metric), to_the_fastest(analysis))
+    axes = (PATH, *(axis for axis in WORK if len(values_of(axis, kept, {})) > 1), *differing)
+    sources = grouped(kept, Point.source)
+    data = _Data(analysis, lookup, hrefs, sources, metric)
+    reasons = Reasons()
+    first = shown.matrices[0]
+    absent = any(entry.reason == NO_PATH for entry in first.entries)
+    return Choose(
+        caption=headline(shown),
+        head=fmt.metric(shown.rows[0]),
+        columns=tuple(fmt.clean(" ".join(values)) or fmt.metric(metric) for values in first.columns),
+        rows=tuple(
+            (fmt.clean(row.values[0]), tuple(_shown(entry, shown, reasons, hrefs) for entry in row.entries))
+            for row in first.rows
+        ),
+        note=note(first),
+        reasons=(*reasons.lines(), *([f"{ABSENT} {NO_PATH}"] if absent else [])),
+        apart=tuple(f"Ranked apart: {fmt.clean(each)}." for each in shown.own_builds),
+        tables=tuple(fmt.clean(_title(source)) for source in sources),
+        axes=tuple((axis, fmt.metric(axis)) for axis in axes),
+        chosen=(shown.rows[0], shown.columns[0] if shown.columns else ""),
+        metrics=tuple((name, fmt.metric(name)) for name in (metric, *data.others)),
+        data=data.embedded(axes, differing, kept),
+    )
+
+
+def _leading_first(analysis: Analysis) -> Analysis:
+    """The same with what answers the question before other rankings."""
+    leading = {(each.workload, each.phase, each.regime, each.comparison): None for each in analysis.answer.phases}
+    phases = [*dict.fromkeys(each[:2] for each in leading)]
+
+    def place(each: Ranking) -> tuple[int, bool]:
+        phase = each.workload, each.phase
+        known = phases.index(phase) if phase in phases else len(phases)
+        return known, (*phase, each.regime, each.comparison) not in leading
+
+    return msgspec.structs.replace(analysis, rankings=tuple(sorted(analysis.rankings, key=place)))
+
+
+def note(matrix: Matrix) -> str:
+    """What the cells of a matrix do not show."""
+    sentences = []
+    if matrix.several:
+        within = f"; within them vary {listed([fmt.metric(axis) for axis in matrix.hidden])}" if matrix.hidden else ""
+        sentences.append(f"Cells with several paths (of n) show the fastest{within}.")
+    if matrix.beside:
+        beside = listed([fmt.metric(axis) for axis in matrix.beside])
+        sentences.append(f"Side by side here, but ranked apart: {beside}.")
+    return " ".join(sentences)
+
+
+def _title(source: Sequence[tuple[str, str]]) -> str:
+    """`keyed.read · steady · placement=same`."""
+    return " · ".join(value if axis in WORK else f"{axis}={value}" for axis, value in source if value != "none")
+
+
+def _shown(entry: Entry, shown: Projection, reasons: Reasons, hrefs: Hrefs) -> ShownCell:
+    if entry.median is None:
+        return ShownCell(reasons.mark(entry), reason=fmt.clean(entry.reason))
+    return ShownCell(
+        figure=fmt.figure(entry.median, shown.unit),
+        half=half_width(entry.median, entry.low, entry.high),
+        ratio=ratio(entry),
+        several=f"of {entry.paths}" if entry.paths > 1 else "",
+        name=fmt.clean(entry.name),
+        href=hrefs.get(entry.key[:3], ""),
+    )
+
+
+class _Data:
+    """What the script makes matrices from: every path's figures by what was done, as finished text."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        lookup: Lookup,
+        hrefs: Hrefs,
+        sources: Mapping[tuple[tuple[str, str], ...], list[Point]],
+        metric: str,
+    ) -> None:
+        self.analysis = analysis
+        self.lookup = lookup
+        self.hrefs = hrefs
+        self.sources = sources
+        self.ratios = to_the_fastest(analysis) if metric == "time" else None
+        self.numbers = {path_id: number for number, path_id in enumerate(analysis.names)}
+        self.reasons: dict[str, int] = {}
+        self.others = tuple(name for name in OTHERS if self._has(name)) if self._has_room(metric) else ()
+
+    def _has_room(self, metric: str) -> bool:
+        return metric == "time" and len(self.analysis.names) <= FEW_PATHS
+
+    def _has(self, metric: str) -> bool:
+        return any(self._other(metric, point)[0] for found in self.sources.values() for point in found if point.usable)
+
+    def embedded(self, axes: Sequence[str], differing: Sequence[str], kept: Sequence[Point]) -> dict[str, Any]:
+        """The data: `sources` hold a row for each path, `[path, reason]` without a figure, fastest first."""
+        sources = [
+            {"is": {axis: fmt.clean(value) for axis, value in source}, "rows": [self._row(point) for point in found]}
+            for source, found in self.sources.items()
+        ]
+        return {
+            "names": self._names_without_row(kept),
+            "order": {axis: [fmt.clean(value) for value in values_of(axis, kept, {})] for axis in axes if axis != PATH},
+            "apart": [axis for axis in APART if any(axis in point.apart for point in kept)],
+            "work": WORK,
+            "sources": sources,
+            "reasons": [*map(fmt.clean, self.reasons)],
+            "differing": differing,
+            "dropped": _dropped(self.analysis, differing),
+            "words": {"absent": NO_PATH, "elsewhere": NOT_HERE, "unmeasured": NOT_MEASURED, "hidden": HIDDEN},
+        }
+
+    def _names_without_row(self, kept: Sequence[Point]) -> dict[int, str]:
+        """By number; the others stand in their rows on the page."""
+        with_row = {path_id for path_id, _workload, _phase in self.hrefs}
+        return {
+            self.numbers.get(point.key[0], -1): fmt.clean(point.name) for point in kept if point.key[0] not in with_row
+        }
+
+    def _row(self, point: Point) -> list[Any]:
+        number = self.numbers.get(point.key[0], -1)
+        if not point.usable:
+            return [number, self.reasons.setdefault(point.reason, len(self.reasons))]
+        figures = [self._leading(point), *(self._other(name, point) for name in self.others)]
+        return [number, self.hrefs.get(point.key[:3], ""), *map(_without_end, figures)]
+
+    def _leading(self, point: Point) -> Figure:
+        if point.figure is None or point.figure.median is None:
+            return "", "", ""
+        figure = point.figure
+        against: CellRatio | None = self.ratios(point.key, None) if self.ratios else None
+        return (
+            fmt.figure(figure.median, figure.unit),
+            half_width(figure.median, figure.low, figure.high),
+            ratio(Entry(against=against)),
+        )
+
+    def _other(self, metric: str, point: Point) -> Figure:
+        _, workload, phase, regime = point.key
+        if metric == "lines_of_code":
+            return str(self.lookup.lines_of_code.get(point.name, "")), "", ""
+        found = self.lookup.measured(workload, phase, regime).result(metric, point.name)
+        if found is None or found.median is None:
+            return "", "", ""
+        return fmt.figure(found.median, found.unit), half_width(found.median, found.low, found.high), ""
+
+
+def _without_end(figure: Figure) -> list[str]:
+    """The parts of a figure up to the last one that is there."""
+    parts = list(figure)
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def _dropped(analysis: Analysis, differing: Sequence[str]) -> list[list[str]]:
+    """Paths that did not run, each once: its values of what differs, and the reason."""
+    found = {}
+    for each in analysis.dropped:
+        own = each.path.as_dict()
+        found[tuple(fmt.clean(own.get(axis, "")) for axis in differing)] = fmt.clean(not_run(each))
+    return [[*values, reason] for values, reason in [*found.items()][:MOST_DROPPED]]

@@ -1,0 +1,195 @@
+"""Curves over a shared axis as a drawing that needs no script: places are shares of its size, so it fits every screen.
+
+Each curve has a number at its end and in the list above it, so that no colour is needed to tell curves apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup, escape
+
+from rowpath.model.base import Frozen
+from rowpath.report.drawing import LogAxis, with_intervals
+
+SIDE = 1000  # of the square that lines are stretched from
+NUMBERS_APART = 5.0  # per cent of the height
+COLOURS = 5
+TICKS = 8
+
+
+class Point(NamedTuple):
+    """A value over its place on the horizontal axis, with its interval."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Curve(Frozen, frozen=True):
+    """Points in the order of their x."""
+
+    name: str
+    points: tuple[Point, ...]
+    dashed: bool = False
+
+
+class Line(Frozen, frozen=True):
+    """A line that was not measured, from one point to another: an ideal, a bound."""
+
+    name: str
+    begin: Point
+    end: Point
+
+
+class Axis(Frozen, frozen=True):
+    """The horizontal axis: names side by side, or values on a logarithmic axis."""
+
+    title: str
+    ticks: tuple[tuple[float, str], ...]  # of names: their numbers from 0
+    low: float = 0.0  # both 0: names
+    high: float = 0.0
+
+    def at(self, value: float) -> float:
+        """Where a value or a name's number lies, in per cent of the width."""
+        if not self.high:
+            return round(100 * (value + 0.5) / len(self.ticks), 2)
+        return LogAxis(self.low, self.high).at(value) if self.high > self.low else 50.0
+
+
+class Chart(Frozen, frozen=True):
+    """Curves, their axes, and what a screen reader says of all; the vertical axis is logarithmic."""
+
+    label: str
+    up: str  # title of the vertical axis
+    across: Axis
+    curves: tuple[Curve, ...]
+    text: Callable[[float], str]  # of a value of the vertical axis
+    lines: tuple[Line, ...] = ()
+
+
+def named(title: str, names: Sequence[str]) -> Axis:
+    """An axis of names."""
+    return Axis(title, tuple(enumerate(names)))
+
+
+def valued(title: str, values: Iterable[float], text: Callable[[float], str]) -> Axis:
+    """A logarithmic axis from the least to the greatest value; each is a tick, every other one if they are too many."""
+    ordered = sorted(set(values))
+    step = -(-len(ordered) // TICKS)
+    return Axis(title, tuple((each, text(each)) for each in ordered[::step]), ordered[0], ordered[-1])
+
+
+def draw(chart: Chart) -> Markup:
+    """The chart with the list of its curves, as HTML; first in the list is the curve that ends uppermost."""
+    curves = sorted((each for each in chart.curves if each.points), key=lambda curve: -curve.points[-1].y)
+    scale = _vertical(curves, chart.lines)
+    drawn = [
+        *_ticks(chart, scale),
+        _stretched(_ways(chart, curves, scale)),
+        *(_marks(chart, curve, _colour(at), scale) for at, curve in enumerate(curves)),
+        *_numbers(chart, curves, scale),
+    ]
+    svg = f'<svg class="chart" role="img" aria-label="{escape(chart.label)}">{"".join(drawn)}</svg>'
+    titles = f"<span>{escape(chart.up)}</span><span>{escape(chart.across.title)}</span>"
+    return Markup(f'{_legend(chart, curves)}<div class="charted">{svg}<p aria-hidden="true">{titles}</p></div>')
+
+
+def _vertical(curves: Sequence[Curve], lines: Sequence[Line]) -> LogAxis:
+    points = [point for curve in curves for point in curve.points]
+    points += [point for line in lines for point in (line.begin, line.end)]
+    least, most = with_intervals([point.y for point in points], [(point.low, point.high) for point in points])
+    margin = max(most / least, 1.5) ** 0.06
+    return LogAxis(least / margin, most * margin)
+
+
+def _up(scale: LogAxis, value: float) -> float:
+    """Where a value lies, in per cent of the height from above."""
+    return round(100 - scale.at(value), 2)
+
+
+def _ticks(chart: Chart, scale: LogAxis) -> list[str]:
+    drawn = []
+    for value in scale.ticks():
+        y = _up(scale, value)
+        drawn.append(f'<line class="grid" x1="0" x2="100%" y1="{y:g}%" y2="{y:g}%"/>')
+        drawn.append(f'<text class="up" x="-8" y="{y:g}%" dy="4">{escape(chart.text(value))}</text>')
+    for place, text in chart.across.ticks:
+        x = chart.across.at(place)
+        drawn.append(f'<line class="grid" x1="{x:g}%" x2="{x:g}%" y1="0" y2="100%"/>')
+        drawn.append(f'<text class="across" x="{x:g}%" y="100%" dy="18">{escape(text)}</text>')
+    return drawn
+
+
+def _ways(chart: Chart, curves: Sequence[Curve], scale: LogAxis) -> str:
+    """The lines of all curves, under them those that were not measured."""
+    drawn = [_way("unmeasured", chart, (line.begin, line.end), scale) for line in chart.lines]
+    for at, curve in enumerate(curves):
+        kind = _colour(at) + (" dashed" if curve.dashed else "")
+        drawn.append(_way(kind, chart, curve.points, scale))
+    return "".join(drawn)
+
+
+def _way(kind: str, chart: Chart, points: Sequence[Point], scale: LogAxis) -> str:
+    places = (f"{chart.across.at(each.x) * SIDE / 100:.0f} {_up(scale, each.y) * SIDE / 100:.0f}" for each in points)
+    return f'<path class="{kind}" d="M{"L".join(places)}"/>'
+
+
+def _stretched(drawn: str) -> str:
+    return f'<svg viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">{drawn}</svg>'
+
+
+def _marks(chart: Chart, curve: Curve, colour: str, scale: LogAxis) -> str:
+    """A dot for each point of a curve, a line over its interval; a pointer on it shows its value."""
+    drawn = []
+    for point in curve.points:
+        x, y = chart.across.at(point.x), _up(scale, point.y)
+        if point.low and point.high:
+            ends = f'y1="{_up(scale, point.low):g}%" y2="{_up(scale, point.high):g}%"'
+            drawn.append(f'<line x1="{x:g}%" x2="{x:g}%" {ends}/>')
+        title = f"<title>{escape(curve.name)}: {escape(chart.text(point.y))}</title>"
+        drawn.append(f'<circle cx="{x:g}%" cy="{y:g}%" r="4">{title}</circle>')
+    return f'<g class="{colour}">{"".join(drawn)}</g>'
+
+
+def _numbers(chart: Chart, curves: Sequence[Curve], scale: LogAxis) -> list[str]:
+    """Each curve's number beside its last point."""
+    if len(curves) < 2:
+        return []
+    heights = _apart([_up(scale, curve.points[-1].y) for curve in curves])
+    return [
+        f'<text x="{chart.across.at(curve.points[-1].x):g}%" dx="9" y="{height:.1f}%" dy="4">{at}</text>'
+        for at, (curve, height) in enumerate(zip(curves, heights, strict=True), 1)
+    ]
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """Ascending places moved so that they are `NUMBERS_APART`: those that would touch spread about their mean."""
+    together: list[list[float]] = []
+    for place in places:
+        together.append([place])
+        while len(together) > 1 and _spread(together[-2])[-1] + NUMBERS_APART > _spread(together[-1])[0]:
+            last = together.pop()
+            together[-1] += last
+    return [place for each in together for place in _spread(each)]
+
+
+def _spread(places: Sequence[float]) -> list[float]:
+    begin = sum(places) / len(places) - NUMBERS_APART * (len(places) - 1) / 2
+    return [begin + NUMBERS_APART * at for at in range(len(places))]
+
+
+def _colour(at: int) -> str:
+    return f"c-line-{at % COLOURS + 1}"
+
+
+def _legend(chart: Chart, curves: Sequence[Curve]) -> str:
+    items = [
+        f'<li><svg class="{_colour(at)}"><circle cx="7" cy="7" r="4.5"/></svg>'
+        f"{f'{at + 1} ' if len(curves) > 1 else ''}{escape(curve.name)}{' (dashed)' if curve.dashed else ''}</li>"
+        for at, curve in enumerate(curves)
+    ]
+    items += [f"<li>grey, dashed: {escape(line.name)}</li>" for line in chart.lines]
+    return f'<ul class="legend">{"".join(items)}</ul>'

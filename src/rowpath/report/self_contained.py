@@ -1,0 +1,42 @@
+"""What makes a page one file that asks for nothing: data inside it, and a policy that runs only its own scripts."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import jinja2
+import msgspec
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+@functools.cache
+def templates(folder: Path) -> jinja2.Environment:
+    """The templates of a folder, each compiled once."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def policy(scripts: Sequence[str], style: str) -> str:
+    """What the page may run and look like: these scripts and this style, nothing from elsewhere."""
+    allowed = " ".join(map(_hash, scripts)) or "'none'"
+    return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def embedded(value: object) -> str:
+    """A value as JSON that can't end its script element."""
+    encoded = msgspec.json.encode(value).decode()
+    return encoded.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

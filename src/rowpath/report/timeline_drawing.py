@@ -1,0 +1,278 @@
+"""The time line of groups at work at once as a drawing: panels under one another, all over one axis of time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup, escape
+
+from rowpath import text as fmt
+from rowpath.analysis.mixed_load.model import Series, TimeLine
+from rowpath.model.grouping import grouped
+from rowpath.report.drawing import LogAxis, round_steps, short
+from rowpath.report.timeline import Second, least, seconds_of, thinned
+
+SECONDS_DRAWN = 600  # more would be narrower than a pixel
+PROCESSES = ("client", "server", "backup", "controller")  # have colours of their own
+COLOURS = 5
+SIDE = 1000  # of the square that lines are stretched from
+Span = tuple[float, float]
+
+
+class Curve(NamedTuple):
+    """A series as it is drawn; without a label where its panel's title names it."""
+
+    series: Series
+    label: str
+    colour: str
+    dashed: bool = False
+
+
+class Panel(NamedTuple):
+    """One quantity over time; `failed`, `stalled`: the spans in which operations of a group did."""
+
+    title: str
+    curves: tuple[Curve, ...]
+    log: bool = False
+    failed: tuple[Span, ...] = ()
+    stalled: tuple[Span, ...] = ()
+
+
+class Time(NamedTuple):
+    """The axis that all panels share, in seconds."""
+
+    begin: float
+    end: float
+
+    def at(self, second: float) -> float:
+        """Where a moment lies, in per cent of the width."""
+        return round(100 * (second - self.begin) / ((self.end - self.begin) or 1.0), 2)
+
+    def span(self, span: Span) -> str:
+        """Place and width of a span, as attributes."""
+        begin, end = map(self.at, span)
+        return f'x="{begin:g}%" width="{max(0.3, end - begin):.2f}%"'
+
+
+def draw(line: TimeLine) -> Markup:
+    """The panels of a time line with their legend, as HTML; nothing without a second."""
+    if not line.at_s:
+        return Markup("")
+    shown, step = thinned(line, SECONDS_DRAWN)
+    seconds = seconds_of(shown)
+    panels = _panels(shown, seconds)
+    ends = [end for second in seconds for end in (second.begin, second.end)]
+    ends += [end for _name, *span in shown.stages for end in span]
+    time = Time(min(ends), max(ends))
+    label = (
+        f"Time line of {fmt.clean(line.name)}, set {line.set + 1}: {len(line.at_s)} seconds in "
+        f"{len(line.stages)} stages; the table below it holds the figures"
+    )
+    drawn = [_stages(shown, time), *(_drawn(panel, shown, seconds, time) for panel in panels), _axis(time)]
+    return Markup(
+        f'{_legend(shown, panels, step)}<div class="time-line" role="img" aria-label="{escape(label)}">'
+        f"{''.join(drawn)}</div>"
+    )
+
+
+def _legend(line: TimeLine, panels: Sequence[Panel], step: int) -> str:
+    stages = " · ".join(f"{at} {fmt.clean(name)}" for at, (name, *_span) in enumerate(line.stages, 1))
+    signs = (
+        ("backup", "backup under way", bool(line.backups)),
+        ("kill", "engine killed", bool(line.kills)),
+        ("stalled", "stalled: an operation under way for over 1 s", any(panel.stalled for panel in panels)),
+        ("failed", "failed operations", any(panel.failed for panel in panels)),
+    )
+    items = [f"<li>{escape(stages)}</li>"]
+    items += [f'<li><span class="sign {kind}"></span>{text}</li>' for kind, text, shown in signs if shown]
+    items += [f"<li>each point shows {step} seconds</li>"] if step > 1 else []
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def _stages(line: TimeLine, time: Time) -> str:
+    """The stages' numbers and names over the panels, each cut where the next begins."""
+    names = "".join(
+        f'<svg {time.span((begin, end))} height="18"><text x="4" y="13">{at} {escape(fmt.clean(name))}</text></svg>'
+        for at, (name, begin, end) in enumerate(line.stages, 1)
+    )
+    return f'<svg class="stages">{names}</svg>'
+
+
+def _drawn(panel: Panel, line: TimeLine, seconds: Sequence[Second], time: Time) -> str:
+    values = [value for curve in panel.curves for value in curve.series.values if value and value > 0]
+    scale = _log(values) if panel.log else _linear(values)
+    size, unit = _unit(panel, values)
+    behind = [
+        f'<rect class="backup" {time.span(span)} height="100%"><title>backup, {span[1] - span[0]:.1f} s</title></rect>'
+        for span in line.backups
+    ]
+    behind += [_upright("border", time.at(begin)) for _name, begin, _end in line.stages]
+    behind += [
+        f'<line class="grid" x2="100%" y1="{y:g}%" y2="{y:g}%"/><text class="up" x="-6" y="{y:g}%" dy="4">{text}</text>'
+        for y, text in scale.ticks(size)
+    ]
+    ways = "".join(_way(curve, seconds, time, scale) for curve in panel.curves)
+    over = [
+        f'<rect class="stalled" {time.span(span)} y="94%" height="6%">'
+        f"<title>stalled {span[1] - span[0]:.1f} s</title></rect>"
+        for span in panel.stalled
+    ]
+    over += [
+        f'<text class="failed" x="{time.at((begin + end) / 2):g}%" y="10">×<title>failed operations</title></text>'
+        for begin, end in panel.failed
+    ]
+    over += [_upright("kill", time.at(at), f"killed at {at:.1f} s") for at in line.kills]
+    stretched = f'<svg viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">{ways}</svg>'
+    title = f"{panel.title}, {unit}"
+    return f'<p>{escape(title)}{_names(panel)}</p><svg class="lane">{"".join(behind)}{stretched}{"".join(over)}</svg>'
+
+
+def _names(panel: Panel) -> str:
+    return "".join(
+        f' <span class="c-{curve.colour}">{"╌" if curve.dashed else "━"} {escape(curve.label)}</span>'
+        for curve in panel.curves
+        if curve.label
+    )
+
+
+def _upright(kind: str, x: float, title: str = "") -> str:
+    return f'<line class="{kind}" x1="{x:g}%" x2="{x:g}%" y2="100%">{f"<title>{title}</title>" if title else ""}</line>'
+
+
+def _axis(time: Time) -> str:
+    texts = "".join(
+        f'<text x="{time.at(tick):g}%" y="12">{tick:g}</text>' for tick in [0.0, *round_steps(time.begin, time.end)]
+    )
+    return (
+        f'<svg class="axis" aria-hidden="true">{texts}</svg><p class="across">seconds since the first stage began</p>'
+    )
+
+
+class _Up(NamedTuple):
+    """The vertical axis of a panel."""
+
+    low: float
+    high: float
+    log: bool
+
+    def at(self, value: float) -> float:
+        """Where a value lies, in per cent of the height from above."""
+        if self.log:
+            return round(100 - LogAxis(self.low, self.high).at(value), 1)
+        return round(100 * (1 - min(1.0, value / self.high)), 1)
+
+    def ticks(self, size: float) -> Iterator[tuple[float, str]]:
+        """Places and texts of at most four round values, in units of `size`."""
+        if self.log:
+            powers = range(round(math.log10(self.low)), round(math.log10(self.high)) + 1)
+            found = [10.0**power for power in powers][:: math.ceil(len(powers) / 4)]
+        else:
+            found = [0.0, *(step * size for step in round_steps(0.0, self.high / size, 4))]
+        return ((self.at(value), _number(value / size)) for value in found)
+
+
+def _number(value: float) -> str:
+    return short(fmt.count(value)) if value < 1000 else f"{short(fmt.count(value / 1000))} k"
+
+
+def _linear(values: Sequence[float]) -> _Up:
+    return _Up(0.0, max(values, default=1.0) * 1.08, log=False)
+
+
+def _log(values: Sequence[float]) -> _Up:
+    low, high = min(values, default=1.0), max(values, default=1.0)
+    return _Up(10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high * 1.01)), log=True)
+
+
+def _way(curve: Curve, seconds: Sequence[Second], time: Time, scale: _Up) -> str:
+    """Each second as a step of its whole length; a gap where one is not known."""
+    drawn: list[str] = []
+    before: float | None = None
+    for value, second in zip(curve.series.values, seconds, strict=True):
+        if value is None or (scale.log and value <= 0):
+            continue
+        y = round(SIDE * scale.at(value) / 100)
+        begin, end = (round(SIDE * time.at(at) / 100) for at in (second.begin, second.end))
+        drawn.append(f"V{y}H{end}" if before == second.begin else f"M{begin} {y}H{end}")
+        before = second.end
+    kind = f"c-{curve.colour}{' dashed' if curve.dashed else ''}"
+    return f'<path class="{kind}" d="{"".join(drawn)}"/>'
+
+
+_UNITS: dict[str, tuple[tuple[float, str], ...]] = {
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
+    "bytes": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
+}
+
+
+def _unit(panel: Panel, values: Sequence[float]) -> tuple[float, str]:
+    """The unit that makes the panel's numbers short: its size in the series' own, and its name."""
+    base, per, by = panel.curves[0].series.unit.partition("/")
+    typical = math.sqrt(min(values) * max(values)) if panel.log and values else max(values, default=1.0)
+    size, unit = next((each for each in _UNITS.get(base, ()) if typical >= each[0]), (1.0, base))
+    return size, f"{unit}{per}{by}"
+
+
+def _panels(line: TimeLine, seconds: Sequence[Second]) -> list[Panel]:
+    """A panel for each group's rate, then one for each other quantity that is known."""
+    known = (series for series in line.series if any(value is not None for value in series.values))
+    found = grouped(known, lambda series: series.quantity)
+    groups = {series.of: number for number, series in enumerate(found.get("rate", []))}
+    panels = [
+        Panel(
+            fmt.clean(series.of),
+            (Curve(series, "", _colour(number)),),
+            failed=_spans(found.get("failed", []), series.of, seconds),
+            stalled=_spans(found.get("stall", []), series.of, seconds),
+        )
+        for number, series in enumerate(found.get("rate", []))
+    ]
+    slow = [Curve(each, fmt.clean(each.of), _colour(groups.get(each.of, len(groups)))) for each in found.get("p99", [])]
+    wanted = [("99th percentile", slow, True)]
+    for title, quantity in (("CPU", "cpu"), ("memory", "memory")):
+        listed = [
+            Curve(each, fmt.clean(each.of), _process(each.of, at)) for at, each in enumerate(found.get(quantity, []))
+        ]
+        wanted.append((title, listed, False))
+    wanted.append(("our connections", _pair(found, "sent", "received"), False))
+    wanted.append(("disk writes (╌ reads)", _pair(found, "written", "read"), False))
+    return panels + [Panel(title, tuple(curves), log) for title, curves, log in wanted if curves]
+
+
+def _spans(listed: Iterable[Series], of: str, seconds: Sequence[Second]) -> tuple[Span, ...]:
+    """Consecutive seconds in which this group's series is worth showing."""
+    series = next((each for each in listed if each.of == of), None)
+    spans: list[Span] = []
+    for value, second in zip(series.values if series else (), seconds, strict=False):
+        if series is None or (value or 0) < least(series.quantity):
+            continue
+        if spans and spans[-1][1] == second.begin:
+            spans[-1] = (spans[-1][0], second.end)
+        else:
+            spans.append((second.begin, second.end))
+    return tuple(spans)
+
+
+def _colour(number: int) -> str:
+    return f"line-{number % COLOURS + 1}"
+
+
+def _process(name: str, number: int) -> str:
+    return name if name in PROCESSES else _colour(number)
+
+
+def _pair(found: dict[str, list[Series]], first: str, second: str) -> list[Curve]:
+    """Two quantities in one panel, the second dashed; where there are several processes each has its colour."""
+    listed = [*found.get(first, []), *found.get(second, [])]
+    several = list(dict.fromkeys(each.of for each in listed))
+    drawn = []
+    for each in listed:
+        dashed = each.quantity == second
+        if len(several) == 1:
+            drawn.append(Curve(each, each.quantity, _colour(dashed), dashed))
+        else:
+            label = "" if dashed else fmt.clean(each.of)
+            drawn.append(Curve(each, label, _process(each.of, several.index(each.of)), dashed))
+    return drawn

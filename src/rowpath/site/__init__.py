@@ -1,0 +1,1 @@
+"""A static site over many runs: which path for which work, histories of drivers, machines side by side."""

@@ -1,0 +1,326 @@
+"""What the pages of a site hold: pictures, tables, charts and links, made from the runs that were accepted."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from markupsafe import Markup
+
+from rowpath import text as fmt
+from rowpath.analysis.model import Bar, PhaseAnswer
+from rowpath.model.base import Frozen
+from rowpath.model.grouping import grouped
+from rowpath.report.drawing import LogAxis, axis, bar, grid_lines, short
+from rowpath.report.picture import PARTS, parts
+from rowpath.site.change_points import LEAST_POINTS
+from rowpath.site.histories import histories
+from rowpath.site.history_chart import history_chart
+from rowpath.site.model import Examined, History, Machine, SitePath, SiteRun
+from rowpath.site.read import slug
+from rowpath.site.standings import Standing, standings
+
+MOST = 50  # rows of a picture, and of its table
+DRAWN = 24  # histories of a driver
+PLACES = 6  # of one change
+LEAST_RUNS = 2  # that a chart needs
+
+
+class Link(Frozen, frozen=True):
+    """A page of the site; `href` from its top."""
+
+    text: str
+    href: str
+
+
+class Row(Frozen, frozen=True):
+    """A path in a picture and in its table."""
+
+    rank: str
+    name: str
+    driver: Link
+    engine: str
+    language: str
+    figure: str
+    ratio: str
+    interval: str
+    tie: str
+    note: str
+    run: Link
+    drawing: Markup
+
+
+class Picture(Frozen, frozen=True):
+    """A ranking as bars, with the run that it is from."""
+
+    title: str
+    rows: tuple[Row, ...]
+    left_out: int
+    lines: Markup
+    axis: Markup
+    legend: tuple[tuple[str, str], ...]
+    run: Link
+    source: str
+
+
+class Work(Frozen, frozen=True):
+    """A row of the table of an engine or a driver: its fastest path in one phase."""
+
+    work: Link
+    title: str
+    row: Row
+
+
+class Chart(Frozen, frozen=True):
+    """A history, drawn."""
+
+    key: str
+    history: History
+    title: str
+    said: tuple[str, ...]
+    machine: str
+    drawing: Markup
+
+
+class Changed(Frozen, frozen=True):
+    """What changed, and in which histories by how much, the greatest first."""
+
+    what: str
+    date: str  # of the first run after it
+    places: tuple[tuple[str, Link], ...]
+    left_out: int
+
+
+@dataclass
+class Site:
+    """Everything that the pages show, from the runs that were accepted and those that were not."""
+
+    runs: list[SiteRun]
+    refused: list[Examined] = field(default_factory=list)
+    with_pages: bool = True
+
+    @cached_property
+    def machines(self) -> dict[Machine, str]:
+        """Each machine's short name, in the order in which they first ran."""
+        found = dict.fromkeys(run.machine for run in sorted(self.runs, key=lambda run: (run.started, run.id)))
+        return {machine: f"M{number}" for number, machine in enumerate(found, 1)}
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """The ranking of every phase."""
+        return standings(self.runs)
+
+    @cached_property
+    def histories(self) -> list[History]:
+        """Every history, with what changed."""
+        return histories(self.runs, self.machines)
+
+    @cached_property
+    def by_id(self) -> dict[str, SiteRun]:
+        """The runs by their ids."""
+        return {run.id: run for run in self.runs}
+
+    @cached_property
+    def _slugs(self) -> dict[tuple[str, str], str]:
+        """A file name for each engine, driver and experiment; those whose letters collide get a part of a digest."""
+        found: dict[tuple[str, str], str] = {}
+        taken: set[tuple[str, str]] = set()
+        for kind, name in [
+            *(("engines", name) for name in self.engines),
+            *(("drivers", "/".join(each)) for each in self.drivers),
+            *(("experiments", name) for name in self.experiments),
+        ]:
+            made = slug(name)
+            if (kind, made) in taken:
+                made = f"{made}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+            taken.add((kind, made))
+            found[kind, name] = f"{kind}/{made}.html"
+        return found
+
+    @cached_property
+    def paths(self) -> list[tuple[SiteRun, SitePath]]:
+        """Every path of every run that reaches an engine."""
+        return [(run, path) for run in self.runs for path in run.paths.values() if path.get("engine") != "null"]
+
+    @cached_property
+    def engines(self) -> list[str]:
+        """Every engine's name."""
+        return sorted({path.get("engine") for _run, path in self.paths})
+
+    @cached_property
+    def drivers(self) -> list[tuple[str, str]]:
+        """Every driver, as language and name."""
+        return sorted({path.driver for _run, path in self.paths})
+
+    @cached_property
+    def experiments(self) -> list[str]:
+        """Every experiment's name."""
+        return sorted({run.experiment for run in self.runs})
+
+    @property
+    def left_out(self) -> list[tuple[str, str]]:
+        """Name and reasons of every run that was refused; where it lies is nobody's business."""
+        return [
+            (Path(each.directory).name, "; ".join(each.problems).replace(each.directory, Path(each.directory).name))
+            for each in self.refused
+        ]
+
+    def page_of(self, kind: str, name: str) -> str:
+        """The address of an engine, a driver (`language/name`) or an experiment."""
+        return self._slugs[kind, name]
+
+    def run_link(self, run: SiteRun) -> Link:
+        """The run's report, or its row in the list of runs."""
+        return Link(run.date, f"runs/{run.id}/index.html" if self.with_pages else f"runs.html#{run.id}")
+
+    def driver_link(self, driver: tuple[str, str]) -> Link:
+        """A driver's page."""
+        return Link(f"{driver[1]} ({language(driver[0])})", self.page_of("drivers", "/".join(driver)))
+
+    def picture(self, standing: Standing, bars: Sequence[Bar]) -> Picture:
+        """These bars of a ranking on one axis."""
+        ends = [end for each in bars for end in (each.cost_ns, each.low_ns, each.high_ns) if end]
+        scale = LogAxis.over(ends)
+        ticks = [(scale.at(value), short(fmt.duration(value))) for value in scale.ticks()]
+        run = standing.run
+        return Picture(
+            title=title(standing.phase),
+            rows=tuple(self.row(standing, bars, at, scale) for at in range(min(len(bars), MOST))),
+            left_out=max(0, len(bars) - MOST),
+            lines=grid_lines([x for x, _ in ticks], None),
+            axis=axis(ticks),
+            legend=_legend(bars),
+            run=self.run_link(run),
+            source=f"{self.machines[run.machine]}, {run.trust.line}",
+        )
+
+    def row(self, standing: Standing, bars: Sequence[Bar], at: int, scale: LogAxis | None = None) -> Row:
+        """A bar as a row; ranks and ties are those among `bars`."""
+        own = bars[at]
+        path = standing.path(own)
+        tied_before = at > 0 and bars[at - 1].tier == own.tier
+        tied_after = at + 1 < len(bars) and bars[at + 1].tier == own.tier
+        first = next(place for place, each in enumerate(bars) if each.tier == own.tier)
+        fastest = own.ratio == 1 and own.ratio_low == own.ratio_high
+        whisker = (scale.at(own.low_ns), scale.at(own.high_ns)) if scale and own.low_ns and own.high_ns else None
+        known = path.get("engine") != "null"
+        return Row(
+            rank=f"{first + 1}{'=' if tied_before or tied_after else ''}",
+            name=fmt.clean(own.name),
+            driver=self.driver_link(path.driver) if known else Link(path.get("driver"), ""),
+            engine=path.get("engine"),
+            language=language(path.get("language")),
+            figure=fmt.duration(own.cost_ns),
+            ratio=fmt.ratio(own.ratio),
+            interval="" if fastest else fmt.interval(own.ratio_low, own.ratio_high),
+            tie=_TIES[tied_before, tied_after],
+            note="provisional" if own.provisional else "",
+            run=self.run_link(standing.run),
+            drawing=bar(scale.at(own.cost_ns), parts(own), whisker) if scale else Markup(""),
+        )
+
+    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[Work]:
+        """A row for each of these bars, placed among all bars of their phase."""
+        found = []
+        for standing, bars in standing_of:
+            every = list(standing.phase.bars)
+            for each in bars:
+                found.append(
+                    Work(
+                        Link(standing.experiment, self.page_of("experiments", standing.experiment)),
+                        title(standing.phase),
+                        self.row(standing, every, every.index(each)),
+                    )
+                )
+        return found
+
+    def changed(self, found: Iterable[History]) -> list[Changed]:
+        """Every change of these histories, the newest first; what changed in several places is said once."""
+        listed = [(each, change) for each in found for change in each.changes]
+        groups = grouped(listed, lambda item: (item[0].driver, item[1].what)).values()
+        made = []
+        for group in groups:
+            group.sort(key=lambda item: -abs(math.log(item[1].ratio)))
+            places = [(change.how_much, Link(self._where(each), self._chart_address(each))) for each, change in group]
+            date = max(each.points[change.at].date for each, change in group)
+            made.append(Changed(group[0][1].what, date, tuple(places[:PLACES]), len(places[PLACES:])))
+        return sorted(made, key=lambda each: (each.date, each.what), reverse=True)
+
+    def _chart_address(self, history: History) -> str:
+        drawn = any(each is history for each in self.drawn[history.driver])
+        place = chart_key(history) if drawn else "histories"
+        return f"{self.page_of('drivers', '/'.join(history.driver))}#{place}"
+
+    def _where(self, history: History) -> str:
+        workload, phase, regime = history.where
+        return f"{history.name}, {history.experiment} {workload}.{phase} {regime}, {history.machine}"
+
+    @cached_property
+    def drawn(self) -> dict[tuple[str, str], list[History]]:
+        """By driver the histories that are drawn: those with a change, and of each phase the fastest path's."""
+        long = [each for each in self.histories if len(each.points) >= LEAST_RUNS]
+        of_phases = grouped(long, lambda each: (each.driver, each.experiment, each.where, each.machine))
+        leading = {id(min(each, key=_level)) for each in of_phases.values()}
+        chosen = sorted(
+            (each for each in long if each.changes or id(each) in leading),
+            key=lambda each: (-len(each.changes), -len(each.points)),
+        )
+        by_driver = grouped(chosen, lambda each: each.driver)
+        return {driver: by_driver.get(driver, [])[:DRAWN] for driver in self.drivers}
+
+    def charts(self, driver: tuple[str, str]) -> tuple[list[Chart], int]:
+        """The charts of a driver, and how many of its histories are not drawn."""
+        machines = {name: machine.words for machine, name in self.machines.items()}
+        charts = [
+            Chart(
+                chart_key(each), each, self._where(each), tuple(_said(each)), machines[each.machine], history_chart(each)
+            )
+            for each in self.drawn[driver]
+        ]
+        return charts, sum(each.driver == driver for each in self.histories) - len(charts)
+
+
+_TIES = {(False, False): "", (False, True): "first", (True, True): "middle", (True, False): "last"}
+LANGUAGES = {"c": "C", "java": "Java", "python": "Python", "csharp": "C#"}
+
+
+def language(name: str) -> str:
+    """A language as people write it."""
+    return LANGUAGES.get(name, name)
+
+
+def chart_key(history: History) -> str:
+    """An anchor that stays the same when runs are added."""
+    named = "|".join((history.experiment, *history.where, history.path_key, history.machine))
+    return f"history-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
+
+
+def _level(history: History) -> float:
+    return math.fsum(point.mean for point in history.points) / len(history.points)
+
+
+def _said(history: History) -> Iterator[str]:
+    runs = len(history.points)
+    if history.changes:
+        yield from (f"{change.text}." for change in history.changes)
+    elif runs < LEAST_POINTS:
+        yield f"{runs} runs: a change is looked for from {LEAST_POINTS} on."
+    else:
+        yield f"No change is shown over {runs} runs."
+    if history.left_out:
+        runs_left = "1 run" if history.left_out == 1 else f"{history.left_out} runs"
+        yield f"Not shown: {runs_left} without the reference."
+
+
+def title(phase: PhaseAnswer) -> str:
+    comparison = "" if phase.comparison == "all paths" else f", {phase.comparison}"
+    return fmt.clean(f"{phase.title}, {phase.regime}{comparison}")
+
+
+def _legend(bars: Sequence[Bar]) -> tuple[tuple[str, str], ...]:
+    split = [kind for each in bars if each.client_cpu_ns is not None for kind, _share in parts(each)]
+    return tuple((kind, words) for kind, words in PARTS.items() if kind in split)

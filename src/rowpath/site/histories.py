@@ -1,0 +1,218 @@
+"""Each driver over versions and dates: ratios to a path of the same run that did not change, and where they shift."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from rowpath.analysis.statistics.intervals import student
+from rowpath.model.grouping import grouped
+from rowpath.site.change_points import LEAST_POINTS, Shift, shifts, significant
+from rowpath.site.model import Change, History, Machine, Point, SitePath, SiteRun, Timed, Where
+
+LEAST_SETS = 2  # one set has no interval
+MOST_RUNS = 0.75  # a path that is a reference in fewer gives way to the loop that reaches no engine
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What the runs of one history have in common, paths apart."""
+
+    experiment: str
+    where: Where
+    data: str
+    machine: Machine
+
+
+@dataclass(frozen=True)
+class _One:
+    """A path in a run, with what it took there."""
+
+    run: SiteRun
+    path: SitePath
+    set_ns: dict[int, float]
+
+
+def histories(runs: Sequence[SiteRun], machines: Mapping[Machine, str]) -> list[History]:
+    """Every path of every driver in every phase on every machine, with its changes; `machines`: their names."""
+    found: list[History] = []
+    by_place = grouped(_measured(runs), lambda each: each[0])
+    nothing = {place.machine: _nothing(runs, place.machine) for place in by_place}
+    for place, listed in by_place.items():
+        ones = [one for _place, one in listed]
+        by_path = _by_path(ones)
+        references = _References(by_path, nothing[place.machine])
+        for key, mine in by_path.items():
+            made = _history(place, key, mine, references, machines[place.machine])
+            if made is not None:
+                found.append(made)
+    return _with_changes(found)
+
+
+def _by_path(ones: Iterable[_One]) -> dict[str, list[_One]]:
+    """By path without versions; engines' versions that one run measured beside each other are told apart."""
+    found: dict[str, list[_One]] = {}
+    for key, mine in grouped(ones, lambda one: one.path.key).items():
+        if len({(one.run.id, one.path.version) for one in mine}) == len(mine):
+            found[key] = mine
+        else:
+            by_engine = grouped(mine, lambda one: one.path.engine_version)
+            found |= {f"{key},engine_version={version}": each for version, each in by_engine.items()}
+    return found
+
+
+def _measured(runs: Sequence[SiteRun]) -> Iterator[tuple[_Place, _One]]:
+    for run in runs:
+        for timed in run.timed:
+            path = run.paths[timed.path_id]
+            if path.get("engine") == "null" or path.own_build:
+                continue
+            data = run.data.get(f"{timed.where[0]}.{timed.where[1]}", "")
+            yield _Place(run.experiment, timed.where, data, run.machine), _One(run, path, timed.set_ns)
+
+
+def _nothing(runs: Sequence[SiteRun], machine: Machine) -> dict[str, list[_One]]:
+    """By key, the loops that reach no engine: what is left as a reference where no path stayed the same."""
+    every: list[_One] = []
+    for run in runs:
+        if run.machine == machine:
+            every += [_One(run, run.paths[each.path_id], each.set_ns) for each in run.timed if _is_nothing(run, each)]
+    return grouped(every, lambda one: one.path.key)
+
+
+def _is_nothing(run: SiteRun, timed: Timed) -> bool:
+    path = run.paths[timed.path_id]
+    return path.get("engine") == "null" and path.get("deployment") == "none" and timed.where[2] == "steady"
+
+
+class _References:
+    """Paths of one place whose driver, engine and runtime have one version in all runs that measured them."""
+
+    def __init__(self, by_path: Mapping[str, list[_One]], nothing: Mapping[str, list[_One]]) -> None:
+        self.stable = {key: _by_run(ones) for key, ones in by_path.items() if _unchanged(ones)}
+        self.nothing = {key: _by_run(ones) for key, ones in nothing.items()}  # it has no version
+
+    def best(self, key: str, mine: Sequence[_One]) -> dict[str, _One] | None:
+        """The reference of a path, by run: of another driver, in as many of its runs as possible, of its engine."""
+        own = mine[0].path
+        runs = {one.run.id for one in mine}
+        others = [ones for other, ones in self.stable.items() if other != key and _any(ones).path.driver != own.driver]
+
+        def fitness(ones: Mapping[str, _One]) -> tuple[int, bool, bool]:
+            path = _any(ones).path
+            same_language = path.get("language") == own.get("language")
+            return len(runs & ones.keys()), path.get("engine") == own.get("engine"), same_language
+
+        loops = list(self.nothing.values())
+        for candidates, share in ((others, MOST_RUNS), (loops, 0.0), (others, 0.0)):
+            best = max(candidates, key=fitness, default=None)
+            if best is not None and fitness(best)[0] > share * len(runs):
+                return best
+        return None
+
+
+def _by_run(ones: Iterable[_One]) -> dict[str, _One]:
+    return {one.run.id: one for one in ones}
+
+
+def _any(ones: Mapping[str, _One]) -> _One:
+    return next(iter(ones.values()))
+
+
+def _unchanged(ones: Sequence[_One]) -> bool:
+    return len({one.path.versions for one in ones}) == 1
+
+
+def _history(place: _Place, key: str, mine: Sequence[_One], references: _References, machine: str) -> History | None:
+    """None where no reference was measured beside the path."""
+    reference = references.best(key, mine)
+    if reference is None:
+        return None
+    ordered = sorted(mine, key=lambda one: (natural(one.path.version), one.run.started, one.run.id))
+    points = [point for one in ordered if (point := _point(one, reference.get(one.run.id))) is not None]
+    if not points:
+        return None
+    latest = max(mine, key=lambda one: one.run.started)
+    beside = _any(reference).path
+    return History(
+        experiment=place.experiment,
+        where=place.where,
+        name=latest.path.name,
+        path_key=key,
+        driver=latest.path.driver,
+        engine=latest.path.get("engine"),
+        machine=machine,
+        reference=" ".join(filter(None, (beside.name, "" if beside.get("engine") == "null" else beside.version))),
+        points=tuple(points),
+        left_out=len(mine) - len(points),
+    )
+
+
+def _point(one: _One, reference: _One | None) -> Point | None:
+    """The path ÷ the reference over the sets that have both; None with fewer than two."""
+    if reference is None:
+        return None
+    shared = sorted(one.set_ns.keys() & reference.set_ns.keys())
+    found = student([math.log(one.set_ns[each] / reference.set_ns[each]) for each in shared])
+    if found is None or found.sets < LEAST_SETS:
+        return None
+    conditions = {"runtime": one.path.runtime, "system": one.run.system, "rowpath": one.run.rowpath}
+    if one.path.get("deployment") != "embedded":  # an embedded engine comes with its driver: one thing, not two
+        conditions = {one.path.get("engine"): one.path.engine_version} | conditions
+    return Point(one.run.id, one.run.date, one.path.version, found.mean, found.low, found.high, found.error, conditions)
+
+
+def natural(version: str) -> list[tuple[int, int, str]]:
+    """A version so that 42.7.10 comes after 42.7.9."""
+    parts = re.findall(r"\d+|[^\d.]+", version)
+    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
+
+
+def _with_changes(found: list[History]) -> list[History]:
+    """The histories with what changed; those of one driver are one family of Holm's procedure."""
+    changed: dict[int, tuple[Change, ...]] = {}
+    for positions in grouped(range(len(found)), lambda at: found[at].driver).values():
+        long = [at for at in positions if len(found[at].points) >= LEAST_POINTS]
+        seen = [
+            shifts([point.mean for point in found[at].points], [point.error for point in found[at].points])
+            for at in long
+        ]
+        for at, held in zip(long, significant(seen, len(long)), strict=True):
+            changed[at] = tuple(_change(found[at], shift) for shift in held)
+    return [msgspec.structs.replace(each, changes=changed.get(at, ())) for at, each in enumerate(found)]
+
+
+def _change(history: History, shift: Shift) -> Change:
+    ratio, low, high = shift.interval.ratio, shift.interval.ratio_low or 0.0, shift.interval.ratio_high or math.inf
+    before, after = history.points[shift.at - 1], history.points[shift.at]
+    return Change(shift.at, ratio, low, high, _what(history, before, after), by_how_much(ratio, low, high))
+
+
+def _what(history: History, before: Point, after: Point) -> str:
+    """What differs between two runs: `pgjdbc 42.7.4 → 42.7.5`, and what else."""
+    name = history.driver[1]
+    others = [
+        f"{key} {before.conditions[key]} → {after.conditions[key]}"
+        for key in after.conditions
+        if before.conditions.get(key) and after.conditions[key] and before.conditions[key] != after.conditions[key]
+    ]
+    dates = before.date if before.date == after.date else f"{before.date} → {after.date}"
+    with_others = f", with {' and '.join(others)}" if others else ""
+    if before.version == after.version:
+        return f"{name} {after.version}, {dates}{with_others or ', with no change that the runs state'}"
+    return f"{name} {before.version} → {after.version}{with_others}"
+
+
+def by_how_much(ratio: float, low: float, high: float) -> str:
+    """`8 % slower (6–10)`, `2.10× the time (1.95–2.26)`."""
+    if ratio >= 2 or ratio <= 0.5:
+        return f"{ratio:.2f}× the time ({low:.2f}–{high:.2f})"
+    ends = sorted((100 * abs(low - 1), 100 * abs(high - 1)))
+    share = 100 * abs(ratio - 1)
+    digits = 0 if share >= 5 else 1
+    word = "slower" if ratio > 1 else "faster"
+    return f"{share:.{digits}f} % {word} ({ends[0]:.{digits}f}–{ends[1]:.{digits}f})"

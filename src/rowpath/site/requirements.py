@@ -1,0 +1,174 @@
+"""What a contributed run must satisfy: whole, consistent, proven, quiet, and saying on what it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rowpath import text
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings.wording import words
+from rowpath.analysis.model import Analysis
+from rowpath.journal.records import SampleRecord, SetRecord, VerifyRecord, WorkerRecord
+from rowpath.model.path import AccessPath
+
+MOST_DISTURBED = 0.2  # of all blocks; figures come from the others
+STATED = ("processor", "cpus", "cores_used", "memory_kib", "distribution", "kernel")
+NAMED = 3
+ROUNDING = 1.001  # shares of times that were rounded to nanoseconds
+
+
+def problems(evidence: Evidence, analysis: Analysis) -> tuple[str, ...]:
+    """Why the run is refused, each a clause; empty when it is accepted."""
+    return (
+        *_not_a_comparison(evidence),
+        *_incomplete(evidence),
+        *_inconsistent(evidence),
+        *_unproven(evidence, analysis),
+        *_not_quiet(evidence, analysis),
+        *_not_stated(evidence, analysis),
+    )
+
+
+def _not_a_comparison(evidence: Evidence) -> Iterator[str]:
+    if evidence.journal.probe:
+        yield "it is a probe of one database, and no one else can repeat it"
+    elif not evidence.journal.run.experiment.name:
+        yield "it names no experiment"
+
+
+def _incomplete(evidence: Evidence) -> Iterator[str]:
+    journal = evidence.journal
+    if journal.outcome != "complete":
+        yield f"it is partial: {journal.outcome or 'the journal has no end record'}"
+    if journal.skipped_lines:
+        yield f"{_lines(journal.skipped_lines)} of its journal cannot be read"
+    unfinished = len(journal.sets) - len(journal.done.sets)
+    if journal.done.sets and unfinished > 0:
+        yield f"{unfinished} of its {len(journal.sets)} sets have no end"
+
+
+def _lines(number: int) -> str:
+    return "1 line" if number == 1 else f"{number} lines"
+
+
+def _inconsistent(evidence: Evidence) -> Iterator[str]:
+    """What an edit of single records would leave behind; a journal that was made up whole may pass."""
+    journal = evidence.journal
+    renamed = [path.name for path in journal.paths.values() if _canonical(path.coordinates) != path.path_id]
+    if renamed:
+        yield f"the coordinates of {_some(renamed)} are not those of its id"
+    for what, found in _bad_samples(evidence).items():
+        yield f"{found} of its blocks {what}"
+    for number, record in journal.sets.items():
+        if (excess := _longer_than_its_set(evidence, record, number[0])) > 1:
+            yield f"the blocks of set {number[0]} take {text.ratio(excess)} the time between its begin and its end"
+    wrong = [each for each in journal.all(VerifyRecord) if each.ok and each.expected and each.digest != each.expected]
+    if wrong:
+        yield f"{len(wrong)} digests are called right and are not those expected"
+    by_rows: dict[str, set[str]] = {}
+    for each in _reads(evidence):
+        by_rows.setdefault(f"{each.workload}.{each.phase}, {_rows(each)} rows", set()).add(each.digest)
+    for where, digests in by_rows.items():
+        if len(digests) > 1:
+            yield f"its paths delivered {len(digests)} different digests of {where}, all called right"
+
+
+def _canonical(coordinates: dict[str, str]) -> str:
+    kept = dict(coordinates)
+    label = kept.pop("label", "")
+    return AccessPath.of(kept, label).id
+
+
+def _bad_samples(evidence: Evidence) -> dict[str, int]:
+    """How many blocks contradict themselves or the sets, by what is wrong."""
+    members = {number: set(record.path_ids) for (number, _batch), record in evidence.journal.sets.items()}
+    found: dict[str, int] = {}
+    for sample in evidence.journal.all(SampleRecord):
+        what = _contradiction(sample, members)
+        if what:
+            found[what] = found.get(what, 0) + 1
+    return found
+
+
+def _contradiction(sample: SampleRecord, members: dict[int, set[str]]) -> str:
+    if sample.path_id not in members.get(sample.set, set()):
+        return "are of a path that their set does not name"
+    if min(sample.ns, sample.operations, sample.failed, sample.rows, sample.window_ns) < 0:
+        return "have negative counts"
+    if sample.ns > sample.window_ns * ROUNDING and sample.window_ns:
+        return "take longer than the window around them"
+    if not sample.clients and sample.min_ns * sample.operations > sample.ns * ROUNDING:
+        return "are faster than each of their operations"
+    if sample.touch and sample.expected_touch and sample.touch_ok is not None:
+        right = sample.touch in sample.expected_touch
+        return "" if right == sample.touch_ok else "have a touch sum that is not as they say"
+    return ""
+
+
+def _longer_than_its_set(evidence: Evidence, record: SetRecord, number: int) -> float:
+    """Time of all blocks of a set ÷ time from its first worker to its last block; one path is active at a time."""
+    samples = [each for each in evidence.journal.all(SampleRecord) if each.set == number]
+    begun = [each.started_ns for each in evidence.journal.all(WorkerRecord) if each.set == number and each.started_ns]
+    if not samples or not begun:
+        return 0.0
+    lasted_ns = max(each.at_ns + each.window_ns for each in samples) - min(begun)
+    return sum(each.window_ns for each in samples) / ROUNDING / max(1, lasted_ns)
+
+
+def _reads(evidence: Evidence) -> Iterator[VerifyRecord]:
+    """What was delivered before anything was written."""
+    for each in evidence.journal.all(VerifyRecord):
+        if each.set < 0 and each.ok and each.digest and not evidence.writes(each.workload, each.phase):
+            yield each
+
+
+def _rows(record: VerifyRecord) -> str:
+    return record.digest.partition(":")[0]
+
+
+def digests(evidence: Evidence) -> dict[str, str]:
+    """`workload.phase:rows` → fingerprint of what was delivered: runs of the same data must agree in it."""
+    return {f"{each.workload}.{each.phase}:{_rows(each)}": each.digest for each in _reads(evidence)}
+
+
+def _unproven(evidence: Evidence, analysis: Analysis) -> Iterator[str]:
+    ranked = [row for ranking in analysis.rankings for row in ranking.rows if row.rank]
+    if not ranked and not analysis.answer.groups:
+        yield "it ranks no path"
+    unproven = list(dict.fromkeys(row.name for row in ranked if row.reason.startswith("rows not verified")))
+    if unproven:
+        yield f"the rows of {_some(unproven)} were not verified"
+
+
+def _not_quiet(evidence: Evidence, analysis: Analysis) -> Iterator[str]:
+    if analysis.refusal:
+        yield "the machine was too busy for some of its paths"
+    samples = evidence.journal.all(SampleRecord)
+    disturbed = sum(1 for each in samples if each.disturbed) / len(samples) if samples else 0.0
+    if disturbed > MOST_DISTURBED:
+        yield f"{text.share(disturbed)} of its blocks were disturbed, more than {text.share(MOST_DISTURBED)}"
+    ours = sum(1 for each in samples if any(user.kind == "ours" for user in each.core_users))
+    if ours:
+        yield f"Rowpath itself disturbed {ours} of its blocks"
+
+
+def _not_stated(evidence: Evidence, analysis: Analysis) -> Iterator[str]:
+    run = evidence.journal.run
+    missing = [name for name in STATED if not run.environment.get(name)]
+    missing += [name for name in ("started", "rowpath") if not getattr(run, name)]
+    if missing:
+        yield f"it does not state {words(name.replace('_', ' ') for name in missing)}"
+    ranked = {row.path_id for ranking in analysis.rankings for row in ranking.rows if row.rank}
+    silent = [
+        each.name
+        for each in analysis.path_details
+        if each.path_id in ranked
+        and evidence.coordinate(each.path_id, "engine") != "null"
+        and not each.versions.get("driver")
+    ]
+    if silent:
+        yield f"it does not state the driver's version of {_some(silent)}"
+
+
+def _some(names: list[str]) -> str:
+    return words(names[:NAMED] + [f"{len(names) - NAMED} more"] * (len(names) > NAMED))
