@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rowpath.site.history_chart import HEIGHT
+from rowpath.site.history_chart import HEIGHT, history_chart
 from rowpath.site.model import Change, History, Point
 
 CHANGE = Change(3, 1.08, 1.06, 1.1, "pgjdbc 1 → 2", "8 % slower (6–10)")

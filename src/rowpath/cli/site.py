@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     accepted = len(built.examined) - len(built.refused)
     left_out = f", {len(built.refused)} left out" if built.refused else ""
     if not options.quiet:
-        print(f"{accepted} runs{left_out}, {built.pages} pages", file=sys.stderr)
+        print(f"{accepted} run{'' if accepted == 1 else 's'}{left_out}, {built.pages} pages", file=sys.stderr)
     print(options.out / "index.html")
     return 0
 

@@ -277,7 +277,12 @@ class Site:
         machines = {name: machine.words for machine, name in self.machines.items()}
         charts = [
             Chart(
-                chart_key(each), each, self._where(each), tuple(_said(each)), machines[each.machine], history_chart(each)
+                chart_key(each),
+                each,
+                self._where(each),
+                tuple(_said(each)),
+                machines[each.machine],
+                history_chart(each),
             )
             for each in self.drawn[driver]
         ]
