@@ -9,7 +9,7 @@ PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/examp
 SIDE_BY_SIDE = $(PYTHON) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder
 MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 
-.PHONY: run test test-fast test-all test-changed check bench docs setup lock clean help
+.PHONY: run test test-fast test-all test-changed check bench docs docs-site docs-results setup lock clean help
 
 run: ## run the experiment `tour`
 	@./rowpath run tour
@@ -38,11 +38,18 @@ check: setup ## formatters, linters, types, compilers' warnings
 bench: setup ## the figures that Rowpath itself must reach
 	@$(PYTHON) -m bench
 
-docs: setup ## renew the generated blocks of docs/*.md
+docs: setup ## renew the generated blocks of the documents
 	@$(PYTHON) scripts/docs_tables.py
 
+docs-results: setup ## measure again what tutorials, question pages and the picture show: a quarter of an hour, quiet
+	@$(PYTHON) scripts/docs_results.py
+
+docs-site: setup ## the documents as a site, in build/docs-site
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict --quiet
+	@echo build/docs-site/index.html
+
 setup: ## the environment that the other targets need
-	@scripts/setup.sh requirements.lock dev-requirements.lock
+	@scripts/setup.sh requirements.lock dev-requirements.lock docs-requirements.lock
 
 LOCK = uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate --no-emit-index-url \
 	--no-emit-find-links --custom-compile-command 'make lock' --upgrade pyproject.toml
@@ -50,6 +57,7 @@ LOCK = uv pip compile --quiet --universal --generate-hashes --python-version 3.1
 lock: ## newest versions into the lock files (needs uv)
 	$(LOCK) -o requirements.lock
 	$(LOCK) --constraints requirements.lock --group dev -o dev-requirements.lock
+	$(filter-out pyproject.toml,$(LOCK)) --constraints dev-requirements.lock --group docs -o docs-requirements.lock
 
 clean: ## remove what was made here (not the cache: rm -r ~/.cache/rowpath)
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

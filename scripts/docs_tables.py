@@ -1,4 +1,4 @@
-"""Renews the generated blocks of docs/*.md from code, manifests and TOML.
+"""Renews the generated blocks of the documents from code, manifests and TOML.
 
 A block stands between `<!-- begin generated: NAME -->` and `<!-- end generated -->`. `make docs` runs this script;
 tests/unit/test_docs_tables.py fails when a block is not current.
@@ -6,6 +6,7 @@ tests/unit/test_docs_tables.py fails when a block is not current.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import functools
 import inspect
@@ -20,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from rowpath.analysis import findings  # noqa: E402
+from rowpath.cli import arguments  # noqa: E402
 from rowpath.engines import ENGINES  # noqa: E402
 from rowpath.engines.base import BacksUp, Engine, Stored  # noqa: E402
 from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER, UNITS  # noqa: E402
@@ -220,6 +222,48 @@ def claim_metrics(_adapters: Adapters, _engines: Engines) -> str:
     )
 
 
+def commands(_adapters: Adapters, _engines: Engines) -> str:
+    """Every command of the command line, with its words and options: what `--help` says."""
+    return "\n".join(_command(name, parser) for name, parser in arguments.commands().items())
+
+
+def _command(name: str, parser: argparse.ArgumentParser) -> str:
+    listed = [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
+    words = " ".join(_word(action) for action in listed if not action.option_strings)
+    usage = f"rowpath {name} {words}".rstrip() + (" [OPTION …]" if any(each.option_strings for each in listed) else "")
+    rows = [[_named(action), _said(action, parser)] for action in listed if action.help or action.choices]
+    options = f"\n{table(['word or option', 'meaning'], rows)}" if rows else ""
+    return f"## rowpath {name}\n{parser.description}\n\n```console\n$ {usage}\n```\n{options}"
+
+
+def _word(action: argparse.Action) -> str:
+    """A word of a command line, as its usage shows it."""
+    named = f"{{{','.join(action.choices)}}}" if action.choices else str(action.metavar or action.dest)
+    return f"[{named} …]" if action.nargs == "*" else named
+
+
+def _named(action: argparse.Action) -> str:
+    """The forms of an option with its value, or the name of a word."""
+    if not action.option_strings:
+        return f"`{action.metavar or action.dest}`"
+    choices = f"{{{','.join(action.choices)}}}" if action.choices else action.dest.upper()
+    value = "" if action.nargs == 0 else f" {action.metavar or choices}"
+    return ", ".join(f"`{form}{value}`" for form in action.option_strings)
+
+
+def _said(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
+    """Its help, as argparse fills it in; of a word with choices, those."""
+    choices = "" if action.option_strings or not action.choices else ", ".join(f"`{each}`" for each in action.choices)
+    text = (action.help or "") % {**vars(action), "prog": parser.prog}
+    return (text or f"one of {choices}").replace("|", "\\|").replace("<", "&lt;")
+
+
+def exit_codes(_adapters: Adapters, _engines: Engines) -> str:
+    """What a command's exit code means."""
+    lines = arguments.EXIT_CODES.splitlines()[1:]
+    return table(["code", "meaning"], [line.split(maxsplit=1) for line in lines])
+
+
 def bullets(lines: Iterable[str]) -> str:
     """A list, wrapped."""
     wrap = functools.partial(
@@ -235,9 +279,11 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
 
 BLOCKS: dict[str, Callable[[Adapters, Engines], str]] = {
     "claim-metrics": claim_metrics,
+    "commands": commands,
     "coordinates": coordinates,
     "drivers": drivers,
     "engines": engines,
+    "exit-codes": exit_codes,
     "experiments": experiments,
     "findings": every_finding,
     "languages": languages,
@@ -254,11 +300,11 @@ def renewed(text: str, adapters: Adapters, every: Engines) -> str:
 
 def main() -> int:
     """Rewrite the pages that are not current, and name them."""
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    for page in sorted((ROOT / "docs").rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         if (current := renewed(text, every_adapter(), ENGINES)) != text:
             page.write_text(current, encoding="utf-8")
-            print(f"docs/{page.name}")
+            print(page.relative_to(ROOT))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The generated blocks of docs/*.md are current, and show engines and drivers that are added from outside."""
+"""The generated blocks of the documents are current, and show engines and drivers that are added from outside."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rowpath.engines import ENGINES
 from rowpath.runners.manifest import every_adapter
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,9 @@ def tables() -> Any:
 def test_every_generated_block_is_current(tables: Any) -> None:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        assert tables.renewed(text, every_adapter(), ENGINES) == text, f"docs/{page.name} is not current: make docs"
+        assert tables.renewed(text, every_adapter(), ENGINES) == text, (
+            f"{page.relative_to(ROOT)} is not current: make docs"
+        )
 
 
 def test_every_block_stands_in_one_page(tables: Any) -> None:

@@ -176,6 +176,12 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def commands() -> dict[str, argparse.ArgumentParser]:
+    """Every command's parser by its name."""
+    found = next(action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(found.choices)
+
+
 def _command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
     parser.set_defaults(command=name)

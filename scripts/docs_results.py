@@ -1,0 +1,216 @@
+"""Measures again what documents show: the screens of tutorials, the results of question pages, the picture of the page.
+
+`make docs-results` does all of it, on a quiet machine in a quarter of an hour. With pages named, only those;
+`--run DIR` takes the result of one question page from a run that is there already.
+
+Every `sh` block of these pages is a command that runs (`console` blocks do not). The next plain block in a
+tutorial is the screen that it prints; tests/end_to_end/test_tutorials.py runs them too. What a question page shows of
+its run stands between `<!-- begin result -->` and `<!-- end result -->`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from rowpath import text as fmt  # noqa: E402
+from rowpath.analysis.analyse import analyse  # noqa: E402
+from rowpath.analysis.model import Analysis, Bar, PhaseAnswer  # noqa: E402
+from rowpath.report.markdown import escaped  # noqa: E402
+
+PROGRAM = ROOT / "rowpath"
+DOCS = ROOT / "docs"
+TUTORIALS = DOCS / "tutorials"
+QUESTIONS = DOCS / "questions"
+PICTURE = DOCS / "images" / "page.png"
+WIDTH = 120
+STEP = re.compile(
+    r"^```sh\n(?P<command>.*?)^```\n(?:(?:(?!^```).)*^```\n(?P<screen>.*?)^```\n)?", re.MULTILINE | re.DOTALL
+)
+RESULT = re.compile(r"(<!-- begin result -->\n).*?(<!-- end result -->)", re.DOTALL)
+BAR = re.compile(r"^[╭│╰ ] (\S.*?)  +[█▏▎▍▌▋▊▉]+ ")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of a page, and the screen shown after it (None: there is none); where that stands in the page."""
+
+    command: str
+    screen: str | None
+    span: tuple[int, int]
+
+
+def steps(page: str) -> list[Step]:
+    """The commands of a page, in their order."""
+    return [Step(found["command"], found["screen"], found.span("screen")) for found in STEP.finditer(page)]
+
+
+def paths_shown(screen: str) -> list[str]:
+    """The names of the paths that have a bar, each once."""
+    return list(dict.fromkeys(found[1] for line in screen.splitlines() if (found := BAR.match(line))))
+
+
+def run(command: str, folder: Path, program: Path, added: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
+    """A command as a user types it, in `folder`, with `program` as `rowpath`."""
+    (folder / ".bin").mkdir(exist_ok=True)
+    link = folder / ".bin" / "rowpath"
+    if not link.exists():
+        link.symlink_to(program)
+    path = f"{link.parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, **added, "PATH": path, "COLUMNS": "100"}
+    return subprocess.run(
+        ["sh", "-eu", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def measured(command: str, folder: Path) -> str:
+    """The screen that the command prints; it must end well."""
+    print(f"  {command.strip()}", flush=True)
+    done = run(command, folder, PROGRAM)
+    if done.returncode != 0:
+        raise SystemExit(f"error: it ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return screen_of(done.stdout, folder)
+
+
+def screen_of(printed: str, folder: Path) -> str:
+    """What a command printed in `folder`, as a page shows it: without that folder and without spaces at line ends."""
+    return "".join(f"{line.rstrip()}\n" for line in printed.replace(f"{folder}/", "").splitlines())
+
+
+def renew_tutorial(page: Path) -> None:
+    """Run its commands one after the other, and show the screens that they print; a refused run replaces no screen."""
+    text = page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        screens = [(step, measured(step.command, Path(folder))) for step in steps(text)]
+    for step, screen in reversed(screens):
+        if step.screen and not paths_shown(screen):
+            print(f"  the page keeps its old screen:\n{screen}", file=sys.stderr)
+        elif step.screen is not None:
+            text = text[: step.span[0]] + screen + text[step.span[1] :]
+    page.write_text(text, encoding="utf-8")
+
+
+def renew_question(page: Path, directory: Path | None = None) -> None:
+    """Show the result of its command, or of a run that is there already; a refused run replaces no result."""
+    text = page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        if directory is None:
+            (place / page.with_suffix(".toml").name).symlink_to(page.with_suffix(".toml"))
+            measured(f"{steps(text)[0].command.strip()} -o result\n", place)
+        analysis = analyse(directory or place / "result")
+    if analysis.refusal and "Measured on " in text:
+        print(f"  the page keeps its old result: {analysis.refusal}", file=sys.stderr)
+        return
+    page.write_text(RESULT.sub(lambda found: found[1] + result(analysis) + found[2], text), encoding="utf-8")
+
+
+def result(analysis: Analysis) -> str:
+    """What a question page shows of its run: the answer, a table for each ranking shown, versions, machine, date."""
+    answer = analysis.answer
+    parts = [f"**{wrapped(escaped(analysis.refusal))}**"] if analysis.refusal else []
+    parts.append("\n".join(wrapped(f"- {escaped(fmt.clean(each))}", "  ") for each in answer.sentences))
+    parts += [f"{wrapped(escaped(title(phase)))}\n\n{table(phase)}" for phase in answer.phases]
+    parts += [wrapped(f"Trust: {escaped(answer.trust.line)}."), wrapped(escaped(machine(analysis)))]
+    parts.append("\n".join(wrapped(f"- {escaped(line)}", "  ") for line in versions(analysis)))
+    return "".join(f"{part}\n\n" for part in parts if part).rstrip("\n") + "\n"
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """Lines of at most 120 characters."""
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def title(phase: PhaseAnswer) -> str:
+    """What is ranked, and which paths are not and why."""
+    unranked = "; ".join(f"{name} ({reason})" for name, reason in phase.unranked.items())
+    said = f"{phase.title} ({phase.regime}, {phase.sets} sets)"
+    return f"{said}. Not ranked: {unranked}." if unranked else f"{said}:"
+
+
+def table(phase: PhaseAnswer) -> str:
+    """The ranked paths, fastest first; tied ones have the same place."""
+    rows = [
+        "| place | path | time | × | 95 % | client CPU | server CPU |",
+        "| --: | --- | --: | --: | --- | --: | --: |",
+    ]
+    place = 0
+    for at, bar in enumerate(phase.bars, 1):
+        place = place if bar.tied else at
+        rows.append(f"| {' | '.join((str(place), *cells(bar)))} |")
+    return "\n".join(rows) if phase.bars else "Nothing is ranked."
+
+
+def cells(bar: Bar) -> tuple[str, ...]:
+    """Those of a ranked path."""
+    interval = "" if bar.ratio_low == bar.ratio_high else fmt.interval(bar.ratio_low, bar.ratio_high)
+    times = (fmt.duration(each) if each is not None else "–" for each in (bar.client_cpu_ns, bar.server_cpu_ns))
+    return escaped(bar.name), fmt.duration(bar.cost_ns), fmt.ratio(bar.ratio), interval, *times
+
+
+def machine(analysis: Analysis) -> str:
+    """When and on what it was measured."""
+    here = analysis.run.environment
+    kind = "virtual machine, " if here.get("virtualised") else ""
+    return (
+        f"Measured on {analysis.run.started[:10]}: {kind}{here.get('processor')}, {here.get('cpus')} cores, "
+        f"{here.get('distribution')}, kernel {here.get('kernel')}, Python {here.get('python')}, "
+        f"Rowpath {analysis.run.rowpath}, seed {analysis.run.seed}."
+    )
+
+
+def versions(analysis: Analysis) -> Iterator[str]:
+    """Of each path its driver's and engine's version, paths of the same versions in one line."""
+    found: dict[str, list[str]] = {}
+    for each in analysis.path_details:
+        said = ", ".join(f"{what} {each.versions[what]}" for what in ("driver", "engine") if what in each.versions)
+        found.setdefault(said, []).append(each.name)
+    return (f"{', '.join(names)}: {said}" for said, names in found.items())
+
+
+def renew_picture() -> None:
+    """Draw the first screen of a run of `tour`; a refused run replaces no picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        measured("rowpath run tour --within 3m -o tour\n", Path(folder))
+        if refusal := analyse(Path(folder) / "tour").refusal:
+            print(f"  the picture stays: {refusal}", file=sys.stderr)
+            return
+        subprocess.run(
+            [ROOT / "scripts" / "page-picture.sh", Path(folder) / "tour" / "report.html", PICTURE], check=True
+        )
+
+
+def main() -> int:
+    """Renew the pages named, or all and the picture."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("pages", metavar="PAGE", nargs="*", type=Path, help="pages below docs/ (default: all)")
+    parser.add_argument("--run", metavar="DIR", type=Path, help="the run to show, of one question page")
+    options = parser.parse_args()
+    pages = [page.resolve() for page in options.pages]
+    if options.run and (len(pages) != 1 or pages[0].parent != QUESTIONS):
+        parser.error("--run needs one page of docs/questions")
+    for page in pages or (*sorted(QUESTIONS.glob("*.md")), *sorted(TUTORIALS.glob("*.md"))):
+        print(page.relative_to(ROOT), flush=True)
+        if page.parent == QUESTIONS:
+            renew_question(page, options.run)
+        else:
+            renew_tutorial(page)
+    if not pages:
+        print(PICTURE.relative_to(ROOT), flush=True)
+        renew_picture()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
