@@ -120,20 +120,24 @@ def ratios_picture(found: Sequence[GroupRatio]) -> Picture | None:
         "ratios",
         "Rate behind a server ÷ embedded",
         (
-            PlainBar(
-                name=fmt.clean(f"{each.client_group}, {each.stage}"),
-                value=each.ratio,
-                text="",
-                low=each.low,
-                high=each.high,
-                ratio=fmt.ratio(each.ratio),
-                interval=fmt.interval(each.low, each.high),
-                note=fmt.clean(each.server),
-            )
+            _ratio_bar(f"{each.client_group}, {each.stage}", each, each.server)
             for each in sorted(found, key=lambda each: -each.ratio)
         ),
         fmt.ratio,
         "The rate behind a server ÷ the same engine's embedded, on a logarithmic axis: below 1 the server is slower.",
+    )
+
+
+def _ratio_bar(name: str, each: GroupRatio | BackupEffect, note: str = "") -> PlainBar:
+    return PlainBar(
+        name=fmt.clean(name),
+        value=each.ratio,
+        text="",
+        low=each.low,
+        high=each.high,
+        ratio=fmt.ratio(each.ratio),
+        interval=fmt.interval(each.low, each.high),
+        note=fmt.clean(note),
     )
 
 
@@ -153,18 +157,7 @@ def effects_picture(found: Sequence[BackupEffect]) -> Picture | None:
     return plain(
         "effects",
         "Rate during a backup ÷ without one",
-        (
-            PlainBar(
-                name=fmt.clean(f"{each.name}: {each.client_group}"),
-                value=each.ratio,
-                text="",
-                low=each.low,
-                high=each.high,
-                ratio=fmt.ratio(each.ratio),
-                interval=fmt.interval(each.low, each.high),
-            )
-            for each in sorted(found, key=lambda each: each.ratio)
-        ),
+        (_ratio_bar(f"{each.name}: {each.client_group}", each) for each in sorted(found, key=lambda each: each.ratio)),
         fmt.ratio,
         "Rate while a backup runs ÷ rate without one, on a logarithmic axis: below 1 the backup slows the group.",
     )
