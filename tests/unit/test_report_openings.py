@@ -11,7 +11,7 @@ from rowpath.report import html, mixed_load_drawing
 from rowpath.report.cross_phase import cost_model_chart, cost_model_sentence
 from rowpath.report.opening import Opening
 from rowpath.report.view import view
-from tests.golden import groups_fixture
+from tests.golden import analysis_fixture, groups_fixture
 from tests.unit import journal_factory, test_link_model, test_report_across, test_retrieval, test_scaling, test_sweep
 
 
@@ -130,3 +130,20 @@ def test_client_groups() -> None:
     assert found["backups"].sentence == "3 of 4 backups were restored and delivered every row."
     assert found["effects"].bars is not None
     assert found["ratios"].bars is not None
+
+
+def test_published_figures_and_claims() -> None:
+    shown = view(analysis_fixture.analysis())
+    assert shown.claims is not None
+    outcomes = [row.cells[1] for row in shown.claims.grid.rows]
+    holding = outcomes.count("holds")
+    assert shown.claims.opening.sentence.startswith(f"Of {len(outcomes)} published claims {holding} hold")
+    (column,) = shown.published
+    assert column.opening.sentence == (
+        "Furthest from the published ratio is Java, native driver: 0.240× here, 0.130× published."
+    )
+    assert column.opening.bars is not None
+    first, second = column.opening.bars.rows[:2]
+    assert (first.ratio, first.figure) == ("1.00×", "1.00×")
+    assert (second.ratio, second.figure) == ("0.400×", "0.520×")
+    assert "<line" in second.drawing

@@ -39,7 +39,7 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
         parts.append("\n".join(f"- {escaped(mark)}" for mark in shown.marks))
     if shown.published or shown.claims:
         parts.append("## Published figures and claims")
-        parts += [_table(grid) for grid in (*shown.published, *((shown.claims,) if shown.claims else ()))]
+        parts += [_table(each.grid) for each in (*shown.published, *((shown.claims,) if shown.claims else ()))]
     if shown.dropped:
         parts += ["## Paths that did not run", _table(shown.dropped)]
     parts += ["## Trust", *(_table(section.grid) for section in shown.trust)] if shown.trust else []

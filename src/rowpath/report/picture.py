@@ -187,12 +187,20 @@ def plain(
     text: Callable[[float], str],
     how_to_read: str,
     legend: tuple[tuple[str, str], ...] = (),
+    *,
+    uncut: bool = False,
 ) -> Picture | None:
-    """Bars in this order on one logarithmic axis whose values `text` words; None when none is above 0."""
+    """Bars in this order on one logarithmic axis whose values `text` words; None when none is above 0.
+
+    `uncut`: the axis reaches to the ends of all lines, however far they are.
+    """
     drawn = [each for each in bars if each.value > 0]
     if not drawn:
         return None
-    scale = LogAxis.over(with_intervals([each.value for each in drawn], ((each.low, each.high) for each in drawn)))
+    values, lines = [each.value for each in drawn], [(each.low, each.high) for each in drawn]
+    if uncut:
+        values += [end for line in lines for end in line if end]
+    scale = LogAxis.over(with_intervals(values, lines))
     ticks = [(scale.at(value), short(text(value))) for value in scale.ticks()]
     rows = []
     for at, each in enumerate(drawn):

@@ -32,7 +32,7 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
         left_out |= _leading(operation.sections, console)
     left_out |= _leading((*shown.mixed_load, *shown.across), console)
     for published in shown.published:
-        left_out |= dict.fromkeys(_grid(published, console))
+        left_out |= dict.fromkeys(_grid(published.grid, console))
     marks = shown.marks if not shown.first else ()  # of rankings, which only the page shows then
     for mark in marks:
         console.print(Text(mark, style="dim"))
@@ -44,7 +44,7 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
         count = len(shown.dropped.rows)
         console.print(Text(f"{count} path{'s' if count > 1 else ''} did not run:", style="bold"))
         _hanging(console, ((Text(row.cells[0]), _joined(row.cells[2], row.cells[3])) for row in shown.dropped.rows))
-    _claims(shown.claims, console)
+    _claims(shown.claims.grid if shown.claims else None, console)
     _findings(shown.findings, console)
     _verdict(shown, console)
     _programs(shown, console)

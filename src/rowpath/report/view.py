@@ -36,6 +36,13 @@ from rowpath.report.lookup import Lookup
 from rowpath.report.opening import Opening, of_bars, of_chart
 from rowpath.report.path_panel import Panels
 from rowpath.report.picture import Picture, Pictures
+from rowpath.report.published import (
+    claims_grid,
+    claims_sentence,
+    published_grid,
+    published_picture,
+    published_sentence,
+)
 from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
 from rowpath.report.retrieval import (
@@ -117,8 +124,8 @@ class View(Frozen, frozen=True):
     mixed_load: tuple[Section, ...]  # at work at once
     time_lines: tuple[TimeLines, ...]
     marks: tuple[str, ...]  # what the signs in the rankings mean
-    claims: Grid | None
-    published: tuple[Grid, ...]
+    claims: Section | None
+    published: tuple[Section, ...]
     dropped: Grid | None
     trust: tuple[Section, ...]
     environment: tuple[Grid, ...]
@@ -392,38 +399,21 @@ def _marks(analysis: Analysis) -> tuple[str, ...]:
     return tuple(text for text, has in MARKS.items() if any(map(has, rows)))
 
 
-def _claims(analysis: Analysis) -> Grid | None:
+def _claims(analysis: Analysis) -> Section | None:
     if not analysis.claims:
         return None
-    lines = (
-        tables.line(
-            tables.word("claim", each.claim),
-            tables.word("here", each.outcome),
-            tables.word("figure", each.figure),
-            tables.word("id", each.id, 1, code=True),
-            status=each.outcome,
-        )
-        for each in analysis.claims
-    )
-    return tables.of_lines("Published claims and measured results", lines)
+    return Section("claims", claims_grid(analysis.claims), Opening(claims_sentence(analysis.claims)))
 
 
-def _published(analysis: Analysis) -> tuple[Grid, ...]:
-    together: dict[str, list[tables.Line]] = {}
-    for each in analysis.published:
-        line = tables.line(
-            tables.word("published", each.row),
-            tables.figure("figure", f"{fmt.count(each.value)} {fmt.clean(each.unit)}"),
-            tables.figure("to reference", fmt.ratio(each.ratio)),
-            tables.word("measured here", each.measured_name or fmt.MISSING),
-            tables.figure("figure here", fmt.figure(each.measured_value, each.unit)),
-            tables.figure("to reference here", fmt.ratio(each.measured_ratio)),
-            tables.word("note", each.note, 1),
-        )
-        together.setdefault(each.column, []).append(line)
+def _published(analysis: Analysis) -> tuple[Section, ...]:
+    columns = grouped(analysis.published, lambda each: each.column)
     return tuple(
-        tables.without_empty(tables.of_lines(f"Published: {fmt.clean(column)}", lines))
-        for column, lines in together.items()
+        Section(
+            f"published-{number}",
+            published_grid(column, rows),
+            of_bars(published_sentence(rows), published_picture(column, rows)),
+        )
+        for number, (column, rows) in enumerate(columns.items())
     )
 
 
