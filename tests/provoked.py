@@ -32,10 +32,12 @@ def needs(*selections: Select) -> None:
             pytest.skip(here.reason)
 
 
-def measured(tmp_path: Path, phases: list[str], *selections: Select, files: tuple[str, ...] = ()) -> Analysis:
+def measured(
+    tmp_path: Path, phases: list[str], *selections: Select, files: tuple[str, ...] = (), sets: int = 2
+) -> Analysis:
     """A short run of these paths; none of them may have failed."""
     needs(*selections)
-    measure = Measure(sets=2, max_sets=0, rounds=6, regimes=("steady",), warm_cap_s=0.3)
+    measure = Measure(sets=sets, max_sets=0, rounds=6, regimes=("steady",), warm_cap_s=0.3)
     chosen = tuple(Selection(select=dict(selection)) for selection in selections)
     experiment = Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
     plan = checked_plan(ExperimentFile(experiment, load_workloads(experiment)), {}, extended=True, seed=7)

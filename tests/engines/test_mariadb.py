@@ -18,7 +18,7 @@ from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine.counters import syncs
 from rowpath.runners import sync_counting
 from tests.engines.life import kill_the_controller
-from tests.engines.mariadb_life import ANY_PATH, engine_of, logged_in, made, tables_of
+from tests.engines.mariadb_life import ANY_PATH, Console, engine_of, logged_in, made, tables_of
 from tests.waiting import gone
 
 KINDS = [
@@ -302,9 +302,20 @@ def test_what_durability_promises_is_what_is_synced(
     instance.start()
     try:
         with logged_in(instance) as runner:
-            runner.ask("CREATE TABLE counted (n integer); INSERT INTO counted VALUES (0); DO SLEEP(1.5);")
-            before = syncs.read(file)["total"]
-            runner.ask("INSERT INTO counted VALUES (1);\n" * 20)
-            assert least <= syncs.read(file)["total"] - before <= most
+            runner.ask("CREATE TABLE counted (n integer); INSERT INTO counted VALUES (0);")
+            counted = [_syncs_of_twenty_commits(runner, file) for _ in range(3)]
+            # The engine's own threads sync now and then, so more is counted; a sync per commit is in every count.
+            assert least <= min(counted) <= most, counted
     finally:
         instance.stop()
+
+
+def _syncs_of_twenty_commits(runner: Console, file: Path) -> int:
+    """Counted once the engine has not synced for a while: it goes on with what starting and creating left to do."""
+    before = -1
+    for _ in range(10):
+        if before == (before := syncs.read(file)["total"]):
+            break
+        runner.ask("DO SLEEP(1.5);")
+    runner.ask("INSERT INTO counted VALUES (1);\n" * 20)
+    return syncs.read(file)["total"] - before
