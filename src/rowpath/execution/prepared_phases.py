@@ -10,11 +10,12 @@ from pathlib import Path
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.model.path import AccessPath
+from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.workloads import generators, partitions
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import for_engine, reset_for, result_columns, sql_for, whole_sql
+from rowpath.workloads.sql import for_engine, reset_for, sql_for, whole_sql
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,12 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.workloads import codec, generators
 from rowpath.workloads.codec import MASK64, payload_of
 from rowpath.workloads.expected_scan import WholeTable, aggregated, variants, whole_table
-from rowpath.workloads.sql import for_engine, result_columns
+from rowpath.workloads.sql import for_engine
 
 if TYPE_CHECKING:
     import numpy as np

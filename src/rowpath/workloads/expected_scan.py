@@ -1,6 +1,6 @@
 """What a scan of a whole table must deliver, in one pass over its rows and without keeping them.
 
-Where a table's rows are kept in a file of the cache, what was found stands beside it as JSON.
+What was found is kept as JSON: beside the table's rows where a file of the cache holds them, else by generator.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from rowpath.machine.directories import cache_dir
 from rowpath.model.workload import CODEC_VERSION, Column, Table
-from rowpath.workloads import codec, generators, load_progress
+from rowpath.workloads import codec, generators, load_progress, tpch
 from rowpath.workloads.codec import MASK64, payload_of
 
 # Every way in which a string may be counted: CHAR stripped or padded, in the units of Python, Java and C.
@@ -44,7 +45,7 @@ class WholeTable:
         self._table = table
         self._columns = columns
         kept = generators.kept_file(table)
-        self._beside = kept.with_suffix(".json") if kept else None
+        self._beside = kept.with_suffix(".json") if kept else _found_file(table)
 
     @cached_property
     def touches(self) -> tuple[int, ...]:
@@ -109,15 +110,14 @@ class WholeTable:
 
     @cached_property
     def _answers(self) -> dict[str, Any]:
-        return _read(self._beside) if self._beside else {}
+        return _read(self._beside)
 
     def _known(self, question: str, find: Callable[[], Any]) -> Any:
         """The answer known from before, of this process or another, else found now and kept."""
         key = hashlib.sha256(repr((CODEC_VERSION, self._table, self._columns, question)).encode()).hexdigest()[:16]
         if key not in self._answers:
             self._answers[key] = find()
-            if self._beside:
-                _write(self._beside, _read(self._beside) | self._answers)
+            _write(self._beside, _read(self._beside) | self._answers)
         return self._answers[key]
 
 
@@ -143,6 +143,19 @@ def aggregated(rows: Iterable[generators.Row], names: list[str], columns: tuple[
     return tuple(count if function == "count" else value for value, (function, _, _) in zip(answer, asked, strict=True))
 
 
+def _found_file(table: Table) -> Path:
+    """Where what is found of that generator's tables is kept: another file once the code that makes rows changes."""
+    return cache_dir() / "truth" / f"{table.generator}-{_code()}.json"
+
+
+@cache
+def _code() -> str:
+    """A hash of the modules that make rows and add them up."""
+    modules = (Path(str(module.__file__)) for module in (generators, tpch, codec))
+    sources = b"".join(file.read_bytes() for file in (*modules, Path(__file__)))
+    return hashlib.sha256(sources).hexdigest()[:16]
+
+
 def _read(file: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(file.read_text())
@@ -153,6 +166,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _write(file: Path, answers: dict[str, Any]) -> None:
     try:
+        file.parent.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(prefix=file.name, dir=file.parent)
         with os.fdopen(handle, "w") as target:
             json.dump(answers, target)

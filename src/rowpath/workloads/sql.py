@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 
 import msgspec
 
 from rowpath.model.dialect import Dialect
-from rowpath.model.workload import Column, Phase, Table, Workload
+from rowpath.model.result_columns import column_names, with_columns
+from rowpath.model.workload import Phase, Table, Workload
 
 _TEMPLATE = re.compile(r"\{(create|drop|columns):([^{}]+)\}")
 
@@ -35,31 +35,20 @@ def for_engine(workload: Workload, supports: Callable[[str], str]) -> tuple[Work
     return msgspec.structs.replace(workload, tables=tables), reasons
 
 
-def result_columns(workload: Workload, phase: Phase) -> tuple[Column, ...]:
-    """The columns of the phase's result: its own, else those of its table; empty when it delivers no rows."""
-    if phase.columns or phase.kind in ("execute", "load", "null"):
-        return phase.columns
-    columns = workload.tables[phase.table].columns if phase.table else ()
-    if not phase.only:
-        return columns
-    return tuple(column for column in columns if any(fnmatchcase(column.name, pattern) for pattern in phase.only))
-
-
 def _expand(workload: Workload, text: str, engine: Dialect) -> str:
     def replacement(match: re.Match[str]) -> str:
         action, name = match.groups()
         table = workload.tables[name]
         if action == "create":
             return engine.create(name, table)
-        return engine.drop(name) if action == "drop" else ", ".join(column.name for column in table.columns)
+        return engine.drop(name) if action == "drop" else column_names(table.columns)
 
     return _TEMPLATE.sub(replacement, text)
 
 
 def sql_for(workload: Workload, phase: Phase, engine: Dialect) -> str:
     """The phase's SQL in the engine's dialect, `?` placeholders; templates expanded."""
-    names = ", ".join(column.name for column in result_columns(workload, phase))
-    return _expand(workload, phase.dialects.get(engine.name, phase.sql).replace("{result}", names), engine)
+    return _expand(workload, with_columns(workload, phase, phase.dialects.get(engine.name, phase.sql)), engine)
 
 
 def reset_for(workload: Workload, phase: Phase, engine: Dialect) -> tuple[str, ...]:
@@ -69,4 +58,4 @@ def reset_for(workload: Workload, phase: Phase, engine: Dialect) -> tuple[str, .
 
 def whole_sql(name: str, table: Table) -> str:
     """A query of every row and column of a table; its digest proves a write phase (`after`), a copy or a backup."""
-    return f"SELECT {', '.join(column.name for column in table.columns)} FROM {name}"
+    return f"SELECT {column_names(table.columns)} FROM {name}"
