@@ -96,6 +96,11 @@ class VerificationPass:
         self._sync_file = syncs.make_file(self._context.directory.work / "client-syncs")
         return sync_counting.environment(self._sync_file)
 
+    def _counts_syncs(self) -> bool:
+        """Whether a library that counts is in the process that writes."""
+        client = self._planned.path.embedded
+        return not client or (self._sync_file is not None and syncs.counts(self._sync_file, self._worker.runner.pid))
+
     def _phase(self, prepared_workload: PreparedWorkload, name: str) -> bool:
         """Whether the phase delivers and writes the right rows; a `counted` record of what it costs."""
         worker, work = self._worker, prepared_workload.phases[name]
@@ -139,7 +144,7 @@ class VerificationPass:
             counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
             counting.proxy.reset()
         statements_before = statement_counts(worker.instance)
-        syncs_before = syncs.read(sync_file) if sync_file and work.phase.writes else None
+        syncs_before = syncs.read(sync_file) if sync_file and work.phase.writes and self._counts_syncs() else None
         with system_calls.counting(worker.runner.pid) as together:
             first = settling if work.phase.writes else 0
             reply = worker.sample(work, "warm", operations=operations, first=first).reply

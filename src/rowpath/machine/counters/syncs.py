@@ -25,6 +25,14 @@ def make_file(directory: Path) -> Path:
     return file
 
 
+def counts(file: Path, pid: int) -> bool:
+    """Whether that process counts its syncs in the file: a statically linked program loads no library."""
+    try:
+        return str(file.resolve()) in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
+
+
 def read(file: Path) -> dict[str, int]:
     """The counters by name; `total` is their sum."""
     values = struct.unpack(f"<{COUNTERS}Q", file.read_bytes()[: 8 * COUNTERS])
