@@ -35,7 +35,7 @@ def toy() -> Iterator[manifest.Adapter]:
 
 
 def test_ours_are_the_folders_with_a_header() -> None:
-    assert manifest.languages() == ("c", "csharp", "java", "python")
+    assert manifest.languages() == ("c", "csharp", "go", "java", "node", "python")
     for name in manifest.languages():
         header = manifest.language(name)
         assert (header.name, Path(header.folder).name) == (name, name)

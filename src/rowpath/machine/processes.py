@@ -57,6 +57,13 @@ def environment_for(added: Mapping[str, str] = {}) -> dict[str, str]:
     return kept | dict(added)
 
 
+def die_with(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> None:
+    """In a child: get `death_signal` when the process `parent` dies, and exit when it already has."""
+    _prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(127)
+
+
 def start(
     arguments: Sequence[str | Path],
     *,
@@ -79,10 +86,7 @@ def start(
     pinned = frozenset(cpus)
 
     def in_the_child() -> None:
-        # After the change of user, which clears the death signal.
-        _prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(127)
+        die_with(parent, death_signal)  # after the change of user, which clears the death signal
         if pinned:
             os.sched_setaffinity(0, pinned)
 

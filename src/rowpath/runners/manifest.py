@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -282,8 +283,37 @@ def tools() -> dict[str, tuple[str, ...]]:
 
 def toolchain(name: str) -> Toolchain:
     """The module that builds a language's runners."""
-    module: Any = importlib.import_module(f"rowpath.runners.toolchains.{language(name).toolchain or name}")
+    header = language(name)
+    own = Path(header.folder) / "toolchain.py"
+    module: Any
+    if not header.toolchain and header.folder and own.is_file():
+        module = _own_toolchain(own)
+    else:
+        module = importlib.import_module(f"rowpath.runners.toolchains.{header.toolchain or name}")
     return module  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _own_toolchain(file: Path) -> Any:
+    """The module `toolchain.py` of a language's folder."""
+    spec = importlib.util.spec_from_file_location(f"rowpath_toolchain_{file.parent.name}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def own_source(adapter: Adapter, engine: str) -> Path | None:
+    """The adapter's own file, with the build of that engine where there is one for each; None for an external one."""
+    if "command" in adapter.build:
+        return None
+    return source_file(adapter, _build_for(adapter, engine).get("source", ""))
+
+
+def _build_for(adapter: Adapter, engine: str) -> dict[str, Any]:
+    own: dict[str, Any] = adapter.build.get("engine", {}).get(engine, {})
+    return adapter.build | own
 
 
 def lines_of_code(adapter: Adapter, engine: str) -> tuple[int, int]:
@@ -291,13 +321,15 @@ def lines_of_code(adapter: Adapter, engine: str) -> tuple[int, int]:
 
     With the build of that engine, where there is one for each.
     """
-    if "command" in adapter.build:
+    own = own_source(adapter, engine)
+    if own is None:
         return 0, 0
-    build = adapter.build | adapter.build.get("engine", {}).get(engine, {})
-    own = source_file(adapter, build.get("source", ""))
+    build = _build_for(adapter, engine)
     folders = family_folders(msgspec.structs.replace(adapter, build=build))
-    rest = {file for folder in folders for file in folder.rglob("*") if source_lines.is_source(file)}
+    header = language(adapter.language)
+    every = (file for folder in folders for file in folder.rglob("*"))
+    rest = {file for file in every if file.suffix == header.source_suffix or source_lines.is_source(file)}
     rest |= {source_file(adapter, name) for name in build.get("more_sources", ())}
-    marks = language(adapter.language).comment_marks
+    marks = header.comment_marks
     counts = {file: source_lines.count(file.read_text(encoding="utf-8"), file.suffix, marks) for file in {own, *rest}}
     return counts[own], sum(counts.values())

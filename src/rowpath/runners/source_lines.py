@@ -12,7 +12,7 @@ from pathlib import Path
 _STRINGS = r'"""[\s\S]*?"""|@"(?:[^"]|"")*"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
 _BRACES = re.compile(rf"(?P<kept>{_STRINGS})|//[^\n]*|/\*[\s\S]*?\*/")
 _COBOL = re.compile(r"(?P<kept>\"[^\"\n]*\")|\*>[^\n]*")
-_COMMENTS = dict.fromkeys((".c", ".h", ".pgc", ".java", ".cs"), _BRACES) | {".cob": _COBOL, ".cpy": _COBOL}
+_COMMENTS = dict.fromkeys((".c", ".h", ".pgc", ".java", ".cs", ".go"), _BRACES) | {".cob": _COBOL, ".cpy": _COBOL}
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
