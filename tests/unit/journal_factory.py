@@ -14,12 +14,12 @@ from typing import Any
 from rowpath.engines import ENGINES
 from rowpath.journal.records import SCHEMA_VERSION
 from rowpath.model.path import AccessPath
+from rowpath.runners.manifest import language
 
 BLOCK_NS = 10_000_000
 SCAN_ROWS = 6_071
 SCAN_PAYLOAD_BYTES = SCAN_ROWS * 120
 RIGHT_DIGEST = f"{SCAN_ROWS}:4be07733a1c05d52"
-SHORTEST_NS = {"c": 2_000, "java": 3_500, "csharp": 3_500, "python": 13_000}  # that a language can time at under 2 %
 Record = dict[str, Any]
 
 
@@ -180,6 +180,8 @@ class _Maker:
         }
         for made in run.paths:
             comparison = f"placement={made.coordinates['placement']}"
+            source = f"{made.coordinates['language']}/adapters/{made.coordinates['driver']}"
+            yield {"record": "source", "file": source, "text": f"// {source}\n\tif (rows < 1) return;\n"}
             yield {
                 "record": "path",
                 "path_id": made.path_id,
@@ -190,8 +192,9 @@ class _Maker:
                 "lines_of_code_closure": 600 + len(made.name),
                 "confounded": made.confounded,
                 "converted": "",
-                "shortest_operation_ns": SHORTEST_NS[made.coordinates["language"]],
+                "shortest_operation_ns": language(made.coordinates["language"]).shortest_operation_ns,
                 "durabilities": list(ENGINES[made.coordinates["engine"]].durabilities),
+                "source": source,
             }
         yield {
             "record": "dropped",

@@ -10,7 +10,8 @@ from rowpath.report.line_chart import NUMBERS_APART, Axis, Chart, Curve, Line, P
 
 
 def _chart(*curves: Curve, across: Axis | None = None, lines: tuple[Line, ...] = ()) -> str:
-    return str(draw(Chart("label", "up", across or named("across", ("a", "b")), curves, fmt.duration, lines)))
+    axis = across or named("across", ("a", "b"))
+    return str(draw(Chart("label", "up", axis, curves, fmt.duration, "A point is a median.", lines)))
 
 
 def _heights(drawn: str) -> list[float]:
@@ -57,3 +58,12 @@ def test_names_are_text() -> None:
     drawn = _chart(Curve("<script>", (Point(0, 1), Point(1, 2))))
     assert "<script>" not in drawn
     assert drawn.count("&lt;script&gt;") == 3
+
+
+def test_the_caption_says_what_a_point_a_line_and_the_axes_are() -> None:
+    with_interval = _chart(Curve("one", (Point(0, 10, 9, 11), Point(1, 20))))
+    assert "A point is a median. The line through it is its 95 % interval. The vertical axis is logarithmic." in (
+        with_interval
+    )
+    without = _chart(Curve("one", (Point(1, 10), Point(4, 20))), across=valued("clients", (1, 4), fmt.count))
+    assert "A point is a median. Both axes are logarithmic." in without

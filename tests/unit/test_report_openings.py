@@ -40,7 +40,8 @@ def test_sizes_of_a_result(tmp_path: Path) -> None:
 def test_bulk_retrieval(tmp_path: Path) -> None:
     found = opening(test_retrieval.bulk(tmp_path), "retrieval-0")
     assert re.match(
-        r"Fastest of each form: COPY by copy, 1\.2\d× of the drain; rows by rows, 1\.[45]\d× ", found.sentence
+        r"Fastest of each form, by medians: COPY by copy, 1\.2\d× \([^)]+\) of the drain; rows by rows, 1\.[45]\d× \(",
+        found.sentence,
     )
     assert found.bars is not None
     assert [row.name for row in found.bars.rows] == ["busy", "copy", "rows", "asleep", "slow rows"]
@@ -66,7 +67,7 @@ def test_clients_at_once(tmp_path: Path) -> None:
     made = analyse(test_report_across.made(tmp_path, paths, shares=(30, 10, 10, 10)))
     found = opening(made, "keyed-read-clients")
     assert re.fullmatch(
-        r"Most operations/s: libpq with 4 clients, [\d.]+ k/s, (1\.9\d|2\.0\d)× of its rate with 1\.", found.sentence
+        r"Most operations/s, by medians: libpq with 4 clients, [\d.]+ k/s; with 1, [\d.]+ k/s\.", found.sentence
     )
     assert names(found.curves) == ["libpq"]
 
@@ -83,7 +84,8 @@ def test_ways_of_loading(tmp_path: Path) -> None:
     made = analyse(test_report_across.made(tmp_path, paths, workload="load"))
     found = opening(made, "load-loading")
     assert re.fullmatch(
-        r"Fastest: libpq by bulk, [\d.]+ k/s, (9[7-9]|10[0-3])[.\d]*× of its slowest way\.", found.sentence
+        r"Fastest, by medians: libpq by bulk, [\d.]+ k/s; its slowest way is single, (99\d|1\.0\d k|9[789]\d)/s\.",
+        found.sentence,
     )
 
 
@@ -105,7 +107,8 @@ def test_the_cost_model() -> None:
         for name, ns in (("slow", 9_000), ("quick", 3_000))
     )
     assert cost_model_sentence(models) == (
-        "An operation costs from 3.00 µs (quick) to 9.00 µs (slow); a row costs from 100 ns (quick) to 300 ns (slow)."
+        "An operation costs from 3.00 µs ± 10.0 % (quick) to 9.00 µs ± 10.0 % (slow); "
+        "a row costs from 100 ns ± 10.0 % (quick) to 300 ns ± 10.0 % (slow)."
     )
     chart = cost_model_chart(models)
     assert chart is not None
@@ -118,7 +121,7 @@ def test_client_groups() -> None:
     report = groups_fixture.analysis().mixed_load
     assert report is not None
     found = mixed_load_drawing.openings(report)
-    assert found["path-0"].sentence.startswith("Longest 99th percentile: ")
+    assert found["path-0"].sentence.startswith("Longest 99th percentile over all sets: ")
     assert 'class="chart"' in found["path-0"].curves
     searches = [each for key, each in found.items() if key.startswith("rates-")]
     assert [each.sentence for each in searches] == [
@@ -140,7 +143,7 @@ def test_published_figures_and_claims() -> None:
     assert shown.claims.opening.sentence.startswith(f"Of {len(outcomes)} published claims {holding} hold")
     (column,) = shown.published
     assert column.opening.sentence == (
-        "Furthest from the published ratio is Java, native driver: 0.240× here, 0.130× published."
+        "Furthest from the published ratio is Java, native driver: 0.240× here, by medians, 0.130× published."
     )
     assert column.opening.bars is not None
     first, second = column.opening.bars.rows[:2]

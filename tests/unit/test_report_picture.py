@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import msgspec
 import pytest
 
+from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis, Bar, GroupAnswer, PhaseAnswer, RateBar
 from rowpath.journal.records import RunRecord
+from rowpath.report import html
 from rowpath.report.lookup import Lookup
-from rowpath.report.path_panel import Panels, varying
+from rowpath.report.path_panel import FEW_PATHS, Panels, codes, varying
 from rowpath.report.picture import SHOWN, Picture, Pictures, parts
 from rowpath.report.view import view
 from tests.golden.analysis_fixture import analysis
 from tests.golden.whole import whole
+from tests.unit import journal_factory
 
 
 def _bar(name: str, cost_ns: float, *, tied: bool = False, **more: float) -> Bar:
@@ -123,3 +129,25 @@ def test_floors_make_no_coordinate_vary() -> None:
     paths = [{"engine": "a", "driver": "x", "bulk": "copy"}, {"engine": "a", "driver": "y", "bulk": "copy"}]
     assert varying([*paths, {"engine": "null", "driver": "null"}]) == ("driver",)
     assert varying([{"engine": "null", "driver": "x"}, {"engine": "null", "driver": "y"}]) == ("driver",)
+
+
+def _of_a_journal(directory: Path) -> Analysis:
+    return analyse(journal_factory.write(directory, journal_factory.records(journal_factory.Run())))
+
+
+def test_a_row_leads_to_the_code_of_its_adapter(tmp_path: Path) -> None:
+    made = _of_a_journal(tmp_path)
+    drawn = html.page(made)
+    panels = [row.panel for row in view(made).lead[0].rows if row.panel]
+    for panel in panels:
+        assert f'<a href="#{panel.code}">{panel.adapter}</a>' in drawn
+        (text,) = re.findall(rf'id="{panel.code}"><summary>{panel.adapter}</summary>\s*<pre[^>]*><code>([^<]*)<', drawn)
+        assert text == f"// {panel.adapter}\n\tif (rows &lt; 1) return;\n"
+    assert len({panel.adapter for panel in panels}) > 1
+
+
+def test_with_many_paths_the_page_leaves_the_code_out(tmp_path: Path) -> None:
+    made = _of_a_journal(tmp_path)
+    names = {f"p{at}": f"p{at}" for at in range(FEW_PATHS + 1)}
+    assert codes(made)
+    assert codes(msgspec.structs.replace(made, names=names)) == {}

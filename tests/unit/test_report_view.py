@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from rowpath.analysis.model import Analysis
 from rowpath.journal.records import RunRecord
+from rowpath.model.workload import Column, Phase, Table, Workload
+from rowpath.report import html, statement
 from rowpath.report.view import View, view
 from tests.golden.analysis_fixture import analysis
 from tests.golden.whole import whole
@@ -110,3 +114,36 @@ def test_the_command_reproduces_with_the_seed() -> None:
     assert _view().commands == ("./rowpath run tour -o 'runs/a b' --seed 42",)
     without = msgspec.structs.replace(analysis().run, command=["rowpath", "run", "tour"])
     assert view(msgspec.structs.replace(analysis(), run=without)).commands == ("rowpath run tour --seed 42",)
+
+
+def test_a_query_names_its_columns() -> None:
+    columns = tuple(Column(name, "integer") for name in ("a", "b"))
+    phases = (
+        Phase("read", "query", sql="SELECT {columns:t} FROM t", dialects={"h2": "SELECT {result} FROM t"}, table="t"),
+        Phase("make", "execute", sql="{create:t}"),
+    )
+    run = RunRecord(workloads={"w": Workload("w", "", {"t": Table(columns, 1, "g")}, phases)})
+    made = Analysis(run=run, names={}, results=(), rankings=(), findings=(), verdict=())
+    assert statement.common(made, "w", "read") == "SELECT a, b FROM t"
+    assert statement.own(made, "w", "read", "h2") == "SELECT a, b FROM t"
+    assert statement.own(made, "w", "read", "derby") == ""
+    assert statement.common(made, "w", "make") == "CREATE TABLE t"
+    assert statement.common(made, "w", "unknown") == ""
+
+
+def test_paths_that_are_not_ranked_for_one_reason_share_a_line() -> None:
+    made = whole(analysis())
+    rankings = tuple(
+        msgspec.structs.replace(
+            ranking,
+            rows=tuple(
+                row if row.rank else msgspec.structs.replace(row, status="disturbed", reason="busy")
+                for row in ranking.rows
+            ),
+        )
+        for ranking in made.rankings
+    )
+    page = html.page(msgspec.structs.replace(made, rankings=rankings))
+    (line,) = set(re.findall(r'<li class="disturbed">(.*?)<(?:li|/ul)', page))
+    assert line.count("<b>") == 2
+    assert line.endswith(": disturbed: busy")

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from rowpath.model.workload import CODEC_VERSION, Workload
-from rowpath.workloads import codec, generators
+from rowpath.workloads import codec, expected_scan, generators
 from rowpath.workloads.codec import payload_of
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.expected_scan import VARIANTS, WholeTable, whole_table
@@ -62,9 +62,10 @@ def test_aggregates(phase: str) -> None:
     assert truth.verify_digest(phase, 0, 1, 10) == codec.digest([answer], asked.columns)
 
 
-def test_what_was_found_is_kept_beside_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["customer", "hits"])
+def test_what_was_found_is_kept(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
-    table = SMALL.tables["customer"]
+    table = {**SMALL.tables, **load_workload("scan").tables}[name]
     found = WholeTable(table, table.columns)
     touches, digest = found.touches, found.digest(1, 100)
     beside = next(tmp_path.rglob("*.json"))
@@ -77,6 +78,17 @@ def test_what_was_found_is_kept_beside_the_rows(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(pytest.fail.Exception):
         assert WholeTable(other, other.columns).touches == touches
     assert CODEC_VERSION == 1  # part of the key: rows of another codec are hashed anew
+
+
+def test_rows_made_by_other_code_are_added_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
+    table = load_workload("types").tables["types"]
+    assert WholeTable(table, table.columns).payload_bytes
+    (kept,) = (tmp_path / "truth").iterdir()
+    monkeypatch.setattr(expected_scan, "_code", lambda: "another")
+    monkeypatch.setattr(expected_scan, "payload_of", lambda _value: 0)
+    assert WholeTable(table, table.columns).payload_bytes == 0
+    assert {each.name for each in kept.parent.iterdir()} == {kept.name, "types-another.json"}
 
 
 def test_two_engines_share_what_was_found() -> None:

@@ -82,6 +82,7 @@ def analysis_of(evidence: Evidence) -> Analysis:
         probe=probe,
         mixed_load=evidence.mixed_load,
         path_details=path_details(evidence),
+        sources=journal.sources,
         neighbours=neighbours(evidence),
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
         lines_of_code_closure={

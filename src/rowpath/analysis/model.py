@@ -267,6 +267,7 @@ class Analysis(Frozen, frozen=True):
     probe: Probe | None = None
     mixed_load: MixedLoadReport | None = None  # of an experiment whose groups are at work at once
     path_details: tuple[PathDetails, ...] = ()
+    sources: dict[str, str] = {}  # of adapters: file → text, as it was measured
     neighbours: tuple[Neighbour, ...] = ()
     pictures: tuple[PhaseAnswer, ...] = ()  # every ranking as bars
     answer: Answer = Answer()  # its short form; empty until it is made
@@ -462,6 +463,7 @@ class PathDetails(Frozen, frozen=True):
     versions: dict[str, str]
     settings: dict[str, str]
     command: str
+    source: str = ""  # the adapter's own file, of `Analysis.sources`
 
 
 class Neighbour(Frozen, frozen=True):

@@ -28,6 +28,7 @@ def path_details(evidence: Evidence) -> tuple[PathDetails, ...]:
             versions=_versions(facts.get(path_id, {})),
             settings={name: str(value) for name, value in facts.get(path_id, {}).get("settings", {}).items()},
             command=_command(evidence, path),
+            source=path.source,
         )
         for path_id, path in paths.items()
     )

@@ -5,36 +5,40 @@ A cell that holds several paths shows its fastest one; in what these paths diffe
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rowpath.analysis.cells import CellKey
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Analysis, RankedPath, Ranking, Result
+from rowpath.analysis.model import Analysis, RankedPath
+from rowpath.analysis.projection_points import (
+    APART,
+    NO_REGIME,
+    OWN_AXES,
+    PATH,
+    WORK,
+    Point,
+    in_order,
+    metrics,
+    points,
+    values_of,
+    varying,
+    without_floors,
+)
 from rowpath.errors import UsageError
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
-from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER, PROVEN, UNITS
-from rowpath.model.path import COORDINATES, TOGETHER, Dropped, fetch_form
+from rowpath.model.metrics import PROVEN, UNITS
+from rowpath.model.path import Dropped, fetch_form
 from rowpath.toml_file import suggest
 
-PATH, PHASE, REGIME, STAGE, GROUP = "path", "phase", "regime", "stage", "client_group"
-WORK = (STAGE, GROUP, PHASE, REGIME)  # what was done: figures of different work share no cell
-NO_REGIME = (REGIME, "none")
-OWN_AXES = (PATH, *WORK)
-APART = ("durability", *TOGETHER)  # paths that differ in one of these are ranked apart
-FIRST_CHOICE = ("engine", "language", "driver", "deployment")  # of the axes that nobody named
 MOST_COLUMNS = 14  # of an axis that nobody named
 COUNTED = (*PROVEN, "lines_of_code", "lines_of_code_closure")
 
-ALL_PATHS = "all paths"  # a comparison that nothing is ranked apart from
 NO_PATH = "no such path in this run"
 FILTERED = "left out by the filter"
 NOT_MEASURED = "not measured"
 NOT_HERE = "only in other tables"
-_NUMBERED = re.compile(r"((?:[a-z-]+:)?)(\d+(?:\.\d+)?)(?:ms)?")
 
 
 class Choice(Frozen, frozen=True):
@@ -190,123 +194,6 @@ def project(analysis: Analysis, choice: Choice, compare: Compare) -> Projection:
     )
 
 
-@dataclass(frozen=True)
-class Point:
-    """A path in one phase and regime, or in one stage and client group: what a cell can hold."""
-
-    name: str
-    key: CellKey
-    axes: Mapping[str, str]
-    apart: Mapping[str, str]  # what it is ranked apart by
-    cost: float  # less is better; inf: it has no figure that counts
-    figure: Result | None
-    reason: str = ""
-    provisional: bool = False
-    own_build: str = ""  # of the engine, which its driver carries
-
-    def at(self, axis: str) -> str:
-        """Its value of an axis, `none` where it has none."""
-        return self.axes.get(axis, "none")
-
-    def source(self) -> tuple[tuple[str, str], ...]:
-        """What all points that may share a table have in common: what was done, and what they are ranked apart by."""
-        return (*((axis, self.axes[axis]) for axis in WORK if axis in self.axes), *self.apart.items())
-
-    @property
-    def usable(self) -> bool:
-        """Whether it may stand for a cell."""
-        return math.isfinite(self.cost)
-
-
-def points(analysis: Analysis, metric: str) -> list[Point]:
-    """All that a cell can hold, steady before cold, fastest first."""
-    if metric in MIXED_LOAD_METRICS:
-        return _points_of_groups(analysis, metric)
-    figures: dict[tuple[str, str, str], dict[str, Result]] = {}
-    paths: dict[str, Mapping[str, str]] = {}
-    for each in analysis.results:
-        paths.setdefault(each.name, each.path)
-        if each.metric == metric and not each.stage:
-            figures.setdefault((each.name, each.workload, each.phase), {})[each.regime] = each
-    steady_first = [
-        ranking
-        for rankings in grouped(analysis.rankings, lambda each: (each.workload, each.phase)).values()
-        for ranking in sorted(rankings, key=lambda each: each.regime != "steady")
-    ]
-    found = _fastest_first(_point(row, ranking, paths, figures) for ranking in steady_first for row in ranking.rows)
-    if any(point.figure and point.figure.regime != "none" for point in found):
-        return found
-    # Counts belong to no regime: once is enough.
-    once = {point.key[:3]: point for point in reversed(found)}
-    return [replace(point, axes={**point.axes, REGIME: "none"}) for point in found if once[point.key[:3]] is point]
-
-
-def _point(
-    row: RankedPath,
-    ranking: Ranking,
-    paths: Mapping[str, Mapping[str, str]],
-    figures: Mapping[tuple[str, str, str], Mapping[str, Result]],
-) -> Point:
-    own = figures.get((row.name, ranking.workload, ranking.phase), {})
-    whole = figures.get((row.name, "none", "none"), {})  # connecting, lines of code
-    figure = own.get(ranking.regime) or own.get("none") or next(iter(whole.values()), None)
-    reason = "" if row.rank else f"{row.status}: {row.reason}" if row.status != "ok" else f"not ranked: {row.reason}"
-    parts = [part.partition("=") for part in ranking.comparison.split(", ")]
-    return Point(
-        name=row.name,
-        key=(row.path_id, ranking.workload, ranking.phase, ranking.regime),
-        axes={
-            **paths.get(row.name, {}),
-            PATH: row.name,
-            PHASE: f"{ranking.workload}.{ranking.phase}",
-            REGIME: ranking.regime,
-        },
-        apart={name: value for name, equals, value in parts if equals and name in APART},
-        cost=row.cost_ns if row.rank and row.cost_ns is not None else math.inf,
-        figure=figure if figure is not None and figure.median is not None else None,
-        reason=reason,
-        provisional=row.provisional,
-        own_build=", ".join(name for name, equals, _ in parts if not equals and name != ALL_PATHS),
-    )
-
-
-def _points_of_groups(analysis: Analysis, metric: str) -> list[Point]:
-    """Of groups at work at once, best first; those without a figure have their reason."""
-    ids = {name: path_id for path_id, name in analysis.names.items()}
-    sign = -1 if metric in MORE_IS_BETTER else 1
-    listed = [each for each in analysis.results if each.metric == metric]
-    forms = [each.path | {"fetch": fetch_form(each.path)} for each in listed]
-    differing = [axis for axis in APART if len({form.get(axis, "none") for form in forms}) > 1]
-    found = []
-    for each, form in zip(listed, forms, strict=True):
-        own = {STAGE: each.stage, GROUP: each.client_group or "all", PATH: each.name}
-        point = Point(
-            name=each.name,
-            key=(ids.get(each.name, ""), each.workload, each.phase, each.regime),
-            axes={**each.path, **own, PHASE: f"{each.workload}.{each.phase}", REGIME: each.regime},
-            apart={axis: form.get(axis, "none") for axis in differing},
-            cost=math.inf if each.median is None else sign * each.median,
-            figure=each if each.median is not None else None,
-            reason="" if each.median is not None else each.reason or each.status,
-        )
-        found.append(point)
-    return _fastest_first(found)
-
-
-def _fastest_first(found: Iterable[Point]) -> list[Point]:
-    """The same, by what was done and what is ranked apart as they come; in each of these fastest first."""
-    together = grouped(found, Point.source)
-    return [point for same in together.values() for point in sorted(same, key=lambda point: point.cost)]
-
-
-def metrics(analysis: Analysis) -> tuple[str, ...]:
-    """The metrics of which the run has a figure."""
-    known = {each.metric for each in analysis.results if each.median is not None}
-    if not analysis.rankings:
-        known &= set(MIXED_LOAD_METRICS)  # others belong to rows of a ranking
-    return tuple(name for name in UNITS if name in known)
-
-
 def _metric(analysis: Analysis, wanted: str) -> str:
     known = metrics(analysis)
     if not known:
@@ -353,34 +240,8 @@ def _check_ignored(ignored: Iterable[str], kept: Sequence[Point]) -> None:
             )
 
 
-def in_order(axes: Iterable[str]) -> list[str]:
-    """Coordinates in canonical order, those of an adapter after them."""
-    return sorted(axes, key=lambda axis: (COORDINATES.index(axis) if axis in COORDINATES else len(COORDINATES), axis))
-
-
 def _passes(point: Point, filters: Mapping[str, tuple[str, ...]]) -> bool:
     return all(point.at(axis) in values for axis, values in filters.items())
-
-
-def without_floors(kept: list[Point], filters: Mapping[str, tuple[str, ...]]) -> list[Point]:
-    """Paths that reach no engine or parse nothing are left out, unless a filter names them or there are no others."""
-
-    def floor(point: Point) -> bool:
-        null = point.at("engine") == "null" and not filters.keys() & {"engine", PATH, "driver"}
-        return null or (point.at("fetch") == "drain" and not filters.keys() & {"fetch", PATH, "driver"})
-
-    return [point for point in kept if not floor(point)] or kept
-
-
-def varying(kept: Sequence[Point]) -> list[str]:
-    """The coordinates in which these differ, those that most people ask for first, what is ranked apart last."""
-    values: dict[str, set[str]] = {}
-    for axis in {axis for point in kept for axis in point.axes} - {*OWN_AXES, "label"}:
-        values[axis] = {point.at(axis) for point in kept}
-    found = in_order(axis for axis, different in values.items() if len(different) > 1)
-    first = [axis for axis in FIRST_CHOICE if axis in found]
-    last = [axis for axis in found if axis in APART]
-    return [*first, *(axis for axis in found if axis not in (*first, *last)), *last]
 
 
 def choose_axes(kept: Sequence[Point], choice: Choice) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -403,18 +264,6 @@ def _splitting(free: Sequence[str], axes: Sequence[str], kept: Sequence[Point]) 
         if several and len({point.at(axis) for point in kept}) <= MOST_COLUMNS:
             return (axis,)
     return ()
-
-
-def values_of(axis: str, kept: Sequence[Point], filters: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The values of an axis: as the filter names them, by number where all are numbers, else as they first come."""
-    seen = list(dict.fromkeys(point.at(axis) for point in kept))
-    if axis in filters:
-        return [value for value in filters[axis] if value in seen]
-    matched = {value: _NUMBERED.fullmatch(value) for value in seen}
-    numbers = {value: float(found[2]) for value, found in matched.items() if found}
-    if len({found[1] for found in matched.values() if found}) == 1 and len(numbers) >= len(seen) - ("none" in seen):
-        return sorted(seen, key=lambda value: numbers.get(value, -1.0))
-    return seen
 
 
 TableKey = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]  # values of the table axes; what is ranked apart

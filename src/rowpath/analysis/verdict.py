@@ -97,11 +97,12 @@ class _Speaker:
         return f"{ranking.workload}.{ranking.phase}{f' ({own})' if own else ''}"
 
     def _new(self, cell: Cell, base: Cell) -> Interval | None:
-        """The ratio of two cells, None where it was said before or the two never met."""
+        """The ratio of two cells, None where it was said before, the two never met, or one set has no interval."""
         if (cell.key, base.key) in self._told:
             return None
         self._told.add((cell.key, base.key))
-        return self.evidence.cells.interval(cell, base)
+        interval = self.evidence.cells.interval(cell, base)
+        return interval if interval is not None and interval.ratio_low is not None else None
 
     def fastest(self) -> Iterator[tuple[str, float]]:
         for ranking, cells in self.found:
@@ -255,7 +256,8 @@ def _uncertain(evidence: Evidence) -> Iterator[Said]:
     if few:
         sets = max(ranking.sets for ranking in evidence.rankings)
         which = "no difference is claimed" if len(few) == len(ranked) else f"none is claimed for {words(_few(few))}"
-        sentence = f"Provisional: at most {sets} sets, and claims need {SETS_FOR_CLAIMS}; {which}."
+        most = f"at most {sets} sets" if sets > 1 else "one set"
+        sentence = f"Provisional: {most}, and claims need {SETS_FOR_CLAIMS}; {which}."
         yield Said(UNCERTAIN, sentence, weight=3)
     out: dict[str, None] = {}
     for row, ranking in rows:

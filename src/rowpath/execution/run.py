@@ -23,6 +23,7 @@ from rowpath.journal.records import (
     PathRecord,
     ResumedRecord,
     RunRecord,
+    SourceRecord,
 )
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, describe, file_digest
@@ -31,7 +32,7 @@ from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
 from rowpath.planning.estimate import estimate
 from rowpath.planning.plan import Plan, PlannedPath, make_plan
-from rowpath.runners.manifest import build, language, lines_of_code, tools
+from rowpath.runners.manifest import build, language, lines_of_code, own_source, tools
 
 
 @dataclass
@@ -176,9 +177,13 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: l
 
 
 def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
-    """Write the paths whose figures will follow."""
+    """Write the paths whose figures will follow, each after the text of its adapter."""
     for planned in paths:
         own_lines, all_lines = lines_of_code(planned.adapter, planned.path.engine)
+        source = own_source(planned.adapter, planned.path.engine)
+        name = f"{planned.adapter.language}/{source.parent.name}/{source.name}" if source else ""
+        if source and source.is_file() and name not in journal.records.sources:
+            journal.write(SourceRecord(file=name, text=source.read_text(encoding="utf-8")))
         record = PathRecord(
             path_id=planned.path.id,
             name=planned.name,
@@ -190,5 +195,6 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             shortest_operation_ns=language(planned.adapter.language).shortest_operation_ns,
             durabilities=list(ENGINES[planned.path.engine].durabilities),
             driver_digest=file_digest.digest(Path(planned.path.version)) if "/" in planned.path.version else "",
+            source=name,
         )
         journal.write(record)

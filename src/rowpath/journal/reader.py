@@ -26,6 +26,7 @@ from rowpath.journal.records import (
     RunRecord,
     SetEndRecord,
     SetRecord,
+    SourceRecord,
     SyncCostRecord,
     VerifiedRecord,
     WorkerRecord,
@@ -53,6 +54,7 @@ class Records:
 
     run: RunRecord = field(default_factory=RunRecord)
     paths: dict[str, PathRecord] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)  # text of adapters by file
     dropped: list[DroppedRecord] = field(default_factory=list)
     sets: dict[tuple[int, int], SetRecord] = field(default_factory=dict)  # by (set, batch)
     in_sets: list[InSet] = field(default_factory=list)
@@ -105,6 +107,8 @@ class Records:
             self.run = record
         elif isinstance(record, PathRecord):
             self.paths[record.path_id] = record
+        elif isinstance(record, SourceRecord):
+            self.sources[record.file] = record.text
         elif isinstance(record, DroppedRecord):
             self.dropped.append(record)
         elif isinstance(record, SyncCostRecord):

@@ -50,6 +50,14 @@ class PathRecord(Record, tag="path"):
     shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
     durabilities: list[str] = []  # that its engine offers; empty: not known
     driver_digest: str = ""  # SHA-256 of a driver whose version is a file or folder; empty: a release
+    source: str = ""  # the adapter's own file; empty: an external one
+
+
+class SourceRecord(Record, tag="source"):
+    """The text of an adapter's own file, as it was measured."""
+
+    file: str
+    text: str
 
 
 class DroppedRecord(Record, tag="dropped"):
@@ -299,6 +307,7 @@ class EndRecord(Record, tag="end"):
 AnyRecord = (
     RunRecord
     | PathRecord
+    | SourceRecord
     | DroppedRecord
     | SetRecord
     | WorkerRecord

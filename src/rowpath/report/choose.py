@@ -8,27 +8,30 @@ from typing import Any
 import msgspec
 
 from rowpath import text as fmt
+from rowpath.analysis.findings.wording import words
 from rowpath.analysis.model import Analysis, Ranking
 from rowpath.analysis.projection import (
-    APART,
     NO_PATH,
     NOT_HERE,
     NOT_MEASURED,
-    PATH,
-    PHASE,
-    REGIME,
-    WORK,
     CellRatio,
     Choice,
     Entry,
     Matrix,
-    Point,
     Projection,
-    metrics,
     not_run,
-    points,
     project,
     to_the_fastest,
+)
+from rowpath.analysis.projection_points import (
+    APART,
+    PATH,
+    PHASE,
+    REGIME,
+    WORK,
+    Point,
+    metrics,
+    points,
     values_of,
     varying,
     without_floors,
@@ -37,7 +40,7 @@ from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report.lookup import Lookup
 from rowpath.report.path_panel import FEW_PATHS
-from rowpath.report.projection import ABSENT, Reasons, half_width, headline, listed, ratio
+from rowpath.report.projection import ABSENT, Reasons, half_width, headline, ratio
 
 LEADING = ("time", "group_rate", "paced_rate")
 OTHERS = (  # beside time
@@ -147,10 +150,10 @@ def note(matrix: Matrix) -> str:
     """What the cells of a matrix do not show."""
     sentences = []
     if matrix.several:
-        within = f"; within them vary {listed([fmt.metric(axis) for axis in matrix.hidden])}" if matrix.hidden else ""
+        within = f"; within them vary {words([fmt.metric(axis) for axis in matrix.hidden])}" if matrix.hidden else ""
         sentences.append(f"Cells with several paths (of n) show the fastest{within}.")
     if matrix.beside:
-        beside = listed([fmt.metric(axis) for axis in matrix.beside])
+        beside = words([fmt.metric(axis) for axis in matrix.beside])
         sentences.append(f"Side by side here, but ranked apart: {beside}.")
     return " ".join(sentences)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rowpath import text as fmt
+from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.model import AcrossLink, Analysis, CostModel
 from rowpath.analysis.scaling import without_clients
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
@@ -59,6 +60,7 @@ def clients_chart(measured: Measured, names: list[str], lookup: Lookup) -> Chart
         across=valued("clients at once", (point.x for curve in curves for point in curve.points), fmt.count),
         curves=tuple(curves),
         text=fmt.rate,
+        explanation="A point is the median rate of the sets.",
     )
 
 
@@ -68,12 +70,10 @@ def clients_sentence(chart: Chart | None) -> str:
         return ""
     most, curve = max(((point, curve) for curve in chart.curves for point in curve.points), key=lambda pair: pair[0].y)
     fewest = curve.points[0]
+    found = f"Most operations/s, by medians: {curve.name} with {most.x:g} clients, {fmt.rate(most.y)}"
     if most == fewest:
-        return f"Most operations/s: {curve.name} with {fewest.x:g} clients, {fmt.rate(most.y)}; more clients add none."
-    return (
-        f"Most operations/s: {curve.name} with {most.x:g} clients, {fmt.rate(most.y)}, "
-        f"{fmt.ratio(most.y / fewest.y)} of its rate with {fewest.x:g}."
-    )
+        return f"{found}; more clients add none."
+    return f"{found}; with {fewest.x:g}, {fmt.rate(fewest.y)}."
 
 
 def _families(names: list[str], lookup: Lookup) -> list[list[tuple[int, str]]]:
@@ -153,7 +153,7 @@ def link_sentence(found: tuple[AcrossLink, ...]) -> str:
     furthest = max(found, key=lambda each: abs(math.log(each.ratio)))
     return (
         f"Round trips predict {right} of {len(found)} times within {fmt.share(PREDICTED_WITHIN)}; furthest is "
-        f"{fmt.clean(furthest.name)}, {fmt.ratio(furthest.ratio)} of its prediction."
+        f"{fmt.clean(furthest.name)}, {ratio_text(furthest.ratio, furthest.low, furthest.high)} of its prediction."
     )
 
 
@@ -173,7 +173,8 @@ def cost_model_chart(models: tuple[CostModel, ...]) -> Chart | None:
     if not curves:
         return None
     label = "What an operation, a row, a value and a KiB cost on each path; the table holds the figures"
-    return Chart(label, "time each", named("each", names), tuple(curves), fmt.duration)
+    explanation = "A point is a fitted cost; one that may as well be 0 has no point."
+    return Chart(label, "time each", named("each", names), tuple(curves), fmt.duration, explanation)
 
 
 def cost_model_sentence(models: tuple[CostModel, ...]) -> str:
@@ -185,7 +186,7 @@ def cost_model_sentence(models: tuple[CostModel, ...]) -> str:
     ):
         if len(known) > 1:
             low, high = (chosen(known, key=lambda pair: pair[0].ns) for chosen in (min, max))
-            ends = (f"{fmt.duration(found.ns)} ({fmt.clean(name)})" for found, name in (low, high))
+            ends = (f"{coefficient(found)} ({fmt.clean(name)})" for found, name in (low, high))
             parts.append(f"{what} costs from {' to '.join(ends)}")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}." if text else ""
@@ -245,7 +246,8 @@ def loading_chart(analysis: Analysis, workload: str, lookup: Lookup) -> Chart | 
         return None
     ways = next(iter(rates.values()))
     label = f"{workload}: rows a second by way of loading; the table holds the figures"
-    return Chart(label, "rows/s", named("way of loading", list(ways)), tuple(curves), fmt.rate)
+    explanation = "A point is the median rate of the sets."
+    return Chart(label, "rows/s", named("way of loading", list(ways)), tuple(curves), fmt.rate, explanation)
 
 
 def loading_sentence(analysis: Analysis, workload: str, lookup: Lookup) -> str:
@@ -255,9 +257,11 @@ def loading_sentence(analysis: Analysis, workload: str, lookup: Lookup) -> str:
     if not known:
         return ""
     most, name, way = max(known)
-    least = min(rate for rate in rates[name].values() if rate)
-    gained = fmt.ratio(most / least)
-    return f"Fastest: {fmt.clean(name)} by {fmt.clean(way)}, {fmt.rate(most)}, {gained} of its slowest way."
+    least, slowest = min((rate, way) for way, rate in rates[name].items() if rate)
+    return (
+        f"Fastest, by medians: {fmt.clean(name)} by {fmt.clean(way)}, {fmt.rate(most)}; "
+        f"its slowest way is {fmt.clean(slowest)}, {fmt.rate(least)}."
+    )
 
 
 def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:

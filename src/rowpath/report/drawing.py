@@ -13,6 +13,8 @@ STEPS = ((1, 2, 5), (1, 3), (1,))
 LINEAR = 4  # below this ratio of the ends a logarithmic axis has the ticks of a linear one
 BEYOND = 4.0  # times the greatest value, or this part of the least: where an interval is cut
 Span = tuple[float, float]
+SIDE = 1000  # of the square that lines are stretched from
+COLOURS = 5
 WIDE, HIGH = 1000, 100  # of what is stretched to its place
 
 
@@ -68,6 +70,16 @@ def short(text: str) -> str:
     """A tick's text without digits that say nothing: `10 µs` of `10.0 µs`, `5 k/s` of `5.00 k/s`."""
     digits = len(text) - len(text.lstrip("0123456789.,"))
     return f"{float(text[:digits].replace(',', '')):g}{text[digits:]}"
+
+
+def line_colour(number: int) -> str:
+    """The colour of the style sheet of the line with this number, from 0; they repeat."""
+    return f"line-{number % COLOURS + 1}"
+
+
+def stretched(paths: str) -> str:
+    """Paths in a square of `SIDE`, stretched over all of the drawing that they are in."""
+    return f'<svg viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">{paths}</svg>'
 
 
 def bar(end: float, parts: Iterable[tuple[str, float]], whisker: tuple[float, float] | None) -> Markup:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Coefficient, Sweep
-from rowpath.model.workload import Phase, Workload
+from rowpath.model.workload import Workload
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.line_chart import Chart, Curve, Point, valued
 from rowpath.report.lookup import Lookup, Measured
@@ -34,7 +34,7 @@ def sweep_grid(sweep: Sweep) -> Grid:
 
 def sweep_chart(sweep: Sweep, workload: Workload, lookup: Lookup) -> Chart | None:
     """Measured time per operation over the size of the result, one curve per path."""
-    phases = sorted((each for each in workload.phases if each.rows_per_operation > 0), key=_rows)
+    phases = [each for each in workload.phases if each.rows_per_operation > 0]
     curves = []
     for each in sweep.lines:
         found = (
@@ -45,7 +45,7 @@ def sweep_chart(sweep: Sweep, workload: Workload, lookup: Lookup) -> Chart | Non
             for phase, result in found
             if result and result.median
         )
-        curves.append(Curve(fmt.clean(each.name), points))
+        curves.append(Curve(fmt.clean(each.name), tuple(sorted(points))))
     rows = [point.x for curve in curves for point in curve.points]
     if not rows:
         return None
@@ -55,11 +55,8 @@ def sweep_chart(sweep: Sweep, workload: Workload, lookup: Lookup) -> Chart | Non
         across=valued("rows of a result", rows, fmt.count),
         curves=tuple(curves),
         text=fmt.duration,
+        explanation="A point is the median time of the sets.",
     )
-
-
-def _rows(phase: Phase) -> float:
-    return phase.rows_per_operation
 
 
 def sweep_sentence(sweep: Sweep) -> str:

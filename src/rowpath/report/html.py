@@ -10,10 +10,11 @@ from markupsafe import Markup
 
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
+from rowpath.report.chapters import Section
 from rowpath.report.drawing import caps
 from rowpath.report.path_panel import FEW_PATHS
 from rowpath.report.self_contained import embedded, policy, templates
-from rowpath.report.view import Section, View, view
+from rowpath.report.view import View, view
 
 FOLDER = Path(__file__).parent
 # End tags that HTML itself supplies, and the line after them: a fifth of a page with many rows.

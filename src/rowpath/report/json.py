@@ -64,6 +64,7 @@ class Export(Frozen, frozen=True):
     probe: Probe | None
     mixed_load: MixedLoadReport | None
     path_details: tuple[PathDetails, ...]
+    sources: dict[str, str]
     neighbours: tuple[Neighbour, ...]
     pictures: tuple[PhaseAnswer, ...]
     names: dict[str, str]

@@ -11,11 +11,9 @@ from typing import NamedTuple
 from markupsafe import Markup, escape
 
 from rowpath.model.base import Frozen
-from rowpath.report.drawing import LogAxis, with_intervals
+from rowpath.report.drawing import SIDE, LogAxis, line_colour, stretched, with_intervals
 
-SIDE = 1000  # of the square that lines are stretched from
 NUMBERS_APART = 5.0  # per cent of the height
-COLOURS = 5
 TICKS = 8
 
 
@@ -67,6 +65,7 @@ class Chart(Frozen, frozen=True):
     across: Axis
     curves: tuple[Curve, ...]
     text: Callable[[float], str]  # of a value of the vertical axis
+    explanation: str  # what a point is, as a sentence
     lines: tuple[Line, ...] = ()
 
 
@@ -88,13 +87,22 @@ def draw(chart: Chart) -> Markup:
     scale = _vertical(curves, chart.lines)
     drawn = [
         *_ticks(chart, scale),
-        _stretched(_ways(chart, curves, scale)),
-        *(_marks(chart, curve, _colour(at), scale) for at, curve in enumerate(curves)),
+        stretched(_ways(chart, curves, scale)),
+        *(_marks(chart, curve, line_colour(at), scale) for at, curve in enumerate(curves)),
         *_numbers(chart, curves, scale),
     ]
     svg = f'<svg class="chart" role="img" aria-label="{escape(chart.label)}">{"".join(drawn)}</svg>'
     titles = f"<span>{escape(chart.up)}</span><span>{escape(chart.across.title)}</span>"
-    return Markup(f'{_legend(chart, curves)}<div class="charted">{svg}<p aria-hidden="true">{titles}</p></div>')
+    charted = f'<div class="charted">{svg}<p aria-hidden="true">{titles}</p></div>'
+    return Markup(f'{_legend(chart, curves)}{charted}<figcaption class="how">{_how_to_read(chart)}</figcaption>')
+
+
+def _how_to_read(chart: Chart) -> str:
+    sentences = [chart.explanation]
+    if any(point.low and point.high for curve in chart.curves for point in curve.points):
+        sentences.append("The line through it is its 95 % interval.")
+    sentences.append("Both axes are logarithmic." if chart.across.high else "The vertical axis is logarithmic.")
+    return str(escape(" ".join(sentences)))
 
 
 def _vertical(curves: Sequence[Curve], lines: Sequence[Line]) -> LogAxis:
@@ -127,7 +135,7 @@ def _ways(chart: Chart, curves: Sequence[Curve], scale: LogAxis) -> str:
     """The lines of all curves, under them those that were not measured."""
     drawn = [_way("unmeasured", chart, (line.begin, line.end), scale) for line in chart.lines]
     for at, curve in enumerate(curves):
-        kind = _colour(at) + (" dashed" if curve.dashed else "")
+        kind = f"c-{line_colour(at)}{' dashed' if curve.dashed else ''}"
         drawn.append(_way(kind, chart, curve.points, scale))
     return "".join(drawn)
 
@@ -135,10 +143,6 @@ def _ways(chart: Chart, curves: Sequence[Curve], scale: LogAxis) -> str:
 def _way(kind: str, chart: Chart, points: Sequence[Point], scale: LogAxis) -> str:
     places = (f"{chart.across.at(each.x) * SIDE / 100:.0f} {_up(scale, each.y) * SIDE / 100:.0f}" for each in points)
     return f'<path class="{kind}" d="M{"L".join(places)}"/>'
-
-
-def _stretched(drawn: str) -> str:
-    return f'<svg viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">{drawn}</svg>'
 
 
 def _marks(chart: Chart, curve: Curve, colour: str, scale: LogAxis) -> str:
@@ -151,7 +155,7 @@ def _marks(chart: Chart, curve: Curve, colour: str, scale: LogAxis) -> str:
             drawn.append(f'<line x1="{x:g}%" x2="{x:g}%" {ends}/>')
         title = f"<title>{escape(curve.name)}: {escape(chart.text(point.y))}</title>"
         drawn.append(f'<circle cx="{x:g}%" cy="{y:g}%" r="4">{title}</circle>')
-    return f'<g class="{colour}">{"".join(drawn)}</g>'
+    return f'<g class="c-{colour}">{"".join(drawn)}</g>'
 
 
 def _numbers(chart: Chart, curves: Sequence[Curve], scale: LogAxis) -> list[str]:
@@ -181,13 +185,9 @@ def _spread(places: Sequence[float]) -> list[float]:
     return [begin + NUMBERS_APART * at for at in range(len(places))]
 
 
-def _colour(at: int) -> str:
-    return f"c-line-{at % COLOURS + 1}"
-
-
 def _legend(chart: Chart, curves: Sequence[Curve]) -> str:
     items = [
-        f'<li><svg class="{_colour(at)}"><circle cx="7" cy="7" r="4.5"/></svg>'
+        f'<li><svg class="c-{line_colour(at)}"><circle cx="7" cy="7" r="4.5"/></svg>'
         f"{f'{at + 1} ' if len(curves) > 1 else ''}{escape(curve.name)}{' (dashed)' if curve.dashed else ''}</li>"
         for at, curve in enumerate(curves)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rowpath import text as fmt
+from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.mixed_load.model import (
     AcknowledgedCheck,
     BackupEffect,
@@ -59,6 +60,7 @@ def latency_chart(name: str, figures: Sequence[GroupFigures]) -> Chart | None:
         across=named("share of operations that took at most this", list(PERCENTILES)),
         curves=tuple(curves),
         text=fmt.duration,
+        explanation="A point is a percentile over the operations of all sets; it has no interval.",
     )
 
 
@@ -78,7 +80,8 @@ def latency_sentence(figures: Sequence[GroupFigures]) -> str:
         return ""
     p99_ns, p50_ns, each = max(known, key=lambda one: one[0] or 0)
     return (
-        f"Longest 99th percentile: {fmt.clean(each.client_group)} in {fmt.clean(each.stage)}, {fmt.duration(p99_ns)}, "
+        f"Longest 99th percentile over all sets: {fmt.clean(each.client_group)} in {fmt.clean(each.stage)}, "
+        f"{fmt.duration(p99_ns)}, "
         f"{fmt.ratio((p99_ns or 0) / (p50_ns or 1))} of its median."
     )
 
@@ -93,14 +96,14 @@ def rate_search_chart(search: RateSearch) -> Chart | None:
     )
     if not tries or not any(curve.points for curve in curves):
         return None
-    ends = (Point(each.rate_per_s, search.bound_ns) for each in (tries[0], tries[-1]))
-    begin, end = ends
+    begin, end = (Point(each.rate_per_s, search.bound_ns) for each in (tries[0], tries[-1]))
     return Chart(
         label=f"{fmt.clean(search.name)}: response time by rate; the table holds the figures",
         up="response time",
         across=valued("operations/s requested", (each.rate_per_s for each in tries), fmt.rate),
         curves=curves,
         text=fmt.duration,
+        explanation="A point is a percentile of one try; tries that did not reach their rate have none.",
         lines=(Line(f"bound, {fmt.duration(search.bound_ns)}", begin, end),),
     )
 
@@ -124,7 +127,8 @@ def ratios_picture(found: Sequence[GroupRatio]) -> Picture | None:
             for each in sorted(found, key=lambda each: -each.ratio)
         ),
         fmt.ratio,
-        "The rate behind a server ÷ the same engine's embedded, on a logarithmic axis: below 1 the server is slower.",
+        "Rate behind a server ÷ the same engine's embedded, on a logarithmic axis: below 1 the server is slower. "
+        "The line at a bar's end is its 95 % interval.",
     )
 
 
@@ -146,10 +150,12 @@ def ratios_sentence(found: Sequence[GroupRatio]) -> str:
     if not found:
         return ""
     low, high = (chosen(found, key=lambda each: each.ratio) for chosen in (min, max))
-    ends = [
-        f"{fmt.ratio(each.ratio)} ({fmt.clean(each.client_group)}, {fmt.clean(each.stage)})" for each in (low, high)
-    ]
-    return f"Behind a server rates are {' to '.join(dict.fromkeys(ends))} of the embedded ones."
+    ends = [f"{_ratio(each)} for {fmt.clean(each.client_group)} in {fmt.clean(each.stage)}" for each in (low, high)]
+    return f"Behind a server rates are, of the embedded ones, {' to '.join(dict.fromkeys(ends))}."
+
+
+def _ratio(each: GroupRatio | BackupEffect) -> str:
+    return ratio_text(each.ratio, each.low, each.high)
 
 
 def effects_picture(found: Sequence[BackupEffect]) -> Picture | None:
@@ -159,20 +165,22 @@ def effects_picture(found: Sequence[BackupEffect]) -> Picture | None:
         "Rate during a backup ÷ without one",
         (_ratio_bar(f"{each.name}: {each.client_group}", each) for each in sorted(found, key=lambda each: each.ratio)),
         fmt.ratio,
-        "Rate while a backup runs ÷ rate without one, on a logarithmic axis: below 1 the backup slows the group.",
+        "Rate while a backup runs ÷ rate without one, on a logarithmic axis: below 1 the backup slows the "
+        "group. The line at a bar's end is its 95 % interval.",
     )
 
 
 def effects_sentence(found: Sequence[BackupEffect]) -> str:
-    """Whom a backup slows most."""
+    """Whose rate a backup changes most, among those that it is shown to change."""
     if not found:
         return ""
-    worst = min(found, key=lambda each: each.ratio)
-    between = fmt.interval(worst.low, worst.high)
-    return (
-        f"A backup changes {fmt.clean(worst.client_group)} on {fmt.clean(worst.name)} most: "
-        f"{fmt.ratio(worst.ratio)}{f' ({between})' if between else ''} of the rate without one."
-    )
+    known = [each for each in found if each.low is not None and each.high is not None]
+    changed = [each for each in known if not (each.low or 0) <= 1 <= (each.high or 0)]
+    worst = min(changed or found, key=lambda each: each.ratio)
+    who = f"{fmt.clean(worst.client_group)} on {fmt.clean(worst.name)}"
+    if not changed:
+        return f"No rate is shown to change during a backup; least is {who}, {_ratio(worst)} of the rate without one."
+    return f"A backup changes {who} most: {_ratio(worst)} of the rate without one."
 
 
 def backups_sentence(found: Sequence[BackupFigures]) -> str:

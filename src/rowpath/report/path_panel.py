@@ -10,6 +10,7 @@ from markupsafe import Markup
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis, Bar, Neighbour, PathDetails, PhaseAnswer
 from rowpath.model.base import Frozen
+from rowpath.report import statement
 from rowpath.report.drawing import Block, blocks
 from rowpath.report.lookup import Lookup
 
@@ -56,6 +57,8 @@ class Panel(Frozen, frozen=True):
     figures: tuple[tuple[str, str], ...]
     query: str
     program: str  # the id of a program on this page that does the same; empty: none
+    adapter: str  # the file whose text is on this page; empty: none
+    code: str  # the id of that text
     command: str
     trust: str
     blocks: Markup
@@ -75,6 +78,7 @@ class Panels:
         self.programs = (
             {each.name: number for number, each in enumerate(analysis.probe.snippets)} if analysis.probe else {}
         )
+        self.codes = list(codes(analysis))
         self.varying = varying(lookup.coordinates(name) for name in analysis.names.values())
         self.blocks = _blocks(analysis.trust.get("order"))
 
@@ -88,6 +92,7 @@ class Panels:
         own = self.details.get(bar.path_id)
         against = neighbour.against if neighbour else None
         command = fmt.clean(own.command) if own else ""
+        adapter = own.source if own and own.source in self.codes else ""
         return Panel(
             coordinates=self._coordinates(name, command),
             neighbour=fmt.clean(there),
@@ -97,6 +102,8 @@ class Panels:
             figures=tuple(self._figures(name, where, bar)),
             query=self._query(name, where),
             program=f"program-{self.programs[name]}" if name in self.programs else "",
+            adapter=fmt.clean(adapter),
+            code=f"code-{self.codes.index(adapter)}" if adapter else "",
             command=command,
             trust=self._trust(name, where, bar),
             blocks=drawn,
@@ -139,11 +146,8 @@ class Panels:
             yield "first pass, cold", cold
 
     def _query(self, name: str, where: Phase) -> str:
-        phase = self.analysis.run.phase(*where[:2])
-        if phase is None:
-            return ""
-        common = phase.sql if len(self.analysis.names) <= FEW_PATHS else ""
-        return fmt.clean(phase.dialects.get(self.lookup.coordinate(name, "engine"), common))
+        common = statement.common(self.analysis, *where[:2]) if len(self.analysis.names) <= FEW_PATHS else ""
+        return statement.own(self.analysis, *where[:2], self.lookup.coordinate(name, "engine")) or common
 
     def _trust(self, name: str, where: Phase, bar: Bar) -> str:
         time = self.lookup.measured(*where).result("time", name)
@@ -172,6 +176,11 @@ class Panels:
         least, greatest = fmt.duration(costs[0]), fmt.duration(costs[-1])
         drawn = f"One block in {step} of {len(found)}" if step > 1 else f"{len(found)} blocks"
         return blocks(found[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}."
+
+
+def codes(analysis: Analysis) -> dict[str, str]:
+    """The adapters' texts that the page holds, by file: all of them, or none where there are many paths."""
+    return analysis.sources if len(analysis.names) <= FEW_PATHS else {}
 
 
 def varying(paths: Iterable[Mapping[str, str]]) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rowpath import text as fmt
+from rowpath.analysis.findings.wording import words
 from rowpath.analysis.projection import NO_PATH, Entry, Matrix, Projection
 from rowpath.model.metrics import MIXED_LOAD_METRICS
 
@@ -31,7 +32,7 @@ class Reasons:
 
 def headline(projection: Projection) -> str:
     """`time by engine and language`."""
-    axes = listed([fmt.metric(axis) for axis in (*projection.rows, *projection.columns)])
+    axes = words([fmt.metric(axis) for axis in (*projection.rows, *projection.columns)])
     return f"{fmt.metric(projection.metric)} by {axes}"
 
 
@@ -50,21 +51,16 @@ def notes(projection: Projection) -> Iterator[str]:
         yield f"×: relative to the first column of the row{' (a: through an anchor path)' if anchored else ''}."
     if any(each.several for each in projection.matrices):
         best = "best" if projection.metric in MIXED_LOAD_METRICS else "fastest"
-        within = f"; within cells vary {listed(projection.hidden)}" if projection.hidden else ""
+        within = f"; within cells vary {words(projection.hidden)}" if projection.hidden else ""
         yield f"A cell with several paths shows the {best} of them (of n){within}."
     if projection.beside:
-        yield f"Side by side here, but ranked apart, for work or conditions differ: {listed(projection.beside)}."
+        yield f"Side by side here, but ranked apart, for work or conditions differ: {words(projection.beside)}."
     for each in projection.own_builds:
         yield f"Ranked apart: {fmt.clean(each)}."
     if projection.provisional:
         yield "Provisional: too few sets for a claim."
     if any(entry.reason == NO_PATH for entry in entries):
         yield f"{ABSENT} {NO_PATH}."
-
-
-def listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def cell_lines(entry: Entry, unit: str, reasons: Reasons) -> tuple[str, str]:

@@ -63,7 +63,7 @@ def published_picture(column: str, rows: Sequence[Published]) -> Picture | None:
             PlainBar(
                 name=fmt.clean(each.row),
                 value=here,
-                text=f"{fmt.ratio(ratio)}",
+                text=fmt.ratio(ratio),
                 low=min(ratio, here),
                 high=max(ratio, here),
                 ratio=fmt.ratio(here),
@@ -86,7 +86,7 @@ def published_sentence(rows: Sequence[Published]) -> str:
     ratio, here, furthest = max(others, key=lambda each: abs(math.log(each[1] / each[0])))
     return (
         f"Furthest from the published ratio is {fmt.clean(furthest.row)}: {fmt.ratio(here)} here, "
-        f"{fmt.ratio(ratio)} published."
+        f"by medians, {fmt.ratio(ratio)} published."
     )
 
 

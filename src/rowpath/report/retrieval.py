@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
+from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
 from rowpath.report.grid import Grid, Line, figure, line, of_lines, without_empty, word
 from rowpath.report.line_chart import Chart, Curve, Point, valued
@@ -56,11 +57,12 @@ def retrieval_sentence(retrieval: Retrieval) -> str:
     for each in sorted(retrieval.paths, key=lambda each: each.cost_ns):
         fastest.setdefault(each.form, each)
     named = [f"{form} by {fmt.clean(each.name)}{_of_drain(each)}" for form, each in fastest.items()]
-    return f"Fastest of each form: {'; '.join(named)}." if named else ""
+    return f"Fastest of each form, by medians: {'; '.join(named)}." if named else ""
 
 
 def _of_drain(path: RetrievalPath) -> str:
-    return f", {fmt.ratio(path.to_drain.ratio)} of the drain" if path.to_drain else ""
+    drain = path.to_drain
+    return f", {ratio_text(drain.ratio, drain.low, drain.high)} of the drain" if drain else ""
 
 
 def _line(path: RetrievalPath) -> Line:
@@ -131,6 +133,7 @@ def block_sizes_chart(found: tuple[BlockSizes, ...]) -> Chart | None:
         across=valued("rows per fetch or batch", (point.x for each in curves for point in each.points), fmt.count),
         curves=tuple(curves),
         text=fmt.ratio,
+        explanation="A point is the time relative to the path's fastest size.",
     )
 
 
@@ -142,4 +145,5 @@ def block_sizes_sentence(found: tuple[BlockSizes, ...]) -> str:
     most, name = max(known)
     if len(known) == 1:
         return f"{name}: {most:,} rows per block are enough."
-    return f"{most:,} rows per block are enough on every path; {name} needs most."
+    where = "on every path" if len(known) == len(found) else f"on {len(known)} of {len(found)} paths"
+    return f"{most:,} rows per block are enough {where}; {name} needs most."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rowpath import text as fmt
+from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.scaling import cores_text
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty
@@ -110,6 +111,7 @@ def scaling_chart(scalings: Sequence[Scaling]) -> Chart | None:
         across=valued("clients at once", [1.0, *clients], fmt.count),
         curves=tuple(curves),
         text=fmt.ratio,
+        explanation="A point is the speed-up against the same path with one client.",
         lines=(Line("ideal", Point(1, 1), Point(max(clients), max(clients))),),
     )
 
@@ -125,7 +127,7 @@ def scaling_sentence(scalings: Iterable[Scaling]) -> str:
     if not known:
         return ""
     speed_up, level, name = max(known, key=lambda each: each[0])
-    found = fmt.interval(level.low, level.high)
-    return (
-        f"Most is gained by {name}: {fmt.ratio(speed_up)}{f' ({found})' if found else ''} with {level.clients} clients."
-    )
+    gained = f"{ratio_text(speed_up, level.low, level.high)} with {level.clients} clients."
+    if level.low is not None and level.low <= 1:
+        return f"No gain is shown; most is {name}, {gained}"
+    return f"Most is gained by {name}: {gained}"

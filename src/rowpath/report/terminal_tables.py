@@ -12,9 +12,10 @@ from rich.text import Text
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis, Finding
 from rowpath.model.grouping import grouped
+from rowpath.report.chapters import Section
 from rowpath.report.grid import Grid, Row
 from rowpath.report.terminal import SEVERITY
-from rowpath.report.view import RankingView, Section, View, view
+from rowpath.report.view import RankingView, View, view
 
 GAP = 2
 

@@ -1,4 +1,4 @@
-"""The time line of groups at work at once as a drawing: panels under one another, all over one axis of time."""
+"""The time line of groups at work at once as a drawing: lanes under one another, all over one axis of time."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ from markupsafe import Markup, escape
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import Series, TimeLine
 from rowpath.model.grouping import grouped
-from rowpath.report.drawing import LogAxis, round_steps, short
+from rowpath.report.drawing import SIDE, LogAxis, Span, line_colour, round_steps, short, stretched
 from rowpath.report.timeline import Second, least, seconds_of, thinned
 
 SECONDS_DRAWN = 600  # more would be narrower than a pixel
 PROCESSES = ("client", "server", "backup", "controller")  # have colours of their own
-COLOURS = 5
-SIDE = 1000  # of the square that lines are stretched from
-Span = tuple[float, float]
 
 
 class Curve(NamedTuple):
-    """A series as it is drawn; without a label where its panel's title names it."""
+    """A series as it is drawn; without a label where its lane's title names it."""
 
     series: Series
     label: str
@@ -30,7 +27,7 @@ class Curve(NamedTuple):
     dashed: bool = False
 
 
-class Panel(NamedTuple):
+class Lane(NamedTuple):
     """One quantity over time; `failed`, `stalled`: the spans in which operations of a group did."""
 
     title: str
@@ -41,7 +38,7 @@ class Panel(NamedTuple):
 
 
 class Time(NamedTuple):
-    """The axis that all panels share, in seconds."""
+    """The axis that all lanes share, in seconds."""
 
     begin: float
     end: float
@@ -57,12 +54,12 @@ class Time(NamedTuple):
 
 
 def draw(line: TimeLine) -> Markup:
-    """The panels of a time line with their legend, as HTML; nothing without a second."""
+    """The lanes of a time line with their legend, as HTML; nothing without a second."""
     if not line.at_s:
         return Markup("")
     shown, step = thinned(line, SECONDS_DRAWN)
     seconds = seconds_of(shown)
-    panels = _panels(shown, seconds)
+    lanes = _lanes(shown, seconds)
     ends = [end for second in seconds for end in (second.begin, second.end)]
     ends += [end for _name, *span in shown.stages for end in span]
     time = Time(min(ends), max(ends))
@@ -70,20 +67,20 @@ def draw(line: TimeLine) -> Markup:
         f"Time line of {fmt.clean(line.name)}, set {line.set + 1}: {len(line.at_s)} seconds in "
         f"{len(line.stages)} stages; the table below it holds the figures"
     )
-    drawn = [_stages(shown, time), *(_drawn(panel, shown, seconds, time) for panel in panels), _axis(time)]
+    drawn = [_stages(shown, time), *(_drawn(lane, shown, seconds, time) for lane in lanes), _axis(time)]
     return Markup(
-        f'{_legend(shown, panels, step)}<div class="time-line" role="img" aria-label="{escape(label)}">'
+        f'{_legend(shown, lanes, step)}<div class="time-line" role="img" aria-label="{escape(label)}">'
         f"{''.join(drawn)}</div>"
     )
 
 
-def _legend(line: TimeLine, panels: Sequence[Panel], step: int) -> str:
+def _legend(line: TimeLine, lanes: Sequence[Lane], step: int) -> str:
     stages = " · ".join(f"{at} {fmt.clean(name)}" for at, (name, *_span) in enumerate(line.stages, 1))
     signs = (
         ("backup", "backup under way", bool(line.backups)),
         ("kill", "engine killed", bool(line.kills)),
-        ("stalled", "stalled: an operation under way for over 1 s", any(panel.stalled for panel in panels)),
-        ("failed", "failed operations", any(panel.failed for panel in panels)),
+        ("stalled", "stalled: an operation under way for over 1 s", any(lane.stalled for lane in lanes)),
+        ("failed", "failed operations", any(lane.failed for lane in lanes)),
     )
     items = [f"<li>{escape(stages)}</li>"]
     items += [f'<li><span class="sign {kind}"></span>{text}</li>' for kind, text, shown in signs if shown]
@@ -92,7 +89,7 @@ def _legend(line: TimeLine, panels: Sequence[Panel], step: int) -> str:
 
 
 def _stages(line: TimeLine, time: Time) -> str:
-    """The stages' numbers and names over the panels, each cut where the next begins."""
+    """The stages' numbers and names over the lanes, each cut where the next begins."""
     names = "".join(
         f'<svg {time.span((begin, end))} height="18"><text x="4" y="13">{at} {escape(fmt.clean(name))}</text></svg>'
         for at, (name, begin, end) in enumerate(line.stages, 1)
@@ -100,10 +97,10 @@ def _stages(line: TimeLine, time: Time) -> str:
     return f'<svg class="stages">{names}</svg>'
 
 
-def _drawn(panel: Panel, line: TimeLine, seconds: Sequence[Second], time: Time) -> str:
-    values = [value for curve in panel.curves for value in curve.series.values if value and value > 0]
-    scale = _log(values) if panel.log else _linear(values)
-    size, unit = _unit(panel, values)
+def _drawn(lane: Lane, line: TimeLine, seconds: Sequence[Second], time: Time) -> str:
+    values = [value for curve in lane.curves for value in curve.series.values if value and value > 0]
+    scale = _log(values) if lane.log else _linear(values)
+    size, unit = _unit(lane, values)
     behind = [
         f'<rect class="backup" {time.span(span)} height="100%"><title>backup, {span[1] - span[0]:.1f} s</title></rect>'
         for span in line.backups
@@ -113,26 +110,27 @@ def _drawn(panel: Panel, line: TimeLine, seconds: Sequence[Second], time: Time) 
         f'<line class="grid" x2="100%" y1="{y:g}%" y2="{y:g}%"/><text class="up" x="-6" y="{y:g}%" dy="4">{text}</text>'
         for y, text in scale.ticks(size)
     ]
-    ways = "".join(_way(curve, seconds, time, scale) for curve in panel.curves)
+    ways = "".join(_way(curve, seconds, time, scale) for curve in lane.curves)
     over = [
         f'<rect class="stalled" {time.span(span)} y="94%" height="6%">'
         f"<title>stalled {span[1] - span[0]:.1f} s</title></rect>"
-        for span in panel.stalled
+        for span in lane.stalled
     ]
     over += [
         f'<text class="failed" x="{time.at((begin + end) / 2):g}%" y="10">×<title>failed operations</title></text>'
-        for begin, end in panel.failed
+        for begin, end in lane.failed
     ]
     over += [_upright("kill", time.at(at), f"killed at {at:.1f} s") for at in line.kills]
-    stretched = f'<svg viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">{ways}</svg>'
-    title = f"{panel.title}, {unit}"
-    return f'<p>{escape(title)}{_names(panel)}</p><svg class="lane">{"".join(behind)}{stretched}{"".join(over)}</svg>'
+    title = f"{lane.title}, {unit}"
+    return (
+        f'<p>{escape(title)}{_names(lane)}</p><svg class="lane">{"".join(behind)}{stretched(ways)}{"".join(over)}</svg>'
+    )
 
 
-def _names(panel: Panel) -> str:
+def _names(lane: Lane) -> str:
     return "".join(
         f' <span class="c-{curve.colour}">{"╌" if curve.dashed else "━"} {escape(curve.label)}</span>'
-        for curve in panel.curves
+        for curve in lane.curves
         if curve.label
     )
 
@@ -151,7 +149,7 @@ def _axis(time: Time) -> str:
 
 
 class _Up(NamedTuple):
-    """The vertical axis of a panel."""
+    """The vertical axis of a lane."""
 
     low: float
     high: float
@@ -207,29 +205,31 @@ _UNITS: dict[str, tuple[tuple[float, str], ...]] = {
 }
 
 
-def _unit(panel: Panel, values: Sequence[float]) -> tuple[float, str]:
-    """The unit that makes the panel's numbers short: its size in the series' own, and its name."""
-    base, per, by = panel.curves[0].series.unit.partition("/")
-    typical = math.sqrt(min(values) * max(values)) if panel.log and values else max(values, default=1.0)
+def _unit(lane: Lane, values: Sequence[float]) -> tuple[float, str]:
+    """The unit that makes the lane's numbers short: its size in the series' own, and its name."""
+    base, per, by = lane.curves[0].series.unit.partition("/")
+    typical = math.sqrt(min(values) * max(values)) if lane.log and values else max(values, default=1.0)
     size, unit = next((each for each in _UNITS.get(base, ()) if typical >= each[0]), (1.0, base))
     return size, f"{unit}{per}{by}"
 
 
-def _panels(line: TimeLine, seconds: Sequence[Second]) -> list[Panel]:
-    """A panel for each group's rate, then one for each other quantity that is known."""
+def _lanes(line: TimeLine, seconds: Sequence[Second]) -> list[Lane]:
+    """A lane for each group's rate, then one for each other quantity that is known."""
     known = (series for series in line.series if any(value is not None for value in series.values))
     found = grouped(known, lambda series: series.quantity)
     groups = {series.of: number for number, series in enumerate(found.get("rate", []))}
-    panels = [
-        Panel(
+    lanes = [
+        Lane(
             fmt.clean(series.of),
-            (Curve(series, "", _colour(number)),),
+            (Curve(series, "", line_colour(number)),),
             failed=_spans(found.get("failed", []), series.of, seconds),
             stalled=_spans(found.get("stall", []), series.of, seconds),
         )
         for number, series in enumerate(found.get("rate", []))
     ]
-    slow = [Curve(each, fmt.clean(each.of), _colour(groups.get(each.of, len(groups)))) for each in found.get("p99", [])]
+    slow = [
+        Curve(each, fmt.clean(each.of), line_colour(groups.get(each.of, len(groups)))) for each in found.get("p99", [])
+    ]
     wanted = [("99th percentile", slow, True)]
     for title, quantity in (("CPU", "cpu"), ("memory", "memory")):
         listed = [
@@ -238,7 +238,7 @@ def _panels(line: TimeLine, seconds: Sequence[Second]) -> list[Panel]:
         wanted.append((title, listed, False))
     wanted.append(("our connections", _pair(found, "sent", "received"), False))
     wanted.append(("disk writes (╌ reads)", _pair(found, "written", "read"), False))
-    return panels + [Panel(title, tuple(curves), log) for title, curves, log in wanted if curves]
+    return lanes + [Lane(title, tuple(curves), log) for title, curves, log in wanted if curves]
 
 
 def _spans(listed: Iterable[Series], of: str, seconds: Sequence[Second]) -> tuple[Span, ...]:
@@ -255,23 +255,19 @@ def _spans(listed: Iterable[Series], of: str, seconds: Sequence[Second]) -> tupl
     return tuple(spans)
 
 
-def _colour(number: int) -> str:
-    return f"line-{number % COLOURS + 1}"
-
-
 def _process(name: str, number: int) -> str:
-    return name if name in PROCESSES else _colour(number)
+    return name if name in PROCESSES else line_colour(number)
 
 
 def _pair(found: dict[str, list[Series]], first: str, second: str) -> list[Curve]:
-    """Two quantities in one panel, the second dashed; where there are several processes each has its colour."""
+    """Two quantities in one lane, the second dashed; where there are several processes each has its colour."""
     listed = [*found.get(first, []), *found.get(second, [])]
     several = list(dict.fromkeys(each.of for each in listed))
     drawn = []
     for each in listed:
         dashed = each.quantity == second
         if len(several) == 1:
-            drawn.append(Curve(each, each.quantity, _colour(dashed), dashed))
+            drawn.append(Curve(each, each.quantity, line_colour(dashed), dashed))
         else:
             label = "" if dashed else fmt.clean(each.of)
             drawn.append(Curve(each, label, _process(each.of, several.index(each.of)), dashed))

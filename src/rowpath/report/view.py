@@ -8,53 +8,36 @@ from collections.abc import Callable
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding, MergedFinding, RankedPath, Ranking, Sweep, Trust
+from rowpath.analysis.model import Analysis, Finding, MergedFinding, RankedPath, Ranking, Trust
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
 from rowpath.report import grid as tables
-from rowpath.report import mixed_load, mixed_load_drawing, probe, timeline, timeline_drawing
+from rowpath.report import probe, statement
+from rowpath.report.chapters import (
+    Section,
+    TimeLines,
+    across,
+    claims,
+    mixed_load_chapters,
+    published,
+    section_key,
+    time_lines,
+)
 from rowpath.report.choose import Choose, choose
 from rowpath.report.cross_phase import (
     clients_chart,
     clients_grid,
     clients_sentence,
-    cost_model_chart,
-    cost_model_grid,
-    cost_model_sentence,
-    link_grid,
-    link_picture,
-    link_sentence,
-    loading_chart,
-    loading_grid,
-    loading_sentence,
 )
 from rowpath.report.grid import Column, Grid, Row
-from rowpath.report.growth import many_grid, sweep_chart, sweep_grid, sweep_sentence
-from rowpath.report.line_chart import Chart
 from rowpath.report.lookup import Lookup
-from rowpath.report.opening import Opening, of_bars, of_chart
-from rowpath.report.path_panel import Panels
+from rowpath.report.opening import of_chart
+from rowpath.report.path_panel import Panels, codes
 from rowpath.report.picture import Picture, Pictures
-from rowpath.report.published import (
-    claims_grid,
-    claims_sentence,
-    published_grid,
-    published_picture,
-    published_sentence,
-)
 from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
-from rowpath.report.retrieval import (
-    block_sizes_chart,
-    block_sizes_grid,
-    block_sizes_sentence,
-    retrieval_grid,
-    retrieval_picture,
-    retrieval_sentence,
-)
 from rowpath.report.run_order import order_blocks, order_grid
-from rowpath.report.scaling import scaling_chart, scaling_grid, scaling_sentence
 
 # What a sign in a ranking means, and whether a row has it.
 MARKS: dict[str, Callable[[RankedPath], bool]] = {
@@ -64,16 +47,6 @@ MARKS: dict[str, Callable[[RankedPath], bool]] = {
     "(a) indirect comparison, through an anchor path measured in both sets.": lambda row: row.through_anchor,
     "mean ratio: shown where it exceeds the median ratio by more than 3 %.": means_differ,
 }
-
-
-class Section(Frozen, frozen=True):
-    """A table and what its chapter begins with."""
-
-    key: str
-    grid: Grid
-    opening: Opening = Opening()
-    leading: bool = False  # what the experiment is about: the terminal shows it too
-    left_out: int = 0  # rows
 
 
 class RankingView(Frozen, frozen=True):
@@ -94,13 +67,6 @@ class Operation(Frozen, frozen=True):
     title: str
     query: str  # as most engines get it; a path whose engine gets another one names it in its panel
     rankings: tuple[RankingView, ...]
-    sections: tuple[Section, ...]
-
-
-class TimeLines(Frozen, frozen=True):
-    """The time lines of one path, a section for each set."""
-
-    name: str
     sections: tuple[Section, ...]
 
 
@@ -131,6 +97,7 @@ class View(Frozen, frozen=True):
     environment: tuple[Grid, ...]
     commands: tuple[str, ...]
     programs: tuple[Snippet, ...] = ()
+    codes: dict[str, str] = {}  # the adapters' texts by file
     paths: tuple[dict[str, str], ...] = ()  # of each path the coordinates that vary, to choose by
     choose: Choose | None = None  # None: no coordinate tells two paths apart
 
@@ -155,17 +122,18 @@ def view(analysis: Analysis) -> View:
         merged=tuple(map(_cleaned_merged, analysis.answer.findings)),
         first=tuple(Section(f"first-{number}", grid) for number, grid in enumerate(probe.languages(analysis))),
         operations=_operations(analysis, lookup, pictures, lead),
-        across=_across(analysis, lookup),
-        mixed_load=_groups(analysis),
-        time_lines=_time_lines(analysis),
+        across=across(analysis, lookup),
+        mixed_load=mixed_load_chapters(analysis),
+        time_lines=time_lines(analysis),
         marks=_marks(analysis),
-        claims=_claims(analysis),
-        published=_published(analysis),
+        claims=claims(analysis),
+        published=published(analysis),
         dropped=_dropped(analysis),
         trust=_trust(analysis),
         environment=_environment(analysis),
         commands=_commands(analysis),
         programs=analysis.probe.snippets if analysis.probe else (),
+        codes={fmt.clean(file): fmt.printable(text) for file, text in codes(analysis).items()},
         paths=tuple(
             {key: fmt.clean(value) for key, value in lookup.coordinates(name).items() if key in panels.varying}
             for name in analysis.names.values()
@@ -225,11 +193,6 @@ def _cleaned(finding: Finding) -> Finding:
     return msgspec.structs.replace(finding, **texts)
 
 
-def _key(*parts: str) -> str:
-    text = "-".join(part for part in parts if part)
-    return "".join(character if character.isalnum() else "-" for character in text.lower())
-
-
 def _operations(
     analysis: Analysis, lookup: Lookup, pictures: Pictures, lead: tuple[Picture, ...]
 ) -> tuple[Operation, ...]:
@@ -250,12 +213,9 @@ def _operations(
             return None, False
         return (lead[0], True) if phase == leading else (pictures.of_phase(key, phase), False)
 
-    return tuple(_operation(*names, rankings, lookup, shown, _query(analysis, *names)) for names, rankings in ordered)
-
-
-def _query(analysis: Analysis, workload: str, phase: str) -> str:
-    known = analysis.run.phase(workload, phase)
-    return fmt.clean(known.sql) if known else ""
+    return tuple(
+        _operation(*names, rankings, lookup, shown, statement.common(analysis, *names)) for names, rankings in ordered
+    )
 
 
 def _is_floor(ranking: Ranking, lookup: Lookup) -> bool:
@@ -268,12 +228,12 @@ Shown = Callable[[Ranking, str], tuple[Picture | None, bool]]
 def _operation(
     workload: str, phase: str, rankings: list[Ranking], lookup: Lookup, shown: Shown, query: str
 ) -> Operation:
-    key = _key(workload, phase)
+    key = section_key(workload, phase)
     # Cold comes first where published tables are compared; the steady figure is the one to read, so it leads.
     ordered = sorted(rankings, key=lambda ranking: ranking.regime != "steady")
     by_regime = grouped(ordered, lambda ranking: ranking.regime)
     views = [
-        _ranking(ranking, _key(key, regime, str(number)), lookup, shown)
+        _ranking(ranking, section_key(key, regime, str(number)), lookup, shown)
         for regime, listed in by_regime.items()
         for number, ranking in enumerate(listed)
     ]
@@ -301,84 +261,6 @@ def _operation(
     )
 
 
-def _across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
-    workloads = dict.fromkeys(ranking.workload for ranking in analysis.rankings)
-    sections = [
-        Section(
-            _key(workload, "loading"),
-            loading_grid(analysis, workload, lookup),
-            of_chart(
-                loading_sentence(analysis, workload, lookup),
-                loading_chart(analysis, workload, lookup),
-            ),
-            leading=True,
-        )
-        for workload in workloads
-    ]
-    links = of_bars(link_sentence(analysis.across_links), link_picture(analysis.across_links))
-    sections.append(Section("links", link_grid(analysis.across_links), links, leading=True))
-    many = analysis.run.experiment.per_operations
-    together = grouped(analysis.rankings if many else (), lambda ranking: (ranking.workload, ranking.phase))
-    for (workload, phase), rankings in together.items():
-        # Published figures are of fresh programs: the cold ones are what stands beside them.
-        regime = "cold" if any(each.regime == "cold" for each in rankings) else "steady"
-        names = dict.fromkeys(row.name for each in rankings for row in each.rows if is_ranked(row))
-        grid = many_grid(lookup.measured(workload, phase, regime), names, lookup, many)
-        sections.append(Section(_key(workload, phase, "many"), grid, leading=True))
-    for number, sweep in enumerate(analysis.sweeps):
-        chart = _sweep_chart(analysis, sweep, lookup)
-        opening = of_chart(sweep_sentence(sweep), chart)
-        sections.append(Section(f"sweep-{number}", sweep_grid(sweep), opening, leading=True))
-    for number, retrieval in enumerate(analysis.retrievals):
-        opening = of_bars(retrieval_sentence(retrieval), retrieval_picture(retrieval))
-        sections.append(Section(f"retrieval-{number}", retrieval_grid(retrieval), opening, leading=True))
-    sizes = of_chart(block_sizes_sentence(analysis.block_sizes), block_sizes_chart(analysis.block_sizes))
-    sections.append(Section("block-sizes", block_sizes_grid(analysis.block_sizes), sizes, leading=True))
-    sections += _scalings(analysis)
-    costs = of_chart(cost_model_sentence(analysis.cost_models), cost_model_chart(analysis.cost_models))
-    sections.append(Section("cost-model", cost_model_grid(analysis.cost_models), costs, leading=True))
-    probed = (Section(f"probe-{key}", grid, leading=key != "tried") for key, grid in probe.grids(analysis))
-    return (*probed, *(section for section in sections if section.grid.rows))
-
-
-def _sweep_chart(analysis: Analysis, sweep: Sweep, lookup: Lookup) -> Chart | None:
-    table = analysis.run.experiment.sweep
-    workload = analysis.run.workloads.get(table.workload) if table else None
-    return sweep_chart(sweep, workload, lookup) if workload else None
-
-
-def _scalings(analysis: Analysis) -> list[Section]:
-    """A table per path retrieving in parts; the first of a phase begins with the chart of all of them."""
-    together = grouped(analysis.scalings, lambda scaling: (scaling.workload, scaling.phase))
-    sections = []
-    for names, found in together.items():
-        for number, scaling in enumerate(found):
-            key = _key(*names, "parts", str(number))
-            first = of_chart(scaling_sentence(found), scaling_chart(found))
-            opening = Opening() if number else first
-            sections.append(Section(key, scaling_grid(scaling), opening, leading=True))
-    return sections
-
-
-def _groups(analysis: Analysis) -> tuple[Section, ...]:
-    if analysis.mixed_load is None:
-        return ()
-    openings = mixed_load_drawing.openings(analysis.mixed_load)
-    return tuple(
-        Section(f"groups-{key}", grid, openings.get(key, Opening()), leading=key != "processes")
-        for key, grid in mixed_load.grids(analysis.mixed_load)
-    )
-
-
-def _time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
-    together: dict[str, list[Section]] = {}
-    for number, line in enumerate(analysis.mixed_load.lines if analysis.mixed_load else ()):
-        opening = Opening(curves=timeline_drawing.draw(line))
-        section = Section(f"time-line-{number}", timeline.table(line), opening)
-        together.setdefault(fmt.clean(line.name), []).append(section)
-    return tuple(TimeLines(name, tuple(sections)) for name, sections in together.items())
-
-
 def _ranking(ranking: Ranking, key: str, lookup: Lookup, shown: Shown) -> RankingView:
     remarks = [fmt.clean(note) for note in ranking.notes]
     if ranking.floor_ns is not None:
@@ -397,24 +279,6 @@ def _ranking(ranking: Ranking, key: str, lookup: Lookup, shown: Shown) -> Rankin
 def _marks(analysis: Analysis) -> tuple[str, ...]:
     rows = [row for ranking in analysis.rankings for row in ranking.rows if is_ranked(row)]
     return tuple(text for text, has in MARKS.items() if any(map(has, rows)))
-
-
-def _claims(analysis: Analysis) -> Section | None:
-    if not analysis.claims:
-        return None
-    return Section("claims", claims_grid(analysis.claims), Opening(claims_sentence(analysis.claims)))
-
-
-def _published(analysis: Analysis) -> tuple[Section, ...]:
-    columns = grouped(analysis.published, lambda each: each.column)
-    return tuple(
-        Section(
-            f"published-{number}",
-            published_grid(column, rows),
-            of_bars(published_sentence(rows), published_picture(column, rows)),
-        )
-        for number, (column, rows) in enumerate(columns.items())
-    )
 
 
 def _dropped(analysis: Analysis) -> Grid | None:
@@ -456,7 +320,7 @@ def _trust(analysis: Analysis) -> tuple[Section, ...]:
         caption = captions.get(name, tables.heading(name).capitalize())
         blocks = order_blocks(value) if name == "order" else []
         grid = order_grid(caption, blocks) if blocks else tables.of_anything(caption, value)
-        sections.append(Section(f"trust-{_key(name)}", grid))
+        sections.append(Section(f"trust-{section_key(name)}", grid))
     return tuple(sections)
 
 

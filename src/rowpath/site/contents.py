@@ -290,12 +290,12 @@ class Site:
 
 
 _TIES = {(False, False): "", (False, True): "first", (True, True): "middle", (True, False): "last"}
-LANGUAGES = {"c": "C", "java": "Java", "python": "Python", "csharp": "C#"}
+LANGUAGES = {"c": "C", "java": "Java", "python": "Python", "csharp": "C#", "go": "Go"}
 
 
 def language(name: str) -> str:
     """A language as people write it."""
-    return LANGUAGES.get(name, name)
+    return LANGUAGES.get(name, name.capitalize())
 
 
 def chart_key(history: History) -> str:

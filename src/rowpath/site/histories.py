@@ -54,7 +54,7 @@ def histories(runs: Sequence[SiteRun], machines: Mapping[Machine, str]) -> list[
 
 
 def _by_path(ones: Iterable[_One]) -> dict[str, list[_One]]:
-    """By path without versions; engines' versions that one run measured beside each other are told apart."""
+    """By path without its versions; where one run measured several versions of an engine, by those too."""
     found: dict[str, list[_One]] = {}
     for key, mine in grouped(ones, lambda one: one.path.key).items():
         if len({(one.run.id, one.path.version) for one in mine}) == len(mine):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 import re
@@ -21,7 +20,7 @@ from rowpath.analysis.model import Analysis, PathDetails
 from rowpath.errors import RowpathError, UsageError
 from rowpath.journal.reader import FILE
 from rowpath.journal.records import PathRecord
-from rowpath.machine import cpus
+from rowpath.machine import cpus, processes
 from rowpath.report import html
 from rowpath.site.model import Examined, Machine, SitePath, SiteRun, Timed
 from rowpath.site.requirements import digests, problems
@@ -29,7 +28,6 @@ from rowpath.site.requirements import digests, problems
 DIGITS = 8  # of a journal's digest in the id of its run
 UNNAMED_VERSIONS = ("system", "bundled", "own", "none", "")
 KIB_PER_GIB = 1024 * 1024
-PR_SET_PDEATHSIG = 1
 
 
 def run_directories(places: Iterable[Path]) -> list[Path]:
@@ -87,9 +85,7 @@ def _in_the_child(parent: int) -> None:
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
+    processes.die_with(parent)
 
 
 def _digest(file: Path) -> str:
