@@ -28,7 +28,8 @@ The size is that of the package alone, without its dependencies, on the machine 
 """
 BEHAVIOURS_ABOUT = """Observed on the real engine (`rowpath adapter test NAME` shows drivers' words): a long query is
 cancelled from another thread; a statement timeout of one second ends it; the server is restarted under an open
-connection, whose next operation works, or works once it was closed and opened again. `–`: there is no such thing.
+connection, whose next operation, two seconds after its last, works, or works once it was closed and opened again.
+`–`: there is no such thing.
 """
 OBSERVED_SECTIONS = (
     "Cases of the suite",
@@ -39,7 +40,7 @@ OBSERVED_SECTIONS = (
 Observed = dict[str, dict[str, Any]]
 
 
-def page(observed: Observed) -> str:
+def page(observed: Observed, with_facts: bool = True) -> str:
     """The whole page. `observed`: by path of the suite, what each case came to."""
     sys.path.insert(0, str(ROOT / "src"))
     from rowpath.runners.manifest import every_adapter
@@ -54,7 +55,8 @@ def page(observed: Observed) -> str:
     parts.append("\n## Cases of the suite\nEach case on every path of the adapter; `–`: nothing the adapter serves.\n")
     parts.append(cases(observed))
     parts.append(f"\n## {FACTS}\n{FACTS_ABOUT}")
-    parts.append(facts())
+    if with_facts:
+        parts.append(facts())
     parts.append("\n## Behaviours of drivers\n" + BEHAVIOURS_ABOUT)
     parts.append(behaviours(observed))
     parts.append("\n## Types, as the driver hands them over\nIn italics: text that the adapter converts.\n")

@@ -107,7 +107,8 @@ def renew_question(page: Path, directory: Path | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if directory is None:
-            (place / page.with_suffix(".toml").name).symlink_to(page.with_suffix(".toml"))
+            if page.with_suffix(".toml").exists():  # else it runs an experiment that comes with Rowpath
+                (place / page.with_suffix(".toml").name).symlink_to(page.with_suffix(".toml"))
             measured(f"{steps(text)[0].command.strip()} -o result\n", place)
         analysis = analyse(directory or place / "result")
     if analysis.refusal and "Measured on " in text:

@@ -47,7 +47,7 @@ MEANINGS = {
     "link": "`none`, or the round trip of an emulated link over TCP: `0.5ms`, `20ms`",
     "placement": "client and server on one core; on one each; on every core (only where named)",
     "clients": "connections at once; any other number too",
-    "concurrency": "how the clients run: `tasks` of one event loop, `processes` of Python",
+    "concurrency": "how the clients run: `goroutines` of Go, `tasks` of one event loop, `processes` of Python",
     "ranges": "one retrieval in as many parts as `clients`: by quantiles of the key, or as if keys were dense; only "
     "where named",
     "threads": "those that driver or engine may use for one operation; it gets as many cores",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from rowpath.analysis.findings import RULES
 from rowpath.engines import ENGINES
 from rowpath.runners.manifest import every_adapter
+from tests.script import script
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -20,13 +20,7 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
 @pytest.fixture(scope="module")
 def tables() -> Any:
-    """scripts/docs_tables.py as a module."""
-    sys.path.insert(0, str(ROOT / "scripts"))
-    try:
-        import docs_tables
-    finally:
-        sys.path.pop(0)
-    return docs_tables
+    return script("docs_tables")
 
 
 def test_every_generated_block_is_current(tables: Any) -> None:

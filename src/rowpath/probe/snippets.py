@@ -80,6 +80,7 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
     lengths = [4 * column.length + 1 if column.length else LONGEST_VALUE for column in columns] or [LONGEST_VALUE]
     return {
         **{key: path.get(key, "none") for key in ("language", "driver", "statement", "format", "engine")},
+        "coordinates": path,
         "implementation": path.get("implementation", ""),
         "copies": path.get("copy", "on"),
         "form": form,

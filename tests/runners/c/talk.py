@@ -16,6 +16,7 @@ from rowpath.engines.base import Engine, Instance, Place
 from rowpath.machine import cpus
 from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.model.path import AccessPath
+from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Phase, Workload
 from rowpath.runners import protocol
 from rowpath.runners.manifest import Adapter, load_manifest
@@ -23,7 +24,7 @@ from rowpath.runners.process import Runner
 from rowpath.runners.toolchains import c
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import reset_for, result_columns, sql_for, whole_sql
+from rowpath.workloads.sql import reset_for, sql_for, whole_sql
 from rowpath.workloads.workload_file import load_workload
 
 TIMEOUT_S = 60.0

@@ -15,6 +15,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
+from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Phase, Table, Workload
 from rowpath.runners.manifest import Adapter, Command, load_manifest
 from rowpath.runners.process import Runner
@@ -38,7 +39,7 @@ from rowpath.runners.protocol import (
 from rowpath.runners.toolchains import java
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import for_engine, reset_for, result_columns, sql_for, whole_sql
+from rowpath.workloads.sql import for_engine, reset_for, sql_for, whole_sql
 from rowpath.workloads.workload_file import load_workload
 
 TIMEOUT_S = 60.0

@@ -252,6 +252,8 @@ MARIADB = Cases(
         "decimals": ("mysql-connector",),
         "fractional times": ("ado-odbc-mariadb",),  # whole seconds alone
         "before midnight": ("mariadb-java-client",),  # -01:00:00 as a time of the day
+        "zero date": ("go-sql-driver-mysql",),  # as 0001-01-01
+        "zero datetime": ("go-sql-driver-mysql",),
     },
     {
         "integers": "integer:16 integer:16 integer:32 integer:32 integer:64",
@@ -297,6 +299,7 @@ SQLITE = Cases(
         "(NULL, NULL, NULL, NULL, NULL, NULL), (0, 'not a date', 12345678901, 1234567890, '', -5)",
     ],
     frozenset(("text and integer", "text and blob", "declared")),
+    {"declared": ("modernc-sqlite",)},  # text of a column declared as a date, as a time of Go
     types={
         "integers": "integer:64 integer:64",
         "integers and reals": "float64",

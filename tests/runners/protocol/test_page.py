@@ -14,7 +14,7 @@ RUNNERS = Path(__file__).parents[3] / "runners"
 SECTION = "## Where to find what in each runner"
 
 
-@pytest.mark.parametrize("column", range(1, 5), ids=["c", "java", "csharp", "python"])
+@pytest.mark.parametrize("column", range(1, 7), ids=["c", "java", "csharp", "go", "python", "node"])
 def test_the_map_names_files_that_exist(column: int) -> None:
     section = (RUNNERS / "PROTOCOL.md").read_text(encoding="utf-8").partition(SECTION)[2].partition("\n## ")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]

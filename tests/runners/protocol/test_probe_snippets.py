@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,13 +20,19 @@ from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameters import KeyedQuery, given_by_options, keyed
 from rowpath.probe.snippets import c_text, java_text, python_text, snippet
 from rowpath.probe.target import Target, read_target
+from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.toolchains import csharp, java, python
 from tests.runners.c.talk import started
 
 ROWS = 1234
 COLUMNS = (ColumnSpec("id", "integer"), ColumnSpec("name", "varchar", length=20, nullable=True))
-SETTINGS = {"java": 2, "csharp": 1, "python": 5}  # that are run of a driver: starting and compiling takes a second
+SETTINGS = {
+    "java": 2,
+    "csharp": 1,
+    "go": 2,
+    "python": 5,
+}  # that are run of a driver: starting and compiling takes a second
 QUERIES = {
     "postgresql": f"SELECT g AS id, 'it''s \"row\" ' || g AS name\nFROM generate_series(1, {ROWS}) AS g",
     "mariadb": f"SELECT seq AS id, CONCAT('it''s \"row\" ', seq) AS name FROM seq_1_to_{ROWS}",
@@ -91,11 +98,29 @@ def start_csharp(adapter: Adapter, folder: Path, file: str) -> list[str]:
     return ["mono", file.replace(".cs", ".exe")]
 
 
+def start_node(adapter: Adapter, folder: Path, file: str) -> list[str]:
+    version = adapter.versions[0]
+    manifest.build([(adapter, version)])
+    main = Path(manifest.command(adapter, version, AccessPath.of({})).arguments[1])
+    packages = folder / "node_modules"
+    if not packages.is_symlink():
+        packages.symlink_to(main.parents[2] / "node_modules")
+    return ["node", file]
+
+
+def start_go(adapter: Adapter, folder: Path, file: str) -> list[str]:
+    go = manifest.toolchain("go")
+    run(go.build_words(folder / "fastest", folder / file), folder, "")  # type: ignore[attr-defined]
+    return ["./fastest"]
+
+
 STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
     "c": start_c,
     "python": start_python,
     "java": start_java,
     "csharp": start_csharp,
+    "go": start_go,
+    "node": start_node,
 }
 
 
@@ -118,8 +143,10 @@ def check(target: Target, folder: Path, keyed: KeyedQuery | None = None) -> None
         languages.add(made.language)
     assert not wrong, "\n\n".join(wrong)
     some = {"duckdb": {"python", "java"}, "parquet": {"python"}, "arrow": {"python"}, "file": {"c", "python", "java"}}
-    wanted = some.get(target.engine, {"c", "python", "java", "csharp"})
+    wanted = some.get(target.engine, {"c", "python", "java", "csharp", "go", "node"})
     absent = {"csharp"} if csharp._tools_problem() else set()
+    absent |= {"go"} if manifest.toolchain("go")._tools_problem() else set()  # type: ignore[attr-defined]
+    absent |= {"node"} if shutil.which("node") is None else set()
     assert languages == wanted - absent
 
 

@@ -12,13 +12,13 @@ import msgspec
 import pytest
 
 from rowpath.model.path import AccessPath
+from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Phase, Workload
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, Command, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.toolchains import python as language
 from rowpath.workloads import codec, generators
-from rowpath.workloads.sql import result_columns
 
 ADAPTERS = {adapter.driver: adapter for adapter in load_manifest("python").adapter}
 

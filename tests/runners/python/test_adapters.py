@@ -11,6 +11,7 @@ import pytest
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.machine.counters.counting_proxy import Proxy
+from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Phase
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import generators, sql, workload_file
@@ -52,12 +53,12 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
             for sample in (cold, talk.sample(full), talk.sample(full, first=990)):
                 assert sample.failure is None
                 assert sample.rows == truth.rows(phase, sample.first, sample.operations)
-                assert sample.values == sample.rows * len(sql.result_columns(workload, phase))
+                assert sample.values == sample.rows * len(result_columns(workload, phase))
                 assert int(sample.touch, 16) in (truth.touches(phase).expected(sample.first, sample.operations) or ())
                 assert bool(sample.first_row_ns) == phase.stamps
                 assert sample.execute_ns <= sample.first_row_ns
                 assert bool(sample.connect_ns) == (phase.kind == "connect")
-            assert len(verified.delivered) == len(sql.result_columns(workload, phase))
+            assert len(verified.delivered) == len(result_columns(workload, phase))
 
 
 _EXPECTED: dict[tuple[str, str], Expected] = {}

@@ -12,6 +12,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.model.path import AccessPath
+from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Phase, Table
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
@@ -197,7 +198,7 @@ def test_a_column_is_read_and_not_only_counted(start: Callable[..., Talk], duckd
     talk.open(**duckdb.options(path), statement="bound", fetch="columnar", durability="none")
     scan = workload_file.load_workload("scan")
     phase = scan.phases[0]
-    names = [column.name for column in sql.result_columns(scan, phase)]
+    names = [column.name for column in result_columns(scan, phase)]
     name = talk.prepare(scan, phase)
     whole = int(talk.sample(name, operations=1, lead_in_ns=0).touch, 16)
     longer = {"REQTYPE": "REQTYPE || '12345'", "REQTS": "REQTS + INTERVAL 1 SECOND", "REQUSER": "REQUSER + 5"}

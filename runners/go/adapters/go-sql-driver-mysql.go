@@ -1,0 +1,181 @@
+// go-sql-driver/mysql: MariaDB and MySQL through database/sql.
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"rowpath/core"
+	"rowpath/families/databasesql"
+	"rowpath/families/sqltext"
+)
+
+func main() {
+	core.Main("go-sql-driver-mysql", func() core.Adapter { return databasesql.Over(&dialect{}) })
+}
+
+const mostPlaceholders = 65535
+
+var (
+	texts     = []string{"decimal", "time", "uuid"}
+	variables = []string{
+		"time_zone", "sql_mode", "default_storage_engine", "innodb_flush_log_at_trx_commit", "character_set_client",
+		"collation_connection",
+	}
+)
+
+type dialect struct{ textual bool }
+
+func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
+	port, err := options.Need("port")
+	if err != nil {
+		return nil, err
+	}
+	d.textual = options.Get("statement", "prepared") == "text"
+	config := mysql.NewConfig()
+	config.User, config.Passwd = options.Get("user", ""), options.Get("password", "")
+	config.DBName = options.Get("database", "")
+	config.Net, config.Addr = "tcp", net.JoinHostPort(options.Get("host", "127.0.0.1"), port)
+	if options.Get("transport", "tcp") == "unix" {
+		config.Net, config.Addr = "unix", options.Get("socket", "")
+	}
+	config.ParseTime = true
+	config.InterpolateParams = options.Get("interpolate_params", "off") == "on"
+	config.Params = map[string]string{"time_zone": "'+00:00'"}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+func (*dialect) SQL(phase *core.Phase) string { return phase.SQL }
+
+func (d *dialect) Slot(column core.Column) (core.Slot, error) {
+	switch column.Type {
+	case "interval", "array":
+		return nil, core.Unsupported("column %s: there is no type %s", column.Name, column.Type)
+	case "float32":
+		return databasesql.Float32(column), nil
+	}
+	return databasesql.SlotOf(column, texts...)
+}
+
+func (*dialect) Bind(value any) (any, error) {
+	switch value := value.(type) {
+	case nil, bool, int64, float64, string, []byte, time.Time:
+		return value, nil
+	case core.Instant:
+		return time.Time(value), nil
+	case core.Interval, []*int64, core.Infinite:
+		return nil, core.Unsupported("there is no type for a %T", value)
+	}
+	return sqltext.Text(value)
+}
+
+func (*dialect) Literal(value any) (string, error) {
+	switch value := value.(type) {
+	case string:
+		return sqltext.Quoted(strings.ReplaceAll(value, `\`, `\\`)), nil
+	case core.Instant:
+		return sqltext.Standard(time.Time(value).UTC())
+	}
+	return sqltext.Standard(value)
+}
+
+func (*dialect) Code(thrown error) (code, kind string) {
+	var own *mysql.MySQLError
+	switch {
+	case errors.As(thrown, &own):
+		return strconv.Itoa(int(own.Number)), ""
+	case errors.Is(thrown, mysql.ErrInvalidConn):
+		return "", "connect"
+	}
+	return "", ""
+}
+
+func (*dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
+	one := func(query string) (answer string) {
+		if err == nil {
+			answer, err = ask(query)
+		}
+		return answer
+	}
+	facts.DriverVersion = core.ModuleVersion("github.com/go-sql-driver/mysql")
+	facts.EngineVersion = one("SELECT VERSION()")
+	facts.Build = one("SELECT CONCAT(VERSION(), ' ', @@version_comment)")
+	for _, name := range variables {
+		facts.Settings[name] = one("SELECT COALESCE(@@" + name + ", 'none')")
+	}
+	return err
+}
+
+// Bulk is one INSERT of many rows, as many as the statement may have placeholders.
+func (d *dialect) Bulk(
+	way string, db *sql.DB, phase *core.Phase, rows [][]any, bind databasesql.Binder,
+) (core.Operation, error) {
+	if way != "multi-row" {
+		return nil, core.Unsupported("go-sql-driver/mysql has no bulk way %s", way)
+	}
+	at := strings.LastIndexByte(phase.SQL, '(')
+	if at < 0 {
+		return nil, core.Unsupported("no INSERT of one row: %s", phase.SQL)
+	}
+	insert := multiRow{phase.SQL[:at], phase.SQL[at:], rows, bind, d}
+	return core.Function(func(row int, counters *core.Counters) error {
+		most := mostPlaceholders / len(phase.ParameterColumns)
+		err := databasesql.Transaction(db, func(begun *sql.Tx) error {
+			end := (row + 1) * phase.RowsPerOperation
+			for first := row * phase.RowsPerOperation; first < end; first += most {
+				if err := insert.store(begun, first, min(first+most, end)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		counters.Executed()
+		return err
+	}), nil
+}
+
+type multiRow struct {
+	head, values string
+	rows         [][]any
+	bind         databasesql.Binder
+	dialect      *dialect
+}
+
+func (m *multiRow) store(begun *sql.Tx, first, end int) error {
+	if m.dialect.textual {
+		return m.storeText(begun, first, end)
+	}
+	query := m.head + strings.TrimSuffix(strings.Repeat(m.values+",", end-first), ",")
+	var given []any
+	for _, row := range m.rows[first:end] {
+		for _, value := range row {
+			bound, err := m.bind(value)
+			if err != nil {
+				return err
+			}
+			given = append(given, bound)
+		}
+	}
+	_, err := begun.Exec(query, given...)
+	return err
+}
+
+func (m *multiRow) storeText(begun *sql.Tx, first, end int) error {
+	columns := make([]core.Column, len(m.rows[first]))
+	texts, err := sqltext.Texts(m.values, columns, m.rows[first:end], m.dialect.Literal)
+	if err != nil {
+		return err
+	}
+	_, err = begun.Exec(m.head + strings.Join(texts, ","))
+	return err
+}

@@ -1,0 +1,45 @@
+// mattn/go-sqlite3: SQLite's C code, compiled into the program by cgo.
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"strconv"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+
+	"rowpath/core"
+	"rowpath/families/databasesql"
+	"rowpath/families/sqlite"
+)
+
+func main() {
+	core.Main("mattn-sqlite3", func() core.Adapter { return databasesql.Over(dialect{}) })
+}
+
+type dialect struct{ sqlite.Dialect }
+
+func (dialect) Connect(options core.Options) (*sql.DB, error) {
+	var parameters []string
+	for _, pragma := range sqlite.Pragmas(options) {
+		parameters = append(parameters, "_"+pragma[0]+"="+pragma[1])
+	}
+	name, err := sqlite.Name(options, parameters)
+	if err != nil {
+		return nil, err
+	}
+	return sql.Open("sqlite3", name)
+}
+
+func (dialect) Code(thrown error) (code, kind string) {
+	var own sqlite3.Error
+	if errors.As(thrown, &own) {
+		return strconv.Itoa(int(own.Code)), ""
+	}
+	return "", ""
+}
+
+func (d dialect) Facts(ask func(string) (string, error), facts *core.Facts) error {
+	facts.DriverVersion = core.ModuleVersion("github.com/mattn/go-sqlite3")
+	return d.Dialect.Facts(ask, facts)
+}

@@ -1,0 +1,101 @@
+// lib/pq: PostgreSQL through database/sql; values in text, or (binary_parameters) some of them in binary.
+package main
+
+import (
+	"database/sql"
+	"errors"
+
+	"github.com/lib/pq"
+
+	"rowpath/core"
+	"rowpath/families/databasesql"
+	"rowpath/families/postgresql"
+	"rowpath/families/sqltext"
+)
+
+func main() { core.Main("pq", func() core.Adapter { return databasesql.Over(dialect{}) }) }
+
+var texts = []string{"decimal", "interval", "uuid", "array"}
+
+type dialect struct{}
+
+func (dialect) Connect(options core.Options) (*sql.DB, error) {
+	words, err := postgresql.ConnectionString(options)
+	if err != nil {
+		return nil, err
+	}
+	if options.Get("format", "text") == "binary" {
+		words += " binary_parameters=yes"
+	}
+	connector, err := pq.NewConnector(words)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+func (dialect) SQL(phase *core.Phase) string { return sqltext.Numbered(phase) }
+
+func (dialect) Slot(column core.Column) (core.Slot, error) {
+	return databasesql.SlotOf(column, texts...)
+}
+
+func (dialect) Bind(value any) (any, error)       { return postgresql.Bind(value) }
+func (dialect) Literal(value any) (string, error) { return postgresql.Literal(value) }
+func (dialect) PidQuery() string                  { return "SELECT pg_backend_pid()" }
+
+func (dialect) Code(thrown error) (code, kind string) {
+	var own *pq.Error
+	if errors.As(thrown, &own) {
+		return string(own.Code), postgresql.Kind(string(own.Code))
+	}
+	return "", ""
+}
+
+func (dialect) Facts(ask func(string) (string, error), facts *core.Facts) error {
+	facts.DriverVersion = core.ModuleVersion("github.com/lib/pq")
+	return postgresql.Facts(ask, facts)
+}
+
+// Bulk is COPY, value by value through a statement, as lib/pq has it.
+func (dialect) Bulk(
+	way string, db *sql.DB, phase *core.Phase, rows [][]any, bind databasesql.Binder,
+) (core.Operation, error) {
+	if way != "copy" {
+		return nil, core.Unsupported("lib/pq has no bulk way %s", way)
+	}
+	table, columns := postgresql.Names(phase)
+	return core.Function(func(row int, counters *core.Counters) error {
+		err := databasesql.Transaction(db, func(begun *sql.Tx) error {
+			first := row * phase.RowsPerOperation
+			return copyIn(begun, pq.CopyIn(table, columns...), rows[first:first+phase.RowsPerOperation], bind)
+		})
+		counters.Executed()
+		return err
+	}), nil
+}
+
+func copyIn(begun *sql.Tx, command string, rows [][]any, bind databasesql.Binder) error {
+	statement, err := begun.Prepare(command)
+	if err != nil {
+		return err
+	}
+	given := make([]any, 0, 16)
+	for _, row := range rows {
+		given = given[:0]
+		for _, value := range row {
+			bound, err := bind(value)
+			if err != nil {
+				return errors.Join(err, statement.Close())
+			}
+			given = append(given, bound)
+		}
+		if _, err := statement.Exec(given...); err != nil {
+			return errors.Join(err, statement.Close())
+		}
+	}
+	if _, err := statement.Exec(); err != nil {
+		return errors.Join(err, statement.Close())
+	}
+	return statement.Close()
+}

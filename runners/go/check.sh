@@ -1,0 +1,15 @@
+#!/bin/sh
+# Checks the Go sources: gofmt, go vet, and the checksums of the modules. `check.sh --fix` formats them.
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+cd "$here"
+PATH=$PATH:/usr/local/go/bin
+case ${1-} in
+    --fix) gofmt -w . ;;
+    *) [ -z "$(gofmt -l .)" ] || { gofmt -d . && exit 1; } ;;
+esac
+go vet ./core ./families/...
+# Each adapter is a program of its own.
+for adapter in adapters/*.go tests/*.go; do
+    go vet "$adapter"
+done

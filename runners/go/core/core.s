@@ -1,0 +1,1 @@
+// Lets clock.go declare a function without a body.

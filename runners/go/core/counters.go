@@ -1,0 +1,56 @@
+package core
+
+// Counters are what the operations of a sample delivered; only the loop's goroutine touches them.
+type Counters struct {
+	Rows      int64
+	Touch     int64
+	ConnectNs int64 // kind connect: time to connect and log in
+
+	encoder    *Encoder // nil outside of verify
+	stamps     bool
+	startNs    int64
+	executeNs  int64
+	firstRowNs int64
+	before     delivered
+}
+
+type delivered struct{ rows, touch, connectNs, executeNs, firstRowNs int64 }
+
+// Executed is to be called as soon as the driver's execute has returned.
+func (c *Counters) Executed() {
+	if c.stamps {
+		c.executeNs += NowNs() - c.startNs
+	}
+}
+
+func (c *Counters) firstRow() {
+	if c.stamps {
+		c.firstRowNs += NowNs() - c.startNs
+	}
+}
+
+// Proving is whether rows are encoded, untimed.
+func (c *Counters) Proving() bool { return c.encoder != nil }
+
+// Expect refuses a result with more or fewer columns than declared.
+func (c *Counters) Expect(came int) error {
+	if c.encoder != nil && came != len(c.encoder.columns) {
+		return Fail("verify", "%d columns came where %d are declared", came, len(c.encoder.columns))
+	}
+	return nil
+}
+
+func (c *Counters) begin(startNs int64) {
+	c.startNs = startNs
+	c.before = delivered{c.Rows, c.Touch, c.ConnectNs, c.executeNs, c.firstRowNs}
+}
+
+// undo forgets the operation under way: a failed one is never part of a result.
+func (c *Counters) undo() {
+	b := c.before
+	c.Rows, c.Touch, c.ConnectNs, c.executeNs, c.firstRowNs = b.rows, b.touch, b.connectNs, b.executeNs, b.firstRowNs
+}
+
+func (c *Counters) reset() {
+	c.Rows, c.Touch, c.ConnectNs, c.executeNs, c.firstRowNs = 0, 0, 0, 0, 0
+}

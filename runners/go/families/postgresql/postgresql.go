@@ -1,0 +1,97 @@
+// Package postgresql is what the drivers of PostgreSQL share: how its SQL has values, what it reports of itself.
+package postgresql
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"rowpath/core"
+	"rowpath/families/sqltext"
+)
+
+var shown = []string{"server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation"}
+
+// Literal is a value inside SQL.
+func Literal(value any) (string, error) {
+	switch value := value.(type) {
+	case float64:
+		return sqltext.Quoted(strconv.FormatFloat(value, 'g', -1, 64)), nil
+	case []byte:
+		return `'\x` + hex.EncodeToString(value) + "'", nil
+	}
+	return sqltext.Standard(value)
+}
+
+// Bind is a parameter as drivers of database/sql take it.
+func Bind(value any) (any, error) {
+	switch value := value.(type) {
+	case time.Time, nil, bool, int64, float64, string, []byte:
+		return value, nil
+	case core.Instant:
+		return time.Time(value), nil
+	}
+	return sqltext.Text(value)
+}
+
+// ConnectionString is libpq's, without what only one driver knows.
+func ConnectionString(options core.Options) (string, error) {
+	port, err := options.Need("port")
+	if err != nil {
+		return "", err
+	}
+	host := options.Get("host", "127.0.0.1")
+	if options.Get("transport", "tcp") == "unix" {
+		host = options.Get("socket_dir", "")
+	}
+	words := [][2]string{
+		{"host", host}, {"port", port}, {"user", options.Get("user", "")}, {"password", options.Get("password", "")},
+		{"dbname", options.Get("database", "")}, {"application_name", "rowpath"},
+		{"sslmode", map[string]string{"off": "disable", "on": "require"}[options.Get("tls", "off")]},
+	}
+	var texts []string
+	for _, word := range words {
+		if word[1] != "" {
+			escaped := strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(word[1])
+			texts = append(texts, fmt.Sprintf("%s='%s'", word[0], escaped))
+		}
+	}
+	return strings.Join(texts, " "), nil
+}
+
+// Facts are what the server reports of itself and of this connection.
+func Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
+	one := func(query string) (answer string) {
+		if err == nil {
+			answer, err = ask(query)
+		}
+		return answer
+	}
+	for _, name := range shown {
+		facts.Settings[name] = one("SELECT current_setting('" + name + "')")
+	}
+	facts.EngineVersion = facts.Settings["server_version"]
+	facts.Build = one("SELECT version()")
+	const own = " FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+	facts.Settings["tls"] = one("SELECT CASE WHEN ssl THEN 'on' ELSE 'off' END" + own)
+	facts.Settings["tls_version"] = one("SELECT coalesce(version, 'none')" + own)
+	return err
+}
+
+// Kind is the protocol's kind of a SQLSTATE, where it is known.
+func Kind(state string) string {
+	if strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") || strings.HasPrefix(state, "28") {
+		return "connect"
+	}
+	return ""
+}
+
+// Names are the phase's table and columns as the server knows them: drivers quote what a program names.
+func Names(phase *core.Phase) (table string, columns []string) {
+	for _, column := range phase.ParameterColumns {
+		columns = append(columns, strings.ToLower(column.Name))
+	}
+	return strings.ToLower(phase.Table), columns
+}

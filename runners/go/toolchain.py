@@ -1,0 +1,128 @@
+"""Go: one program per adapter, built by the `go` command from modules that go.sum pins by checksum."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import processes
+from rowpath.machine.directories import build_dir
+from rowpath.model.availability import Availability
+from rowpath.model.path import AccessPath
+from rowpath.runners.driver_package import NOT_FETCHED, Facts
+from rowpath.runners.manifest import Adapter, Command, language, source_file
+from rowpath.runners.toolchains import c_compiler, compiling
+
+OLDEST = (1, 26)
+PLACES = ("/usr/local/go/bin/go",)  # where the archive of go.dev is unpacked
+REMEDY = "install Go 1.26 or newer from https://go.dev/dl and put its bin on PATH (Debian's is older)"
+# Nothing that the user's environment says may change what is built or measured; no other toolchain is fetched.
+BUILDING = {"GOFLAGS": "-mod=readonly", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOEXPERIMENT": "", "CGO_CFLAGS": ""}
+RUNNING = {"GOGC": "100", "GOMEMLIMIT": "off", "GOMAXPROCS": "", "GODEBUG": "", "TZ": "UTC", "LC_ALL": "C.UTF-8"}
+FLAGS = ("-trimpath", "-buildvcs=false")
+
+
+def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
+    """Whether this adapter can be built and run here; quick, builds nothing."""
+    if problem := _tools_problem():
+        return Availability(False, f"Go adapter {adapter.driver}", *problem)
+    named = adapter.driver if version == "bundled" else f"{adapter.driver} {version}"
+    what = f"{named} (Go {go_version().removeprefix('go')})"
+    if version not in adapter.versions:
+        reason = f"go {adapter.driver} has no version '{version}': go.mod pins it"
+        return Availability(False, what, reason, f"version={adapter.versions[0]}")
+    if adapter.build.get("cgo") and shutil.which(c_compiler.words()[0]) is None:
+        reason = f"no C compiler ({c_compiler.words()[0]}), which cgo takes"
+        return Availability(False, what, reason, "apt-get install gcc libc6-dev")
+    return Availability(True, what)
+
+
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
+    """Build the runners of these adapters that are not up to date; fetches the modules that they need.
+
+    Errors: EnvironmentMissing without Go, InternalError when a source does not compile or a module is not there.
+    """
+    for adapter in {adapter.driver: adapter for adapter, _version in adapters}.values():
+        program(adapter)  # one after the other: each compiles on every core
+
+
+def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
+    """How to start the runner for this path."""
+    return Command((str(program(adapter)), "--adapter", adapter.driver), RUNNING)
+
+
+def program(adapter: Adapter) -> Path:
+    """The adapter's runner, built when it is not there yet."""
+    return built(adapter.driver, source_file(adapter), adapter.build.get("cgo", False))
+
+
+def built(name: str, source: Path, cgo: bool = False) -> Path:
+    """A program of that file, in the cache under a hash over everything of ours that it depends on."""
+    folder = _folder()
+    inputs = [source, folder / "go.mod", folder / "go.sum"]
+    inputs += [*sorted(folder.glob("core/*")), *sorted(folder.glob("families/*/*"))]
+    key = compiling.key(inputs, [*FLAGS, go_version(), str(cgo)])
+
+    def compile_to(made: Path) -> None:
+        if problem := _tools_problem():
+            raise EnvironmentMissing(*problem)
+        compiling.run(
+            build_words(made, source), f"{name} does not compile", REMEDY, BUILDING | {"CGO_ENABLED": str(int(cgo))}
+        )
+
+    return compiling.made_once(build_dir("go") / f"{name}-{key}", compile_to)
+
+
+def build_words(made: Path, source: Path) -> list[str]:
+    """How a program of one file is built with the modules of go.mod."""
+    # -C must come first. A file by its name: each adapter is a program of its own.
+    return [go(), "build", "-C", str(_folder()), *FLAGS, "-o", str(made.absolute()), str(source.absolute())]
+
+
+def driver_facts(adapter: Adapter, version: str) -> Facts:
+    """What the driver's module shows in Go's module cache."""
+    module = adapter.build.get("module", "")
+    folder = _modules() / f"{_escaped(module)}@v{version}" if module and not _tools_problem() else Path()
+    if not module or not folder.is_dir():
+        return Facts(version, reason=NOT_FETCHED if module else "")
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    wanted = re.findall(r"^(?:require )?\t?(\S+) v\S+$", (folder / "go.mod").read_text(), re.MULTILINE)
+    return Facts(version, size_bytes=size, dependencies=tuple(wanted))
+
+
+def go() -> str:
+    """The `go` command; empty where it is neither on PATH nor where its archive is unpacked."""
+    return shutil.which("go") or next((place for place in PLACES if Path(place).is_file()), "")
+
+
+@functools.cache
+def go_version() -> str:
+    """Go's version as it prints it: go1.26.8; empty without Go."""
+    return processes.run([go(), "env", "GOVERSION"], timeout_s=30, environment=BUILDING).stdout.strip() if go() else ""
+
+
+@functools.cache
+def _modules() -> Path:
+    return Path(processes.run([go(), "env", "GOMODCACHE"], timeout_s=30).stdout.strip())
+
+
+def _tools_problem() -> tuple[str, str] | None:
+    if not go():
+        return "Go is missing (no program go)", REMEDY
+    found = re.match(r"go(\d+)\.(\d+)", go_version())
+    if found and (int(found[1]), int(found[2])) < OLDEST:
+        return f"{go_version()} is too old: go.mod wants {OLDEST[0]}.{OLDEST[1]}", REMEDY
+    return None
+
+
+def _escaped(module: str) -> str:
+    """A module's path as the cache spells it: `!a` stands for A."""
+    return re.sub("[A-Z]", lambda letter: "!" + letter[0].lower(), module)
+
+
+def _folder() -> Path:
+    return Path(language("go").folder)

@@ -1,0 +1,62 @@
+// MariaDB and MySQL through MySQL2: `query` (the driver puts the values into the SQL) and `execute` (prepared).
+
+import mysql from "mysql2/promise";
+import { Operation } from "../core/operation.js";
+import { versionOf } from "../core/packages.js";
+import { MysqlAdapter } from "../families/mysql/adapter.js";
+
+// Its own Date has no microseconds, its own number no 64 bits, and its JSON is no text.
+const EXACT = { supportBigNumbers: true, bigNumberStrings: true, dateStrings: true, jsonStrings: true };
+
+export default class Mysql2 extends MysqlAdapter {
+  bulkWays = ["multi-row"];
+
+  async logIn() {
+    const connection = await mysql.createConnection({
+      ...this.address,
+      ...EXACT,
+      rowsAsArray: true,
+      charset: "utf8mb4",
+    });
+    connection.connection.on("error", () => {}); // a lost connection: the next query says so
+    return connection;
+  }
+
+  prepare(phase, parameters) {
+    const { connection } = this;
+    const { sql } = phase;
+    const converters = this.converters(phase);
+    if (phase.kind === "connect") {
+      const execute = (opened) => opened.query(sql);
+      return new Operation({
+        execute,
+        rows: "of:0",
+        converters,
+        connect: () => this.logIn(),
+        close: (opened) => opened.end(),
+      });
+    }
+    const args = parameters && this.arguments(phase, parameters);
+    const way = this.statement === "prepared" ? "execute" : "query";
+    const call = args && this.statement === "text" ? (text) => [text] : (values) => [sql, values];
+    if (this.singleRow && phase.columns.length) {
+      const execute = (argument) => connection.connection[way](...call(argument)).stream();
+      return new Operation({ execute, args, rows: "each", converters });
+    }
+    return new Operation({ execute: (argument) => connection[way](...call(argument)), args, rows: "of:0", converters });
+  }
+
+  bulk(phase) {
+    const names = phase.parameterColumns.map((column) => column.name).join(", ");
+    const sql = `INSERT INTO ${phase.table} (${names}) VALUES ?`;
+    return new Operation({ execute: (rows) => this.connection.query(sql, [this.values(phase, rows)]) });
+  }
+
+  async rows(sql) {
+    return (await this.connection.query(sql))[0];
+  }
+
+  async facts() {
+    return { ...(await super.facts()), driver_version: versionOf("mysql2") };
+  }
+}

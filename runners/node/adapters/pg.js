@@ -1,0 +1,113 @@
+// PostgreSQL through node-postgres (pg): text results.
+
+import pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import Cursor from "pg-cursor";
+import { Operation } from "../core/operation.js";
+import { versionOf } from "../core/packages.js";
+import { AS_TEXT, copyCommand, copyText, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
+
+const SSL = { off: false, on: { rejectUnauthorized: false }, default: undefined };
+const TEXTS = new Set(Object.values(AS_TEXT).flat());
+const asIs = (text) => text;
+const types = { getTypeParser: (type, format) => (TEXTS.has(type) ? asIs : pg.types.getTypeParser(type, format)) };
+const options = Object.entries(SESSION)
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(" ");
+const rowMode = "array"; // two columns may have one name
+let statements = 0; // a name is for one SQL text
+
+async function* batchesOf(client, cursor, size) {
+  const reading = client.query(cursor);
+  try {
+    for (let rows = await reading.read(size); rows.length; rows = await reading.read(size)) yield rows;
+  } finally {
+    await reading.close();
+  }
+}
+
+export default class Pg extends PostgresqlAdapter {
+  async connect() {
+    this.client = await this.logIn();
+  }
+
+  async logIn() {
+    const client = new pg.Client({ ...this.address, ssl: SSL[this.tls], options });
+    client.on("error", () => {}); // a lost connection: the next query says so
+    await client.connect();
+    return client;
+  }
+
+  serverPid() {
+    return this.client.processID;
+  }
+
+  prepare(phase, parameters) {
+    const { client, cursorRows } = this;
+    const text = this.placed(phase);
+    const converters = this.converters(phase);
+    if (phase.kind === "connect") {
+      const execute = (opened) => opened.query({ text, rowMode, types });
+      return new Operation({
+        execute,
+        rows: "of:rows",
+        converters,
+        connect: () => this.logIn(),
+        close: (opened) => opened.end(),
+      });
+    }
+    const args = parameters && this.arguments(phase, parameters);
+    const asText = args && this.statement === "text";
+    if (cursorRows && phase.columns.length) {
+      const cursor = (argument) =>
+        asText ? new Cursor(argument, [], { rowMode, types }) : new Cursor(text, argument ?? [], { rowMode, types });
+      return new Operation({
+        execute: (argument) => batchesOf(client, cursor(argument), cursorRows),
+        args,
+        rows: "batches",
+        converters,
+      });
+    }
+    if (asText)
+      return new Operation({
+        execute: (sql) => client.query({ text: sql, rowMode, types }),
+        args,
+        rows: "of:rows",
+        converters,
+      });
+    const name = this.statement === "prepared" ? `s${++statements}` : undefined;
+    const execute = (values) => client.query({ name, text, values, rowMode, types });
+    return new Operation({ execute, args, rows: "of:rows", converters });
+  }
+
+  bulk(phase) {
+    const execute = (rows) =>
+      new Promise((resolve, reject) => {
+        const stream = this.client.query(copyFrom(copyCommand(phase)));
+        stream.on("error", reject).on("finish", resolve);
+        stream.end(copyText(rows, phase.parameterColumns));
+      });
+    return new Operation({ execute });
+  }
+
+  async all(sql) {
+    return (await this.client.query({ text: sql, rowMode, types })).rows;
+  }
+
+  run(statement) {
+    return this.client.query(statement);
+  }
+
+  cancel() {
+    const other = new pg.Client({ ...this.address, ssl: SSL[this.tls] });
+    other.cancel(this.client, this.client.activeQuery);
+  }
+
+  async facts() {
+    return { ...(await super.facts()), driver_version: versionOf("pg") };
+  }
+
+  close() {
+    return this.client.end();
+  }
+}

@@ -1,0 +1,93 @@
+// PostgreSQL through Postgres.js: text results; one connection of its pool for each client.
+
+import postgres from "postgres";
+import { pipeline } from "node:stream/promises";
+import { Readable } from "node:stream";
+import { Operation } from "../core/operation.js";
+import { versionOf } from "../core/packages.js";
+import { AS_TEXT, copyCommand, copyText, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
+
+const SSL = { off: false, on: "require", default: undefined };
+const asIs = (value) => value;
+const kept = ([to, ...others]) => ({ to, from: [to, ...others], serialize: asIs, parse: asIs });
+const types = Object.fromEntries(
+  Object.entries(AS_TEXT).flatMap(([name, oids]) => oids.map((oid) => [name + oid, kept([oid])])),
+);
+
+async function opened(options) {
+  const sql = postgres(options);
+  try {
+    await sql.unsafe("SELECT 1"); // it connects with the first query
+  } catch (error) {
+    await sql.end({ timeout: 0 });
+    throw error;
+  }
+  return sql;
+}
+
+export default class PostgresJs extends PostgresqlAdapter {
+  async connect() {
+    this.sql = await this.logIn();
+  }
+
+  logIn() {
+    const shipped = this.options.profile === "shipped" ? {} : { fetch_types: false };
+    const settings = { ...shipped, max: 1, ssl: SSL[this.tls], types, onnotice: () => {}, connection: SESSION };
+    return opened({ ...this.address, ...settings });
+  }
+
+  serverPid() {
+    return this.one("SELECT pg_backend_pid()");
+  }
+
+  prepare(phase, parameters) {
+    const { sql, cursorRows } = this;
+    const text = this.placed(phase);
+    const converters = this.converters(phase);
+    if (phase.kind === "connect") {
+      const execute = (other) => other.unsafe(text).values();
+      return new Operation({ execute, converters, connect: () => this.logIn(), close: (other) => other.end() });
+    }
+    const args = parameters && this.arguments(phase, parameters);
+    const asText = args && this.statement === "text";
+    const prepare = this.statement === "prepared";
+    const query = asText
+      ? (statement) => sql.unsafe(statement)
+      : (values) => sql.unsafe(text, values ?? [], { prepare });
+    if (cursorRows && phase.columns.length) {
+      const execute = (argument) => query(argument).values().cursor(cursorRows);
+      return new Operation({ execute, args, rows: "batches", converters });
+    }
+    const execute = phase.columns.length ? (argument) => query(argument).values() : query;
+    return new Operation({ execute, args, converters });
+  }
+
+  bulk(phase) {
+    const execute = async (rows) => {
+      const stream = await this.sql.unsafe(copyCommand(phase)).writable();
+      await pipeline(Readable.from([copyText(rows, phase.parameterColumns)]), stream);
+    };
+    return new Operation({ execute });
+  }
+
+  all(sql) {
+    return this.sql.unsafe(sql).values();
+  }
+
+  async run(statement) {
+    this.running = this.sql.unsafe(statement);
+    await this.running;
+  }
+
+  cancel() {
+    return this.running.cancel();
+  }
+
+  async facts() {
+    return { ...(await super.facts()), driver_version: versionOf("postgres") };
+  }
+
+  close() {
+    return this.sql.end({ timeout: 1 });
+  }
+}

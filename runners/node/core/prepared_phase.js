@@ -1,0 +1,49 @@
+// A phase made ready on every connection, and where its clients go on.
+
+import { loadOperation } from "./load.js";
+import { Sampler } from "./sampler.js";
+
+/** One phase: where each of `clients` clients goes on. */
+export class PreparedPhase {
+  constructor(phase, parameters, sampler, clients) {
+    this.phase = phase;
+    this.parameters = parameters;
+    this.sampler = sampler;
+    const wrap = Math.floor((parameters?.length ?? 0) / (phase.kind === "load" ? phase.rowsPerOperation : 1));
+    this.starts = Array.from({ length: clients }, (_, client) => Math.floor((client * wrap) / clients));
+    this.positions = [...this.starts];
+    this.next = 0;
+  }
+
+  /** What each client is to do in a sample, as the protocol divides it; `limit` is null when it goes by time. */
+  shares({ first, lead_in_ns: leadInNs, duration_ns: durationNs, operations }) {
+    const count = this.starts.length;
+    const begin = first < 0 ? this.next : first;
+    if (operations) {
+      const bound = (client) => Math.floor((client * operations) / count);
+      return this.starts.map((_, c) => ({
+        position: begin + bound(c),
+        leadInNs,
+        durationNs: 0,
+        limit: bound(c + 1) - bound(c),
+      }));
+    }
+    const positions = first < 0 ? this.positions : this.starts.map((start) => first + start);
+    return positions.map((position) => ({ position, leadInNs, durationNs, limit: null }));
+  }
+
+  /** Goes on from here the next time. */
+  ended(turns) {
+    this.positions = turns.map((turn) => turn.first + turn.operations + turn.failed);
+    this.next = Math.max(...this.positions);
+  }
+}
+
+/** The sampler of a phase on one connection. */
+export async function preparedSampler(phase, parameters, adapter) {
+  const ready =
+    phase.kind === "load"
+      ? await loadOperation(adapter, phase, parameters ?? [], adapter.options.bulk ?? "none")
+      : { operation: await adapter.prepare(phase, parameters), transaction: adapter.transaction(phase) };
+  return new Sampler(phase.kind, phase.columns, ready.operation, phase.stamps, ready.transaction);
+}

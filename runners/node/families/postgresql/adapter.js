@@ -1,0 +1,100 @@
+// What the drivers of PostgreSQL have in common: where the server is, values, COPY, facts, columns of a query.
+
+import { Adapter } from "../../core/adapter.js";
+import { Misfit, Unsupported } from "../../core/failure.js";
+import { literal, asParameter, asParameters, withLiterals } from "../sql/literals.js";
+import { numbered } from "../sql/placeholders.js";
+import { FROM_TEXT, WIDE_INTEGER } from "../text/values.js";
+
+const SHOWN = ["server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation"];
+const ESCAPED = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
+
+/** Types whose text the adapter takes: the drivers' own values have no microseconds, or are no text (JSON). */
+export const AS_TEXT = { json: [114, 3802], moment: [1082, 1083, 1114, 1184, 1186], array: [1005, 1007, 1016] };
+/** What every session is opened with. */
+export const SESSION = { TimeZone: "UTC", IntervalStyle: "iso_8601" };
+
+/** A value as COPY reads it. */
+function field(value, column) {
+  if (value === null) return "\\N";
+  if (typeof value === "boolean") return value ? "t" : "f";
+  if (value instanceof Uint8Array) return `\\\\x${value.toString("hex")}`;
+  return String(asParameter(value, column)).replace(/[\\\t\n\r]/g, (sign) => ESCAPED[sign]);
+}
+
+/** Rows as COPY's text. */
+export function copyText(rows, columns) {
+  return rows.map((row) => `${row.map((value, i) => field(value, columns[i])).join("\t")}\n`).join("");
+}
+
+/** The COPY that stores rows in the phase's table. */
+export function copyCommand(phase) {
+  return `COPY ${phase.table} (${phase.parameterColumns.map((column) => column.name).join(", ")}) FROM STDIN`;
+}
+
+/** What these drivers have in common; `all(sql)` gives a query's rows as arrays. */
+export class PostgresqlAdapter extends Adapter {
+  bulkWays = ["copy"];
+
+  get statement() {
+    return this.options.statement ?? "bound";
+  }
+
+  /** `off`, `on` or `default`; Unsupported where it cannot be. */
+  get tls() {
+    const wanted = this.options.tls ?? "off";
+    if (wanted === "on" && this.options.transport === "unix") {
+      throw new Unsupported("PostgreSQL has no TLS on a unix socket: use transport=tcp");
+    }
+    return wanted;
+  }
+
+  /** Where the server is and who logs in, by the names that all of these drivers use. */
+  get address() {
+    const { transport, host, socket_dir: folder, port, user, password, database } = this.options;
+    return { host: transport === "unix" ? folder : host, port: Number(port), user, password, database };
+  }
+
+  /** The n of `result=cursor:n`; 0 for every other result. */
+  get cursorRows() {
+    const [kind, size] = (this.options.result ?? "whole").split(":");
+    return kind === "cursor" ? Number(size) : 0;
+  }
+
+  /** The SQL with the driver's placeholders: without parameters a ? may be an operator. */
+  placed(phase) {
+    return phase.parameterColumns.length ? numbered(phase.sql) : phase.sql;
+  }
+
+  /** What is executed for each row of parameters: SQL that holds the values, or the values. */
+  arguments(phase, parameters) {
+    const columns = phase.parameterColumns;
+    if (this.statement === "text") return parameters.map((row) => withLiterals(phase.sql, row, columns, literal));
+    return parameters.map((row) => asParameters(row, columns));
+  }
+
+  converters(phase) {
+    return phase.columns.map((column) => {
+      if (column.type === "integer" && column.bits > 32) return WIDE_INTEGER;
+      return FROM_TEXT[column.type] ?? null;
+    });
+  }
+
+  setTimeout(milliseconds) {
+    return this.run(`SET statement_timeout = ${milliseconds}`);
+  }
+
+  async facts() {
+    const settings = { autocommit: (await this.one("SELECT now() = statement_timestamp()")) ? "on" : "off" };
+    for (const name of SHOWN) settings[name] = await this.one(`SELECT current_setting('${name}')`);
+    settings.tls = (await this.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")) ? "on" : "off";
+    settings.client_encoding = await this.one("SELECT current_setting('client_encoding')");
+    return { engine_version: settings.server_version, build: await this.one("SELECT version()"), settings };
+  }
+
+  async one(sql) {
+    const [row] = await this.all(sql);
+    if (!row) throw new Misfit(`no row of ${sql}`);
+    return row[0];
+  }
+}

@@ -1,0 +1,265 @@
+"""Node: the drivers' packages by npm, in the cache, and how to start the runner beside them.
+
+A folder of packages is named by what it is made of: the lock, Node, and a driver's own version beside the locked one.
+The runner's sources are copied into it, because that is where Node looks for the packages that they import.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import json
+import logging
+import platform
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from rowpath.errors import EnvironmentMissing, InternalError, TimedOut
+from rowpath.machine import jobs, processes
+from rowpath.machine.directories import build_dir, data_dir, made_whole, unwritable_cache
+from rowpath.model.availability import Availability
+from rowpath.model.path import AccessPath
+from rowpath.runners.driver_package import NOT_FETCHED, Facts
+from rowpath.runners.manifest import Adapter, Command, is_external, source_file
+
+OLDEST = 20
+NPM_TIMEOUT_S = 300
+COMPILE_TIMEOUT_S = 1800  # SQLite is one large file: two minutes of a core that is free
+NODE_REMEDY = f"install Node {OLDEST} or newer with npm: apt-get install nodejs npm, or https://nodejs.org"
+COMPILERS = {"make": "make", "g++": "g++", "python3": "python3"}
+QUIET = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+FOLDERS = ("core", "families", "adapters", "tests")
+COMPLETE = "complete"  # written last: a folder without it was interrupted and is made again
+ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "NODE_OPTIONS": "", "NODE_NO_WARNINGS": "1"}
+
+log = logging.getLogger("rowpath")
+
+
+def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
+    """Whether Node, npm and what compiles the driver are here; quick, builds nothing."""
+    what = f"{adapter.driver} {version} (Node {node_version() or '?'})"
+    missing = _node_problem() or _failure(adapter, version) or _compiler_problem(adapter, version)
+    return Availability(False, what, *missing) if missing else Availability(True, what)
+
+
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
+    """Bring packages and runners up to date; silent when they are. EnvironmentMissing when npm fails.
+
+    A driver that cannot be compiled stops no other: a warning names it, and `command` refuses it.
+    """
+    if problem := _node_problem():
+        raise EnvironmentMissing(*problem)
+    for adapter, version in adapters:
+        if not _ready(adapter, version):
+            _bring_up_to_date(adapter, version)
+
+
+def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
+    """How to start the runner; EnvironmentMissing for a driver that could not be compiled."""
+    if problem := _failure(adapter, version):
+        raise EnvironmentMissing(*problem)
+    main = _runner(adapter, version) / "core" / "main.js"
+    source = ("--source", str(main.parents[1] / "adapters" / source_file(adapter).name)) if is_external(adapter) else ()
+    return Command(("node", str(main), "--adapter", adapter.driver, *source), ENVIRONMENT)
+
+
+def driver_facts(adapter: Adapter, version: str) -> Facts:
+    """What the package's own description has; npm's packages do not name the day of their release."""
+    name = _package(adapter)
+    folder = _packages(adapter, version) / "node_modules" / name
+    if not name:
+        return Facts(version)
+    if not (folder / "package.json").is_file():
+        return Facts(reason=NOT_FETCHED)
+    found = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    needs = tuple(sorted(found.get("dependencies", {})))
+    return Facts(found["version"], str(found.get("license", "")), size_bytes=size, dependencies=needs)
+
+
+@functools.cache
+def node_version() -> str:
+    """Node's version: 20.20.2; empty without Node."""
+    if shutil.which("node") is None:
+        return ""
+    return processes.run(["node", "--version"], timeout_s=30).stdout.strip().removeprefix("v")
+
+
+def _node_problem() -> tuple[str, str] | None:
+    for program in ("node", "npm"):
+        if shutil.which(program) is None:
+            return f"Node is missing ({program} not found)", NODE_REMEDY
+    if int(node_version().partition(".")[0] or 0) < OLDEST:
+        return f"Node {node_version()} is older than {OLDEST}", NODE_REMEDY
+    return None
+
+
+def _compiler_problem(adapter: Adapter, version: str) -> tuple[str, str] | None:
+    if not adapter.build.get("compiled") or _compiled(adapter, version).is_file():
+        return None
+    missing = [program for program in COMPILERS if shutil.which(program) is None]
+    if not missing:
+        return None
+    packages = " ".join(COMPILERS[program] for program in missing)
+    return f"{' and '.join(missing)} not found: they compile {_package(adapter)}", f"apt-get install {packages}"
+
+
+def _failure(adapter: Adapter, version: str) -> tuple[str, str] | None:
+    file = _compiled(adapter, version).with_suffix(".failed")
+    return (file.read_text(), f"fix it, then rm {file}") if file.is_file() else None
+
+
+def _source() -> Path:
+    return data_dir() / "runners" / "node"
+
+
+def _package(adapter: Adapter) -> str:
+    return str(adapter.build.get("package", ""))
+
+
+def _own(adapter: Adapter, version: str) -> str:
+    """What npm is to install beside the lock: a driver's other version, or a driver that the lock has not."""
+    name = _package(adapter)
+    if not name or version == _locked_versions().get(name):
+        return ""
+    return f"{name}@{Path(version).absolute() if '/' in version else version}"
+
+
+@functools.cache
+def _locked_versions() -> dict[str, str]:
+    lock: dict[str, Any] = json.loads((_source() / "package-lock.json").read_text(encoding="utf-8"))
+    return {name.removeprefix("node_modules/"): one.get("version", "") for name, one in lock["packages"].items()}
+
+
+def _key(*parts: bytes) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def _packages(adapter: Adapter, version: str) -> Path:
+    """Where the packages are: named by everything that makes them what they are."""
+    lock = (_source() / "package-lock.json").read_bytes()
+    made_of = (lock, node_version().encode(), platform.machine().encode(), _own(adapter, version).encode())
+    return build_dir("node") / f"packages-{_key(*made_of)}"
+
+
+def _runner(adapter: Adapter, version: str) -> Path:
+    """Where the runner's sources are, beside their packages."""
+    own = source_file(adapter).read_bytes() if is_external(adapter) else b""
+    return _packages(adapter, version) / f"runner-{_key(_sources(), own)}"
+
+
+@functools.cache
+def _sources() -> bytes:
+    """The runner's own sources, as they were when this process first looked."""
+    files = [file for folder in FOLDERS for file in sorted((_source() / folder).rglob("*.js"))]
+    return b"\0".join(file.read_bytes() for file in files)
+
+
+def _compiled(adapter: Adapter, version: str) -> Path:
+    return _packages(adapter, version) / f"compiled-{_package(adapter)}"
+
+
+def _ready(adapter: Adapter, version: str) -> bool:
+    tried = not adapter.build.get("compiled") or _tried(_compiled(adapter, version))
+    return (_packages(adapter, version) / COMPLETE).is_file() and tried and _runner(adapter, version).is_dir()
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One process at a time makes a folder."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = folder.with_name(f"{folder.name}.lock").open("w")
+    except OSError as error:
+        raise unwritable_cache(folder.parent, error) from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _bring_up_to_date(adapter: Adapter, version: str) -> None:
+    packages, compiled = _packages(adapter, version), _compiled(adapter, version)
+    with _locked(packages):
+        if not (packages / COMPLETE).is_file():
+            jobs.begins("fetching the Node drivers")
+            _install(packages, _own(adapter, version))
+        if not _runner(adapter, version).is_dir():
+            _copy_runner(adapter, _runner(adapter, version))
+    if adapter.build.get("compiled"):
+        with _locked(compiled):  # which takes minutes: other drivers need not wait for it
+            if not _tried(compiled):
+                jobs.begins(f"compiling {_package(adapter)}")
+                _compile(adapter, packages, compiled)
+
+
+def _tried(compiled: Path) -> bool:
+    return compiled.is_file() or compiled.with_suffix(".failed").is_file()
+
+
+def _copy_runner(adapter: Adapter, runner: Path) -> None:
+    with made_whole(runner) as made:
+        for folder in FOLDERS:
+            shutil.copytree(_source() / folder, made / folder)
+        shutil.copy(_source() / "package.json", made)
+        if is_external(adapter):
+            shutil.copy(source_file(adapter), made / "adapters")
+
+
+def _install(packages: Path, own: str) -> None:
+    """The locked packages, each checked against its checksum, without running any script of theirs."""
+    shutil.rmtree(packages, ignore_errors=True)
+    packages.mkdir(parents=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(_source() / name, packages)
+    _npm(packages, "ci", "--ignore-scripts", "--omit=dev")
+    if own:
+        _npm(packages, "install", "--ignore-scripts", "--omit=dev", "--no-save", own)
+    (packages / COMPLETE).touch()
+
+
+def _npm(folder: Path, *arguments: str) -> None:
+    try:
+        done = processes.run(["npm", *arguments, *QUIET], timeout_s=NPM_TIMEOUT_S, directory=folder)
+    except TimedOut as error:
+        raise EnvironmentMissing(
+            f"npm {arguments[0]} did not end within {NPM_TIMEOUT_S} s", "check the network, then run it again"
+        ) from error
+    if done.returncode:
+        what = arguments[-1] if arguments[0] == "install" else "the Node drivers"
+        last = " ".join(re.sub(r"^npm (error|warn)\s*", "", line) for line in done.stderr.strip().splitlines()[:3])
+        raise EnvironmentMissing(f"npm could not install {what}: {last}", "check the network, then run it again")
+
+
+def _compile(adapter: Adapter, packages: Path, compiled: Path) -> None:
+    """The driver's own C++ with Node's headers: the system's where they are, else node-gyp fetches them."""
+    folder = packages / "node_modules" / _package(adapter)
+    prefix = Path(shutil.which("node") or "/").resolve().parents[1]
+    headers = [f"--nodedir={prefix}"] if (prefix / "include" / "node" / "node.h").is_file() else []
+    words = ["node", str(_node_gyp()), "rebuild", "--release", "--jobs=max", "--loglevel=error", *headers]
+    try:
+        done = processes.run(words, timeout_s=COMPILE_TIMEOUT_S, directory=folder)
+        problem = "" if done.returncode == 0 else (done.stdout + done.stderr).strip()
+    except TimedOut:
+        problem = f"it did not end within {COMPILE_TIMEOUT_S} s"
+    if problem:
+        text = f"{_package(adapter)} does not compile: {' '.join(problem.splitlines()[-3:])}"
+        log.warning("skipped %s: %s", adapter.driver, text)
+        compiled.with_suffix(".failed").write_text(text)
+    else:
+        shutil.rmtree(folder / "build" / "Release" / "obj", ignore_errors=True)
+        compiled.touch()
+
+
+def _node_gyp() -> Path:
+    """npm's own node-gyp."""
+    npm = Path(shutil.which("npm") or "").resolve()
+    found = next((parent / "node_modules" / "node-gyp" / "bin" / "node-gyp.js" for parent in npm.parents[:3]
+                  if (parent / "node_modules" / "node-gyp").is_dir()), None)  # fmt: skip
+    if found is None:
+        raise InternalError("npm comes without node-gyp, which compiles drivers", "npm install -g npm")
+    return found

@@ -1,0 +1,180 @@
+"""What the Node runner does: handshake, samples of synchronous and asynchronous drivers, collector, packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.model.path import AccessPath
+from rowpath.model.workload import Column
+from rowpath.runners import manifest
+from rowpath.runners.protocol import SampleReply
+from rowpath.workloads import codec
+from tests.runners.protocol.talk import NOTHING, K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
+from tests.waiting import PATIENCE_S, at_work
+
+SQLITE = adapter("node", "better-sqlite3")
+pytestmark = pytest.mark.skipif(not manifest.availability(SQLITE, SQLITE.versions[0]).ok, reason="no Node")
+NULLS = pytest.mark.parametrize("driver", ["null", "null-promise"])
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    yield from talks("node")
+
+
+def opened(start: Start, folder: Path, **changed: str) -> Talk:
+    return start("better-sqlite3", on_sqlite(sqlite_file(folder), **changed))
+
+
+@NULLS
+def test_handshake(start: Start, driver: str) -> None:
+    talk = start(driver)
+    reply = talk.hello()
+    assert (reply["language"], reply["pid"], reply["loop_tid"]) == ("node", talk.process.pid, talk.process.pid)
+    assert 5 < reply["clock_read_ns"] < 2000
+    assert talk.hello(protocol=[3, 0])["error"]["kind"] == "unsupported"
+    assert "magic" in talk.hello(requires=["magic"])["error"]["text"]
+    assert talk.ask("toString")["error"]["kind"] == "unsupported"
+    assert talk.ask("close")["error"]["kind"] == "internal"
+    assert "id" in talk.ask("bye")
+    assert talk.process.wait(PATIENCE_S) == 0
+
+
+@NULLS
+def test_samples_of_nothing(start: Start, driver: str) -> None:
+    talk = start(driver, {})
+    assert talk.ask("prepare", phase=NOTHING, parameters=None)["parameters"] == 0
+    first = talk.sample("null.nothing", operations=1000)
+    second = talk.sample("null.nothing", duration_ns=10_000_000, lead_in_ns=1_000_000)
+    assert (first["operations"], first["failed"], first["failure"], first["first"]) == (1000, 0, None, 0)
+    assert (first["rows"], first["values"], first["touch"]) == (0, 0, "0" * 16)
+    assert second["first"] == 1000 + second["lead_in_operations"] > 1000
+    assert 10_000_000 <= second["ns"] <= second["window_ns"]
+    assert second["min_ns"] <= second["ns"] / second["operations"] <= second["max_ns"]
+    assert 0 < second["cpu_ns"] <= second["window_cpu_ns"] <= second["window_ns"] * 1.02
+    assert set(SampleReply.__struct_fields__) - set(first) <= {"error", "clients", "bytes"}
+
+
+@NULLS
+def test_end_of_stdin_stops_a_sample(start: Start, driver: str) -> None:
+    talk = start(driver, {})
+    talk.ask("prepare", phase=NOTHING, parameters=None)
+    talk.send("sample", phase="null.nothing", regime="steady", lead_in_ns=0, duration_ns=60_000_000_000, first=-1)
+    at_work(talk.process.pid)
+    assert talk.process.stdin is not None
+    talk.process.stdin.close()
+    assert talk.process.wait(PATIENCE_S / 2) == 0
+
+
+def test_noise_does_not_reach_the_replies(start: Start) -> None:
+    talk = start("null")
+    assert talk.process.stdin is not None
+    assert talk.process.stdout is not None
+    talk.process.stdin.write(b"this is no request\n\xff{\n")
+    assert "error" not in talk.hello()
+    descriptors = Path(f"/proc/{talk.process.pid}/fd")
+    replies = Path(f"/proc/self/fd/{talk.process.stdout.fileno()}").readlink()
+    assert (descriptors / "1").readlink() == (descriptors / "2").readlink() != replies
+    talk.process.kill()
+    assert talk.process.stderr is not None
+    assert talk.process.stderr.read().count(b"not a request") == 2
+
+
+def test_clients_are_threads_that_go_on_from_their_own_positions(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "p"
+    codec.write_rows(file, [(key,) for key in range(1, 11)], [Column("k", "integer")])
+    talk = opened(start, tmp_path, clients="4", concurrency="threads")
+    phase = {"name": "x", "kind": "query", "sql": "SELECT k, v FROM t WHERE k = ?"}
+    talk.ask(
+        "prepare",
+        phase=phase | {"columns": [K, V], "parameter_columns": [K]},
+        parameters={"file": str(file), "first": 0, "count": 10},
+    )
+    sampled = talk.sample("x", operations=10, first=0)
+    assert [client["operations"] for client in sampled["clients"]] == [2, 3, 2, 3]
+    assert sampled["touch"] == f"{2 * sum(range(1, 11)):016x}"
+    assert len(list(Path(f"/proc/{talk.process.pid}/task").iterdir())) > 4
+    timed = talk.sample("x", lead_in_ns=1_000_000, duration_ns=5_000_000)
+    assert timed["ns"] >= 5_000_000
+    assert all(client["operations"] and client["lead_in_operations"] for client in timed["clients"])
+
+
+def test_wide_integers_keep_every_bit(start: Start, tmp_path: Path) -> None:
+    talk = opened(start, tmp_path)
+    sql = "SELECT 9223372036854775807, 1, '123456789012345678.9' UNION ALL SELECT -9007199254740993, NULL, '-0.5'"
+    wide, decimal = {"name": "w", "type": "integer", "bits": 64}, {"name": "d", "type": "decimal"}
+    columns = [wide, {**K, "nullable": True}, decimal]
+    talk.ask("prepare", phase={"name": "x", "kind": "query", "sql": sql, "columns": columns}, parameters=None)
+    touch = (2**63 - 1 + 1 + 123456789012345678 - 9007199254740993 + 1) % 2**64
+    assert talk.sample("x", operations=1)["touch"] == f"{touch:016x}"
+    assert talk.ask("verify", phase="x", first=0, count=1)["touch"] == f"{touch:016x}"
+
+
+def test_more_columns_than_declared(start: Start, tmp_path: Path) -> None:
+    talk = opened(start, tmp_path)
+    phase = {"name": "x", "kind": "query", "sql": "SELECT k, v FROM t", "columns": [K]}
+    talk.ask("prepare", phase=phase, parameters=None)
+    error = talk.ask("verify", phase="x", first=0, count=1)["error"]
+    assert (error["kind"], "2 columns where 1 are declared" in error["text"]) == ("verify", True), error
+
+
+def test_collections_are_timed(start: Start, tmp_path: Path) -> None:
+    talk = opened(start, tmp_path)
+    talk.ask(
+        "prepare", phase={"name": "x", "kind": "query", "sql": "SELECT k, v FROM t", "columns": [K, V]}, parameters=None
+    )
+    for _ in range(30):
+        sampled = talk.sample("x", duration_ns=300_000_000)
+        if sampled["collections"]:
+            break
+    assert sampled["collections"] > 0
+    assert 0 < sampled["collector_ns"] < sampled["window_ns"]
+
+
+def test_a_failed_transaction_is_undone(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "p"
+    codec.write_rows(file, [(11,), (3,), (12,)], [Column("k", "integer")])
+    talk = opened(start, tmp_path)
+    phase = {"name": "x", "kind": "execute", "sql": "INSERT INTO t (k) VALUES (?)", "transaction": "transaction"}
+    talk.ask(
+        "prepare", phase=phase | {"parameter_columns": [K]}, parameters={"file": str(file), "first": 0, "count": 3}
+    )
+    sampled = talk.sample("x", operations=3, first=0)
+    assert (sampled["operations"], sampled["failed"]) == (2, 1)
+    assert (sampled["failure"]["kind"], sampled["failure"]["code"]) == ("sql", "SQLITE_CONSTRAINT_PRIMARYKEY")
+    again = talk.sample("x", duration_ns=20_000_000_000)
+    assert (again["operations"], again["failed"]) == (0, 100)
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, version = adapter("node", "pg"), adapter("node", "pg").versions[0]
+    module: Any = manifest.toolchain("node")
+    monkeypatch.setattr(module, "node_version", lambda: "18.19.0")
+    old = manifest.availability(found, version)
+    assert (old.ok, old.reason) == (False, "Node 18.19.0 is older than 20")
+    assert "apt-get install nodejs npm" in old.remedy
+    monkeypatch.setattr(module.shutil, "which", lambda name: None)
+    assert manifest.availability(found, version).reason == "Node is missing (node not found)"
+    with pytest.raises(EnvironmentMissing, match="Node is missing"):
+        manifest.build([(found, version)])
+
+
+def test_a_driver_that_does_not_compile_is_refused_and_others_are_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module: Any = manifest.toolchain("node")
+    manifest.build([(adapter("node", "pg"), adapter("node", "pg").versions[0])])
+    driver = msgspec.structs.replace(SQLITE, build=SQLITE.build | {"package": "better-sqlite3"})
+    monkeypatch.setattr(module, "_compiled", lambda adapter, version: tmp_path / f"compiled-{adapter.driver}")
+    (tmp_path / "compiled-better-sqlite3.failed").write_text("better-sqlite3 does not compile: no")
+    refused = manifest.availability(driver, driver.versions[0])
+    assert (refused.ok, refused.reason) == (False, "better-sqlite3 does not compile: no")
+    with pytest.raises(EnvironmentMissing, match="does not compile"):
+        manifest.command(driver, driver.versions[0], AccessPath.of({}))
+    assert manifest.availability(adapter("node", "pg"), adapter("node", "pg").versions[0]).ok
