@@ -5,8 +5,8 @@ export PYTHONPATH = src
 export PYTHONDONTWRITEBYTECODE =
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
 PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example .github/actions)
-# Three on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.
-SIDE_BY_SIDE = $(PYTHON) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder
+# Four on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.
+SIDE_BY_SIDE = $(PYTHON) -m pytest -n 4 --dist loadgroup --no-loadscope-reorder
 MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 
 .PHONY: run test test-fast test-all test-changed check bench docs docs-site docs-results setup lock clean help

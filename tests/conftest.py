@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 from collections import Counter
@@ -86,8 +87,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: next((at for at, name in enumerate(LONG_FIRST) if name in item.path.parts), 9))
 
 
+@functools.cache
 def _keys() -> dict[str, str]:
-    """The key of each unit of the matrix."""
+    """The key of each unit of the matrix, as it was when first asked for."""
     units = [(adapter, engine) for adapter in manifest.every_adapter() for engine in adapter.engines]
     return {passed_keys.unit(*each): passed_keys.key_of(*each) for each in units}
 

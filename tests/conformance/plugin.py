@@ -15,6 +15,7 @@ from _pytest.terminal import TerminalReporter
 
 Observed = dict[str, dict[str, Any]]
 SCRIPT = Path(__file__).parents[2] / "scripts" / "capabilities.py"
+FOLDER = "tests/conformance/"  # in ids of tests
 OBSERVED: Observed = {}  # by path of the suite: what docs/capabilities.md is made of
 DIFFERENCES: list[str] = []
 
@@ -22,22 +23,29 @@ DIFFERENCES: list[str] = []
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Tests of one engine instance, or of one file, go to one worker: marks of xdist have no effect with pytest 9.2."""
-    from tests.conformance.selection import project_paths
     from xdist.scheduler import LoadScopeScheduling
-
-    from rowpath.planning.instance_key import key_of
-
-    engines = {path.name: "_".join(key_of(path.path)) for path in project_paths()}
 
     class EngineScheduling(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file, _, rest = nodeid.partition("::")
+            if not file.startswith(FOLDER):
+                return file
             name = rest.partition("[")[2]
-            while name and name not in engines:
+            while name and name not in _instances():
                 name = name.rpartition("-")[0]
-            return engines.get(name, file)
+            return _instances().get(name, file)
 
     return EngineScheduling(config, log)
+
+
+@functools.cache
+def _instances() -> dict[str, str]:
+    """The engine instance of each path, by its name."""
+    from tests.conformance.selection import project_paths
+
+    from rowpath.planning.instance_key import key_of
+
+    return {path.name: "_".join(key_of(path.path)) for path in project_paths()}
 
 
 @functools.cache
@@ -95,10 +103,10 @@ def is_complete(observed: Observed) -> bool:
 
 def differences(observed: Observed) -> list[str]:
     """What the page says otherwise; after a complete run also what it says beyond what was seen."""
-    page, seen = capabilities().PAGE.read_text(), capabilities().page(observed)
+    # What packages say of themselves differs from machine to machine.
+    page, seen = capabilities().PAGE.read_text(), capabilities().page(observed, with_facts=False)
     if not is_complete(observed):
         return capabilities().contradictions(page, seen)  # type: ignore[no-any-return]
-    # What packages say of themselves differs from machine to machine.
     lines = [capabilities().without_facts(text).splitlines() for text in (page, seen)]
     return list(difflib.unified_diff(*lines, "the page", "seen", lineterm="", n=0))
 

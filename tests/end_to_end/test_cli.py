@@ -208,6 +208,15 @@ def test_the_json_export(run: Path, tmp_path: Path) -> None:
     assert json.loads(file.read_text(encoding="utf-8")) == export
 
 
+def test_the_code_of_adapters_is_kept(run: Path) -> None:
+    done = rowpath("show", run, "--export-json", "-")
+    sources = json.loads(done.stdout)["sources"]
+    assert sources == {
+        file: (ROOT / "runners" / file).read_text(encoding="utf-8")
+        for file in ("c/adapters/sqlite.c", "python/adapters/sqlite3.py")
+    }
+
+
 def test_the_other_exports(run: Path) -> None:
     done = rowpath("show", run, "--export-csv", "-")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
@@ -338,6 +347,8 @@ def test_within_says_what_it_costs_and_the_run_has_it(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "within 20 s, about " in done.stderr
     sets = records(run, "run")[0]["experiment"]["measure"]["sets"]
-    assert len(records(run, "set-end")) == sets
+    measured = len(records(run, "set-end"))
+    notes = [note["text"] for note in records(run, "note")]
+    assert measured == sets or f"{measured} of {sets} sets measured: another would outlast --within 20 s" in notes
     assert f"{sets} set" in done.stderr
     assert "within" not in rowpath("run", *small, "20s", "-o", tmp_path / "quiet", "-q").stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from pathlib import Path
 
@@ -9,7 +10,11 @@ import pytest
 
 from rowpath.execution import core_share
 from rowpath.runners.manifest import load_manifest
-from tests.provoked import LIBPQ, PGJDBC, PSYCOPG, SQLITE, Select, blamed, measured, told
+from tests import provoked
+from tests.provoked import LIBPQ, PGJDBC, PSYCOPG, SQLITE, Select, blamed, told
+
+# What is counted or set is seen in the first block.
+measured = functools.partial(provoked.measured, sets=1, rounds=1)
 
 # A result of about 5 MB of payload, and a small one of the same table.
 LARGE = """

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.command import ROOT, environment
+from tests.script import script
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = [ROOT / "docs" / "quick-start.md", *TUTORIALS]
@@ -16,13 +17,7 @@ PAGES = [ROOT / "docs" / "quick-start.md", *TUTORIALS]
 
 @pytest.fixture(scope="module")
 def results() -> Any:
-    """scripts/docs_results.py as a module."""
-    sys.path.insert(0, str(ROOT / "scripts"))
-    try:
-        import docs_results
-    finally:
-        sys.path.pop(0)
-    return docs_results
+    return script("docs_results")
 
 
 @pytest.fixture(scope="module")

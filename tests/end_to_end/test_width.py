@@ -109,3 +109,15 @@ def test_a_coordinate_that_cannot_be_ranked_together(tmp_path: Path) -> None:
     done = rowpath("run", "clients", "--together", "durability", cwd=tmp_path)
     assert done.returncode == 2
     assert "durability" in error_form(done.stderr)[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [(("go-postgres",), 13), (("node-postgres",), 8), (("languages", "engine=sqlite"), 6)],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_every_path_of_a_language_delivers_the_rows(tmp_path: Path, words: tuple[str, ...], expected: int) -> None:
+    directory, _ = ran(tmp_path, *words)
+    proven = [record for record in records(directory, "verify") if record["ok"]]
+    assert {record["path_id"] for record in proven} == set(names(directory))
+    assert len(names(directory)) == expected

@@ -18,7 +18,7 @@ from tests.composite_action import ACTION, EXPRESSION, ROOT, Ended, definition
 
 PAGE = ROOT / "docs" / "hold-a-driver.md"
 RELEASE, DRIVER = "42.7.8", "pgjdbc"
-# Keeps its words, writes what it is told to write, and ends with the code for its command.
+# Records its arguments, writes the prepared files, and exits with the command's prepared code.
 STAND_IN = """
 import json, os, sys
 told = json.load(open(os.environ["TOLD"]))
