@@ -1,15 +1,12 @@
 package core
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 )
 
 const (
@@ -22,6 +19,7 @@ const (
 var (
 	requirements      = []string{"touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"}
 	notWhileGroupsRun = []string{"client-groups", "sample", "verify", "prepare", "close"}
+	onConnection      = []string{"prepare", "client-groups", "run", "interrupt", "describe", "facts", "close"}
 )
 
 type object = map[string]any
@@ -70,6 +68,9 @@ func (s *session) guarded(kind string, line []byte) (reply any, err error) {
 	if s.groups != nil && slices.Contains(notWhileGroupsRun, kind) {
 		return nil, Fail("internal", "groups of clients are at work: no %s meanwhile", kind)
 	}
+	if s.clients == nil && slices.Contains(onConnection, kind) {
+		return nil, Fail("internal", "no connection is open")
+	}
 	return s.serve(kind, line)
 }
 
@@ -103,27 +104,27 @@ func (s *session) write(id json.RawMessage, fields []byte) {
 func (s *session) serve(kind string, line []byte) (any, error) {
 	switch kind {
 	case "hello":
-		return s.hello(line)
+		return given(line, s.hello)
 	case "open":
-		return s.open(line)
+		return given(line, s.open)
 	case "prepare":
-		return s.prepare(line)
+		return given(line, s.prepare)
 	case "sample":
-		return s.sample(line)
+		return given(line, s.sample)
 	case "verify":
-		return s.verify(line)
+		return given(line, s.verify)
 	case "client-groups":
-		return s.beginGroups(line)
+		return given(line, s.beginGroups)
 	case "client-groups-end":
 		return s.endGroups()
 	case "run":
-		return s.run(line)
+		return given(line, s.run)
 	case "load":
-		return s.load(line)
+		return given(line, s.load)
 	case "interrupt":
-		return s.interrupt(line)
+		return given(line, s.interrupt)
 	case "describe":
-		return s.describe(line)
+		return given(line, s.describe)
 	case "facts":
 		return s.facts()
 	case "close":
@@ -135,13 +136,13 @@ func (s *session) serve(kind string, line []byte) (any, error) {
 	}
 }
 
-// parse reads a request's fields.
-func parse[T any](line []byte) (*T, error) {
+// given reads a request's fields and serves it.
+func given[T any](line []byte, serve func(*T) (any, error)) (any, error) {
 	asked := new(T)
 	if err := json.Unmarshal(line, asked); err != nil {
 		return nil, Fail("internal", "a request that does not fit: %s", err)
 	}
-	return asked, nil
+	return serve(asked)
 }
 
 type helloRequest struct {
@@ -151,11 +152,7 @@ type helloRequest struct {
 	Adapter  string   `json:"adapter"`
 }
 
-func (s *session) hello(line []byte) (any, error) {
-	asked, err := parse[helloRequest](line)
-	if err != nil {
-		return nil, err
-	}
+func (s *session) hello(asked *helloRequest) (any, error) {
 	if len(asked.Protocol) == 0 || asked.Protocol[0] != protocolMajor {
 		return nil, Unsupported("the Go runner speaks protocol 2, not %v", asked.Protocol)
 	}
@@ -176,13 +173,11 @@ func (s *session) hello(line []byte) (any, error) {
 	}, nil
 }
 
-func (s *session) open(line []byte) (any, error) {
-	asked, err := parse[struct {
-		Options Options `json:"options"`
-	}](line)
-	if err != nil {
-		return nil, err
-	}
+type openRequest struct {
+	Options Options `json:"options"`
+}
+
+func (s *session) open(asked *openRequest) (any, error) {
 	if s.clients != nil {
 		return nil, Fail("internal", "a connection is open already")
 	}
@@ -202,235 +197,9 @@ func (s *session) open(line []byte) (any, error) {
 	return reply, nil
 }
 
-type prepareRequest struct {
-	Phase      Phase `json:"phase"`
-	Parameters *struct {
-		File  string `json:"file"`
-		First int64  `json:"first"`
-		Count int64  `json:"count"`
-	} `json:"parameters"`
-}
-
-func (s *session) prepare(line []byte) (any, error) {
-	asked, err := parse[prepareRequest](line)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := s.opened()
-	if err != nil {
-		return nil, err
-	}
-	phase := &asked.Phase
-	if err := errors.Join(check(phase.Columns), check(phase.ParameterColumns)); err != nil {
-		return nil, err
-	}
-	var rows [][]any
-	if slice := asked.Parameters; slice != nil {
-		if rows, err = readRows(slice.File, phase.ParameterColumns, slice.First, slice.Count); err != nil {
-			return nil, err
-		}
-	}
-	if old := s.phases[phase.Name]; old != nil {
-		delete(s.phases, phase.Name)
-		if err := old.close(); err != nil {
-			return nil, err
-		}
-	}
-	prepared, err := opened.prepare(phase, rows)
-	if err != nil {
-		return nil, err
-	}
-	s.phases[phase.Name] = prepared
-	return object{"prepare_ns": prepared.prepareNs, "parameters": len(rows)}, nil
-}
-
-func (s *session) sample(line []byte) (any, error) {
-	asked, err := parse[sampleRequest](line)
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := s.prepared(asked.Phase)
-	if err != nil {
-		return nil, err
-	}
-	return s.clients.sample(prepared, asked), nil
-}
-
-type verifyRequest struct {
-	Phase   string `json:"phase"`
-	First   int64  `json:"first"`
-	Count   *int64 `json:"count"`
-	MaxRows *int64 `json:"max_rows"`
-	Keep    string `json:"keep"`
-}
-
-func (s *session) verify(line []byte) (any, error) {
-	asked, err := parse[verifyRequest](line)
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := s.prepared(asked.Phase)
-	if err != nil {
-		return nil, err
-	}
-	slots, err := s.clients.first().Slots(prepared.phase.Columns)
-	if err != nil {
-		return nil, err
-	}
-	encoder := NewEncoder(prepared.phase.Columns, or(asked.MaxRows, 100_000))
-	count := or(asked.Count, 1)
-	if err := kept(asked.Keep, encoder, func() error {
-		return prepared.samplers[0].verify(asked.First, count, encoder)
-	}); err != nil {
-		return nil, err
-	}
-	delivered, converted := []string{}, []string{}
-	for at, slot := range slots {
-		delivered = append(delivered, slot.Delivers())
-		if slot.Converted() {
-			converted = append(converted, prepared.phase.Columns[at].Name)
-		}
-	}
-	counters := &prepared.samplers[0].counters
-	return object{
-		"digest": encoder.Digest(), "rows": counters.Rows, "touch": hex(counters.Touch), "operations": count,
-		"delivered": delivered, "converted": converted,
-	}, nil
-}
-
-// kept has the digest's rows kept in a file while do runs, where one is named.
-func kept(name string, encoder *Encoder, do func() error) error {
-	if name == "" {
-		return do()
-	}
-	file, err := os.Create(name)
-	if err != nil {
-		return Fail("internal", "rows cannot be kept: %s", err)
-	}
-	encoder.kept = bufio.NewWriter(file)
-	return errors.Join(do(), encoder.kept.Flush(), file.Close())
-}
-
-func (s *session) beginGroups(line []byte) (any, error) {
-	asked, err := parse[groupsRequest](line)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := s.opened()
-	if err != nil {
-		return nil, err
-	}
-	groups, err := newClientGroups(asked, len(opened.adapters), s.prepared)
-	if err != nil {
-		return nil, err
-	}
-	s.groups = groups
-	return object{"clients": groups.clients}, nil
-}
-
-func (s *session) endGroups() (any, error) {
-	if s.groups == nil {
-		return nil, Fail("internal", "no groups of clients are at work")
-	}
-	reply := object{"client_groups": s.groups.end()}
-	s.groups = nil
-	return reply, nil
-}
-
-func (s *session) run(line []byte) (any, error) {
-	asked, err := parse[struct {
-		Statements   []string `json:"statements"`
-		IgnoreErrors bool     `json:"ignore_errors"`
-	}](line)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := s.opened()
-	if err != nil {
-		return nil, err
-	}
-	ns := []int64{}
-	for _, statement := range asked.Statements {
-		start := NowNs()
-		if err := opened.first().Run(statement); err != nil && !asked.IgnoreErrors {
-			return nil, err
-		}
-		ns = append(ns, NowNs()-start)
-	}
-	return object{"ns": ns}, nil
-}
-
-func (s *session) load(line []byte) (any, error) {
-	asked, err := parse[struct {
-		Phase        string
-		First, Count int64
-	}](line)
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := s.prepared(asked.Phase)
-	if err != nil {
-		return nil, err
-	}
-	start := NowNs()
-	rows := prepared.rows[asked.First : asked.First+asked.Count]
-	if err := s.clients.first().Load(prepared.phase, rows); err != nil {
-		return nil, err
-	}
-	return object{"rows": asked.Count, "ns": NowNs() - start}, nil
-}
-
-func (s *session) interrupt(line []byte) (any, error) {
-	asked, err := parse[Interruption](line)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := s.opened()
-	if err != nil {
-		return nil, err
-	}
-	return opened.first().Interrupt(*asked)
-}
-
-func (s *session) describe(line []byte) (any, error) {
-	asked, err := parse[struct {
-		SQL string `json:"sql"`
-	}](line)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := s.opened()
-	if err != nil {
-		return nil, err
-	}
-	columns, err := opened.first().Describe(asked.SQL)
-	return object{"columns": columns}, err
-}
-
-func (s *session) facts() (any, error) {
-	opened, err := s.opened()
-	if err != nil {
-		return nil, err
-	}
-	facts := &Facts{Libraries: map[string]string{}, Settings: map[string]string{}}
-	facts.Settings["gomaxprocs"] = strconv.Itoa(runtime.GOMAXPROCS(0))
-	facts.Settings["gogc"] = environment("GOGC", "100")
-	facts.Settings["gomemlimit"] = environment("GOMEMLIMIT", "off")
-	opened.facts(facts.Settings)
-	if err := opened.first().Facts(facts); err != nil {
-		return nil, err
-	}
-	facts.Runtime = fmt.Sprintf("%s %s/%s, compiler %s, GOMAXPROCS=%s, GOGC=%s", runtime.Version(), runtime.GOOS,
-		runtime.GOARCH, runtime.Compiler, facts.Settings["gomaxprocs"], facts.Settings["gogc"])
-	return facts, nil
-}
-
 func (s *session) close() (any, error) {
 	start := NowNs()
-	closing, err := s.opened()
-	if err != nil {
-		return nil, err
-	}
+	closing := s.clients
 	s.clients = nil
 	var all error
 	for _, phase := range s.phases {
@@ -450,32 +219,11 @@ func (s *session) bye() (any, error) {
 	return object{}, nil
 }
 
-func (s *session) opened() (*clients, error) {
-	if s.clients == nil {
-		return nil, Fail("internal", "no connection is open")
-	}
-	return s.clients, nil
-}
-
 func (s *session) prepared(name string) (*preparedPhase, error) {
 	if prepared := s.phases[name]; prepared != nil {
 		return prepared, nil
 	}
 	return nil, Fail("internal", "the phase %s is not prepared", shortened(name))
-}
-
-func or(given *int64, otherwise int64) int64 {
-	if given == nil {
-		return otherwise
-	}
-	return *given
-}
-
-func environment(name, otherwise string) string {
-	if value := os.Getenv(name); value != "" {
-		return value
-	}
-	return otherwise
 }
 
 func shortened(text string) string {

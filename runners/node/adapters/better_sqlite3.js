@@ -107,7 +107,6 @@ export default class BetterSqlite3 extends Adapter {
     for (const name of ["journal_mode", "cache_size", "threads", "synchronous"]) {
       settings[name] = database.pragma(name, { simple: true });
     }
-    settings.synchronous = ["OFF", "NORMAL", "FULL", "EXTRA"][settings.synchronous];
     const [engine_version, build] = [value("SELECT sqlite_version()"), value("SELECT sqlite_source_id()")];
     return { driver_version: versionOf("better-sqlite3"), engine_version, build, settings };
   }

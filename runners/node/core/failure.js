@@ -33,8 +33,9 @@ export function printable(text) {
 }
 
 function kindOf(error, adapter, request) {
-  if (!adapter || OURS.some((each) => error.constructor === each)) return "internal";
-  if (request === "open" || ERRNO.test(error.code ?? "")) return "connect";
+  if (!adapter) return "internal";
+  if (request === "open" || ERRNO.test(error.code ?? "")) return "connect"; // better-sqlite3 throws a TypeError
+  if (OURS.some((each) => error.constructor === each)) return "internal";
   return "sql";
 }
 

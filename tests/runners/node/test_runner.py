@@ -1,4 +1,4 @@
-"""What the Node runner does: handshake, samples of synchronous and asynchronous drivers, collector, packages."""
+"""What the Node runner does besides the protocol: client threads, wide integers, collector, packages."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.runners import manifest
-from rowpath.runners.protocol import SampleReply
 from rowpath.workloads import codec
-from tests.runners.protocol.talk import NOTHING, K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
-from tests.waiting import PATIENCE_S, at_work
+from tests.runners.protocol.talk import K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
 
 SQLITE = adapter("node", "better-sqlite3")
 pytestmark = pytest.mark.skipif(not manifest.availability(SQLITE, SQLITE.versions[0]).ok, reason="no Node")
-NULLS = pytest.mark.parametrize("driver", ["null", "null-promise"])
 
 
 @pytest.fixture
@@ -30,60 +27,6 @@ def start() -> Iterator[Start]:
 
 def opened(start: Start, folder: Path, **changed: str) -> Talk:
     return start("better-sqlite3", on_sqlite(sqlite_file(folder), **changed))
-
-
-@NULLS
-def test_handshake(start: Start, driver: str) -> None:
-    talk = start(driver)
-    reply = talk.hello()
-    assert (reply["language"], reply["pid"], reply["loop_tid"]) == ("node", talk.process.pid, talk.process.pid)
-    assert 5 < reply["clock_read_ns"] < 2000
-    assert talk.hello(protocol=[3, 0])["error"]["kind"] == "unsupported"
-    assert "magic" in talk.hello(requires=["magic"])["error"]["text"]
-    assert talk.ask("toString")["error"]["kind"] == "unsupported"
-    assert talk.ask("close")["error"]["kind"] == "internal"
-    assert "id" in talk.ask("bye")
-    assert talk.process.wait(PATIENCE_S) == 0
-
-
-@NULLS
-def test_samples_of_nothing(start: Start, driver: str) -> None:
-    talk = start(driver, {})
-    assert talk.ask("prepare", phase=NOTHING, parameters=None)["parameters"] == 0
-    first = talk.sample("null.nothing", operations=1000)
-    second = talk.sample("null.nothing", duration_ns=10_000_000, lead_in_ns=1_000_000)
-    assert (first["operations"], first["failed"], first["failure"], first["first"]) == (1000, 0, None, 0)
-    assert (first["rows"], first["values"], first["touch"]) == (0, 0, "0" * 16)
-    assert second["first"] == 1000 + second["lead_in_operations"] > 1000
-    assert 10_000_000 <= second["ns"] <= second["window_ns"]
-    assert second["min_ns"] <= second["ns"] / second["operations"] <= second["max_ns"]
-    assert 0 < second["cpu_ns"] <= second["window_cpu_ns"] <= second["window_ns"] * 1.02
-    assert set(SampleReply.__struct_fields__) - set(first) <= {"error", "clients", "bytes"}
-
-
-@NULLS
-def test_end_of_stdin_stops_a_sample(start: Start, driver: str) -> None:
-    talk = start(driver, {})
-    talk.ask("prepare", phase=NOTHING, parameters=None)
-    talk.send("sample", phase="null.nothing", regime="steady", lead_in_ns=0, duration_ns=60_000_000_000, first=-1)
-    at_work(talk.process.pid)
-    assert talk.process.stdin is not None
-    talk.process.stdin.close()
-    assert talk.process.wait(PATIENCE_S / 2) == 0
-
-
-def test_noise_does_not_reach_the_replies(start: Start) -> None:
-    talk = start("null")
-    assert talk.process.stdin is not None
-    assert talk.process.stdout is not None
-    talk.process.stdin.write(b"this is no request\n\xff{\n")
-    assert "error" not in talk.hello()
-    descriptors = Path(f"/proc/{talk.process.pid}/fd")
-    replies = Path(f"/proc/self/fd/{talk.process.stdout.fileno()}").readlink()
-    assert (descriptors / "1").readlink() == (descriptors / "2").readlink() != replies
-    talk.process.kill()
-    assert talk.process.stderr is not None
-    assert talk.process.stderr.read().count(b"not a request") == 2
 
 
 def test_clients_are_threads_that_go_on_from_their_own_positions(start: Start, tmp_path: Path) -> None:

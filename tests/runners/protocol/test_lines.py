@@ -1,4 +1,4 @@
-"""The runners that are spoken to line by line (C#, Go, Java): protocol and loop, what they say of bad requests."""
+"""The runners that are spoken to line by line: protocol and loop, what they say of bad requests."""
 
 from __future__ import annotations
 
@@ -42,6 +42,13 @@ WORDS = {
         units=2,
     ),
     "java": Words(["int", "String"], "19", "40000 in an integer of 16 bits", "Character x", ("unsupported", "sql")),
+    "node": Words(
+        ["number", "string"],
+        "SQLITE_CONSTRAINT_PRIMARYKEY",
+        "40000 (number) is no integer",
+        '"x" (string) is no decimal',
+        ("unsupported", "sql"),
+    ),
 }
 DRIVERS = {
     "mono-data-sqlite": "csharp",
@@ -49,12 +56,15 @@ DRIVERS = {
     "mattn-sqlite3": "go",
     "modernc-sqlite": "go",
     "sqlite-jdbc": "java",
+    "better-sqlite3": "node",
 }
-every_language = pytest.mark.parametrize(("language", "driver"), [(language, "null") for language in WORDS])
+every_language = pytest.mark.parametrize(
+    ("language", "driver"), [*((language, "null") for language in WORDS), ("node", "null-promise")]
+)
 every_driver = pytest.mark.parametrize(("language", "driver"), [(DRIVERS[driver], driver) for driver in DRIVERS])
 main_driver = pytest.mark.parametrize(
     ("language", "driver"),
-    [("csharp", "mono-data-sqlite"), ("go", "mattn-sqlite3"), ("go", "modernc-sqlite"), ("java", "sqlite-jdbc")],
+    [(DRIVERS[driver], driver) for driver in DRIVERS if driver != "ado-libsqliteodbc"],
 )
 
 
@@ -101,7 +111,7 @@ def test_handshake(start: Start, language: str, driver: str) -> None:
     assert (reply["protocol"], reply["codec"], reply["language"]) == ([2, 1], 1, language)
     assert reply["pid"] == talk.process.pid
     assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
-    assert (reply["loop_tid"] == reply["pid"]) == (language == "go")  # the others need one of more stack
+    assert (reply["loop_tid"] == reply["pid"]) == (language in ("go", "node"))  # the others need more stack
     assert 5 < reply["clock_read_ns"] < 2000
     assert talk.hello(protocol=[3, 0])["error"]["kind"] == "unsupported"
     assert talk.hello(codec=2)["error"]["kind"] == "unsupported"
@@ -143,7 +153,7 @@ def test_noise_does_not_reach_the_replies(start: Start, driver: str) -> None:
 
 
 @every_language
-def test_samples_of_nothing(start: Start, driver: str) -> None:
+def test_samples_of_nothing(start: Start, language: str, driver: str) -> None:
     talk = start(driver, {})
     assert talk.ask("prepare", phase=NOTHING, parameters=None)["parameters"] == 0
     first = talk.sample("null.nothing", operations=1000)
@@ -154,7 +164,7 @@ def test_samples_of_nothing(start: Start, driver: str) -> None:
     assert 10_000_000 <= second["ns"] <= second["window_ns"]
     assert second["min_ns"] <= second["ns"] / second["operations"] <= second["max_ns"]
     assert 0 < second["cpu_ns"] <= second["window_cpu_ns"] <= second["window_ns"] * 1.02
-    assert second["collections"] == 0
+    assert second["collections"] == 0 or language == "node"  # V8 keeps each time read on the heap
     assert talk.sample("null.nothing", operations=1, first=7)["first"] == 7
     assert set(SampleReply.__struct_fields__) - set(first) <= {"error", "clients", "bytes"}
 

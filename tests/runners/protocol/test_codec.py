@@ -1,26 +1,58 @@
-"""The Java runner's codec against the vectors that every language shares."""
+"""The codec of Go and of Java against the vectors that every language shares."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
+from rowpath.runners.manifest import language, toolchain
 from rowpath.runners.toolchains import java
 from tests.runners.protocol.talk import Ask, answers
 from tests.unit.codec_vectors import NO_DATE_OR_TIME, VECTORS
 
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+go: Any = toolchain("go")
 
 
-@pytest.fixture(scope="module")
-def ask() -> Iterator[Ask]:
+class Trial(NamedTuple):
+    """A language's program that encodes what it is asked."""
+
+    ask: Ask
+    touch: str  # the vectors' field with what a text's touch is: its units differ
+    milliseconds: str  # zeros behind a fraction of one digit
+
+
+def go_command() -> list[str]:
+    return [str(go.built("codec-trial", Path(language("go").folder) / "tests" / "codec_trial.go"))]
+
+
+def java_command() -> list[str]:
     java.build([])
     core = java._compile("core", java._sources("core"), [])
     trial = java._compile("trial", java._sources("tests"), [core])
-    command = [java.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
-    yield from answers(command)
+    return [java.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
+
+
+TRIALS: dict[str, tuple[Callable[[], object], Callable[[], list[str]], str, str]] = {
+    "go": (go._tools_problem, go_command, "touch_bytes", ""),
+    "java": (java._problem, java_command, "touch_utf16", "00"),
+}
+
+
+@pytest.fixture(scope="module", params=TRIALS)
+def trial(request: pytest.FixtureRequest) -> Iterator[Trial]:
+    problem, command, touch, milliseconds = TRIALS[request.param]
+    if problem():
+        pytest.skip(str(problem()))
+    for ask in answers(command()):
+        yield Trial(ask, touch, milliseconds)
+
+
+@pytest.fixture
+def ask(trial: Trial) -> Ask:
+    return trial.ask
 
 
 def name(vector: dict[str, Any]) -> str:
@@ -28,18 +60,18 @@ def name(vector: dict[str, Any]) -> str:
 
 
 def fitting(vector: dict[str, Any]) -> str:
-    """The type to declare: an unsigned integer beyond Java's long is a decimal here."""
+    """The type to declare: an unsigned integer beyond 63 bits is a decimal here."""
     beyond = vector["type"] == "integer" and vector["value"] and int(vector["value"]) >= 2**63
     return "decimal" if beyond else str(vector["type"])
 
 
 @pytest.mark.parametrize("vector", VECTORS["values"], ids=name)
-def test_value(ask: Ask, vector: dict[str, Any]) -> None:
+def test_value(trial: Trial, vector: dict[str, Any]) -> None:
     column = vector.get("column", {})
     nullable = str(column.get("nullable", False)).lower()
     kind = fitting(vector)
-    answered = ask(f"value {kind} {column.get('bits', 32)} {nullable} {vector['bytes']}")
-    touch = vector.get("touch_utf16", vector["touch"])
+    answered = trial.ask(f"value {kind} {column.get('bits', 32)} {nullable} {vector['bytes']}")
+    touch = vector.get(trial.touch, vector["touch"])
     assert answered == f"{vector['bytes']} 1:{vector['hash']} {touch}"
 
 
@@ -63,20 +95,21 @@ def test_an_integer_wider_than_declared(ask: Ask) -> None:
         ("date 0001-01-01", "0001-01-01"),
         ("date 1500-03-01", "1500-03-01"),
         ("time 01:02:03.000000001", "01:02:03.000000001"),
-        ("timestamp 2000-11-07T01:02:03.4", "2000-11-07T01:02:03.400"),
-        ("instant 2000-11-07 01:02:03.4+02", "2000-11-06T23:02:03.400Z"),
+        ("timestamp 2000-11-07T01:02:03.4", "2000-11-07T01:02:03.4{}"),
+        ("instant 2000-11-07 01:02:03.4+02", "2000-11-06T23:02:03.4{}Z"),
         ("instant 2000-11-07 01:02:03-05:30", "2000-11-07T06:32:03Z"),
         ("instant 2000-11-07 01:02:03Z", "2000-11-07T01:02:03Z"),
     ],
 )
-def test_text_of_dates_and_times(ask: Ask, request_line: str, answer: str) -> None:
-    assert ask(request_line) == answer
+def test_text_of_dates_and_times(trial: Trial, request_line: str, answer: str) -> None:
+    assert trial.ask(request_line) == answer.format(trial.milliseconds)
 
 
 @pytest.mark.parametrize(
     "request_line",
     [
         *NO_DATE_OR_TIME,
+        "date 2000-02-30",
         "timestamp 2000-01-01 00:00:00.1234567890",
     ],
 )
