@@ -22,6 +22,7 @@ def test_delayed_acknowledgement(tmp_path: Path) -> None:
     (finding,) = told(analysis, "delayed-acknowledgement")
     assert "2" in finding.paths[0]
     assert "ms an operation" in finding.evidence
+    assert "lacks TCP_NODELAY" in finding.cause
 
 
 # A disk whose syncs take 3 ms more than this machine's do, for every process of a run.

@@ -110,6 +110,20 @@ def test_delayed_acknowledgement(tmp_path: Path, longest_ms: int, busy: float, t
 
 
 @pytest.mark.parametrize(
+    ("no_delay", "cause"),
+    [(False, "lacks TCP_NODELAY"), (True, "the server's answer"), (None, "a request sent in several small writes")],
+)
+def test_who_sends_in_small_writes(tmp_path: Path, no_delay: bool | None, cause: str) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "counted", "libpq")[0]["no_delay"] = no_delay
+        for sample in of(records, "sample", "libpq", regime="steady"):
+            sample |= {"max_ns": 44_000_000, "client_cpu_ns": 0.01 * sample["window_ns"], "server_cpu_ns": 0}
+
+    (finding,) = found(tmp_path, bend, paths=one(TCP, 44e6))["delayed-acknowledgement"]
+    assert cause in finding.cause
+
+
+@pytest.mark.parametrize(
     ("durability", "syncs", "busy", "sync_ns", "told"),
     [
         ("full", 1.0, 0.1, 8e5, True),

@@ -13,7 +13,7 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.worker import Worker, verify_record
 from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape
 from rowpath.machine.counters import counting_proxy as proxy
-from rowpath.machine.counters import syncs, system_calls
+from rowpath.machine.counters import socket_options, syncs, system_calls
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
@@ -148,8 +148,8 @@ class VerificationPass:
         with system_calls.counting(worker.runner.pid) as together:
             first = settling if work.phase.writes else 0
             reply = worker.sample(work, "warm", operations=operations, first=first).reply
-        counts: dict[str, Any] = {}
-        sources: dict[str, str] = {}
+        counts: dict[str, Any] = {"no_delay": socket_options.no_delay(worker.runner.pid)}
+        sources = {"no_delay": socket_options.MEANS} if counts["no_delay"] is not None else {}
         statements = statement_counts(worker.instance)
         if statements_before and statements:
             counts["prepares"] = statements["prepare"] - statements_before["prepare"]

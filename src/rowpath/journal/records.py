@@ -214,6 +214,7 @@ class CountedRecord(InSet, tag="counted"):
     executes: float | None = None
     system_calls: float | None = None
     payload_bytes: float | None = None
+    no_delay: bool | None = None  # whether the client's connections have TCP_NODELAY
     shape: OperationShape | None = None  # of a query
     method: str | dict[str, str] = ""
 

@@ -22,6 +22,15 @@ SYNC_CPU_MOST = 0.5  # of the time, by both sides
 COLLECTOR_SHARE = 0.03
 STALL_RATIO, STALL_LEAST_NS = 10, 5_000_000
 STALLS_SHOWN = 3  # with figures; the longest ones
+# By whether the client's connections have TCP_NODELAY.
+_SMALL_WRITES = {
+    False: "the client's socket lacks TCP_NODELAY and the request goes out in several small writes: the last one waits "
+    "until the first is acknowledged, and the server delays that by 40 ms",
+    True: "the client's socket has TCP_NODELAY, so the server's answer goes out in several small writes: the last one "
+    "waits until the first is acknowledged, and the client delays that by 40 ms",
+    None: "a request sent in several small writes without TCP_NODELAY: the last one waits until the first is "
+    "acknowledged, and the server delays that by 40 ms",
+}
 
 
 def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
@@ -44,8 +53,7 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
             f"{text.duration(mean)} an operation, {text.duration(shortest)} to {text.duration(longest)}, "
             f"in {len(late)} of {len(samples)} blocks; "
             f"both sides idle for {text.share(statistics.median(map(_idle, late)))} of the time",
-            "a request sent in several small writes without TCP_NODELAY: the last one waits until the first is "
-            "acknowledged, and the server delays that by 40 ms",
+            _SMALL_WRITES[counted.no_delay if (counted := evidence.counted.get(cell.key[:3])) else None],
             evidence.rerun("transport=unix"),
             (cell.path.name,),
             statistics.median(map(_idle, late)),
