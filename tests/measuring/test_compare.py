@@ -12,6 +12,7 @@ from tests.end_to_end.command import rowpath
 
 SLOWED = Path(__file__).parents[1] / "fakes" / "slowed_driver"
 TRUE_RATIO = 1.3  # a noisy machine may hide 5 %: `make bench` has that figure
+MISSED = 1.1  # one interval in twenty misses the truth, but not by that
 
 
 @pytest.fixture(scope="module", name="runs")
@@ -42,7 +43,7 @@ def test_a_driver_made_slower_fails_the_gate_and_nothing_else_does(runs: tuple[P
     code, shown, export = compared(runs, tmp_path, "--fail-on", "slower=5%")
     (again,) = (each for each in export["confirmed"] if each["name"] == "slowed")
     assert again["outcome"] == "slower", again
-    assert 1.05 < again["low"] <= TRUE_RATIO + 0.02 and again["high"] >= TRUE_RATIO - 0.02, again
+    assert 1.05 < again["low"] <= TRUE_RATIO * MISSED and again["high"] >= TRUE_RATIO / MISSED, again
     failed = {export["rows"][position]["name"] for gate in export["gates"] for position in gate["failed"]}
     assert failed == {"slowed"}
     assert code == 1
