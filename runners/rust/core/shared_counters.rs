@@ -36,7 +36,7 @@ impl SharedCounters {
         if control.saturating_add(CONTROL_BYTES) > self.bytes || at.saturating_add(needed) > self.bytes {
             return Err(fail("internal", format!("the shared counters end at {}, not {}", self.bytes, at + needed)));
         }
-        if (control | at | acknowledged) % 8 != 0 {
+        if !(control | at | acknowledged).is_multiple_of(8) {
             return Err(fail("internal", "a slot that is not at a word of 8 bytes"));
         }
         // SAFETY: control words, slot and counts lie inside the mapping, which lasts, and at words of their own.

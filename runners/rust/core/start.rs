@@ -14,11 +14,13 @@ use std::process::exit;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+type RuntimeFacts = Vec<(&'static str, String)>;
+
 /// Clients to be run from now on, on the thread that the loop is on.
 pub struct Opening<A: Adapter> {
     options: Options,
     inboxes: Vec<Arc<Mailbox<Job<A>>>>,
-    started: Sender<Outcome<Vec<(&'static str, String)>>>,
+    started: Sender<Outcome<RuntimeFacts>>,
 }
 
 /// Serves requests until `bye` or the end of stdin, which ends the process at once.
@@ -71,7 +73,7 @@ fn run<A: Adapter>(opened: &Receiver<Opening<A>>) {
 
 impl<A: Adapter> Opening<A> {
     /// Clients that wait for work, and what decides about their runtime.
-    pub fn of(openings: &Sender<Opening<A>>, options: &Options) -> Outcome<(Clients<A>, Vec<(&'static str, String)>)> {
+    pub fn of(openings: &Sender<Opening<A>>, options: &Options) -> Outcome<(Clients<A>, RuntimeFacts)> {
         let count = Clients::<A>::wanted(options)?;
         let inboxes: Vec<_> = (0..count).map(|_| Arc::new(Mailbox::new())).collect();
         let (started, facts) = channel();
