@@ -289,7 +289,11 @@ fn in_transaction(connection: &Connection, work: impl FnOnce() -> Outcome<()>) -
 
 #[cold]
 fn failed(error: rusqlite::Error) -> Failure {
-    let code = error.sqlite_error().map_or(String::new(), |own| (own.extended_code & 0xFF).to_string());
+    let own = match &error {
+        rusqlite::Error::SqlInputError { error, .. } => Some(error),
+        other => other.sqlite_error(),
+    };
+    let code = own.map_or(String::new(), |own| (own.extended_code & 0xFF).to_string());
     Failure::with_code("sql", code, error)
 }
 
