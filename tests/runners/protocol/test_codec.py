@@ -1,4 +1,4 @@
-"""The codec of Go and of Java against the vectors that every language shares."""
+"""The codec of Go, of Java and of Rust against the vectors that every language shares."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tests.runners.protocol.talk import Ask, answers
 from tests.unit.codec_vectors import NO_DATE_OR_TIME, VECTORS
 
 go: Any = toolchain("go")
+rust: Any = toolchain("rust")
 
 
 class Trial(NamedTuple):
@@ -28,6 +29,10 @@ def go_command() -> list[str]:
     return [str(go.built("codec-trial", Path(language("go").folder) / "tests" / "codec_trial.go"))]
 
 
+def rust_command() -> list[str]:
+    return [str(rust.built("codec-trial", Path(language("rust").folder) / "tests" / "codec_trial.rs"))]
+
+
 def java_command() -> list[str]:
     java.build([])
     core = java._compile("core", java._sources("core"), [])
@@ -38,6 +43,7 @@ def java_command() -> list[str]:
 TRIALS: dict[str, tuple[Callable[[], object], Callable[[], list[str]], str, str]] = {
     "go": (go._tools_problem, go_command, "touch_bytes", ""),
     "java": (java._problem, java_command, "touch_utf16", "00"),
+    "rust": (rust._tools_problem, rust_command, "touch_bytes", ""),
 }
 
 

@@ -49,6 +49,14 @@ WORDS = {
         '"x" (string) is no decimal',
         ("unsupported", "sql"),
     ),
+    "rust": Words(
+        ["i64", "&str"],
+        "19",
+        "40000 in an integer of 16 bits",
+        "no decimal: 'x'",
+        ("unsupported", "sql"),
+        units=2,
+    ),
 }
 DRIVERS = {
     "mono-data-sqlite": "csharp",
@@ -57,6 +65,7 @@ DRIVERS = {
     "modernc-sqlite": "go",
     "sqlite-jdbc": "java",
     "better-sqlite3": "node",
+    "rusqlite": "rust",
 }
 every_language = pytest.mark.parametrize(
     ("language", "driver"), [*((language, "null") for language in WORDS), ("node", "null-promise")]
@@ -111,7 +120,7 @@ def test_handshake(start: Start, language: str, driver: str) -> None:
     assert (reply["protocol"], reply["codec"], reply["language"]) == ([2, 1], 1, language)
     assert reply["pid"] == talk.process.pid
     assert Path(f"/proc/{reply['pid']}/task/{reply['loop_tid']}").is_dir()
-    assert (reply["loop_tid"] == reply["pid"]) == (language in ("go", "node"))  # the others need more stack
+    assert (reply["loop_tid"] == reply["pid"]) == (language in ("go", "node", "rust"))  # the others need more stack
     assert 5 < reply["clock_read_ns"] < 2000
     assert talk.hello(protocol=[3, 0])["error"]["kind"] == "unsupported"
     assert talk.hello(codec=2)["error"]["kind"] == "unsupported"

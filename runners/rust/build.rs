@@ -1,0 +1,18 @@
+//! Tells the runner which compiler built it, and which versions of the drivers Cargo.lock pins.
+use std::process::Command;
+
+const DRIVERS: [&str; 6] = ["rusqlite", "tokio-postgres", "postgres", "mysql", "mysql_async", "sqlx"];
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=Cargo.lock");
+    let rustc = std::env::var("RUSTC").unwrap_or("rustc".into());
+    let printed = Command::new(rustc).arg("--version").output().map(|output| output.stdout).unwrap_or_default();
+    println!("cargo::rustc-env=ROWPATH_RUSTC={}", String::from_utf8_lossy(&printed).trim());
+    let lock = std::fs::read_to_string("Cargo.lock").unwrap_or_default();
+    for driver in DRIVERS {
+        let entry = format!("name = \"{driver}\"\nversion = \"");
+        let version = lock.split_once(&entry).and_then(|(_, rest)| rest.split('"').next()).unwrap_or("unknown");
+        println!("cargo::rustc-env=ROWPATH_VERSION_{}={version}", driver.to_uppercase().replace('-', "_"));
+    }
+}

@@ -1,0 +1,54 @@
+//! Protocol, loop, clock, touch and digest; it knows no SQL dialect, no engine, no driver.
+// Futures stay on the thread that made them: none of them has to be Send.
+#![allow(async_fn_in_trait)]
+mod adapter;
+mod client;
+mod client_groups;
+mod clients;
+mod clock;
+mod column;
+mod counters;
+mod decimal;
+mod decoder;
+mod encoder;
+mod failure;
+mod group_client;
+mod interruption;
+pub mod iso;
+mod mailbox;
+mod options;
+mod pacing;
+mod phase;
+mod prepared_phase;
+mod requests;
+mod row;
+mod runtime;
+mod sample_reply;
+mod sampler;
+mod session;
+mod shared_counters;
+mod sink;
+mod slot;
+mod start;
+mod start_barrier;
+pub mod text_forms;
+mod touch;
+pub mod trial;
+mod values;
+mod xxhash64;
+
+pub use adapter::{Adapter, Delivered, Facts, Operation};
+pub use clock::now_ns;
+pub use column::{Column, DescribedColumn, Type};
+pub use counters::Counters;
+pub use decimal::Decimal;
+pub use encoder::Encoder;
+pub use failure::{Failure, Outcome, fail, unsupported};
+pub use interruption::{Interruption, Stopped, after};
+pub use options::Options;
+pub use phase::Phase;
+pub use row::{Source, take};
+pub use runtime::{Runtime, Threads};
+pub use sink::{Day, OfDay, Sink, Wall};
+pub use start::serve;
+pub use values::{Date, Interval, Moment, Rows, Time, Value};

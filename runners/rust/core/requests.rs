@@ -1,0 +1,206 @@
+use super::adapter::{Adapter, Facts};
+use super::client_groups::{ClientGroups, GroupsRequest};
+use super::clock::now_ns;
+use super::decoder::read_rows;
+use super::encoder::Encoder;
+use super::failure::{Outcome, fail};
+use super::interruption::Interruption;
+use super::phase::Phase;
+use super::runtime::Runtime;
+use super::sample_reply::hex;
+use super::session::{Session, not_prepared};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+#[derive(Deserialize)]
+pub struct PrepareRequest {
+    phase: Phase,
+    parameters: Option<Parameters>,
+}
+
+#[derive(Deserialize)]
+struct Parameters {
+    file: String,
+    first: usize,
+    count: usize,
+}
+
+#[derive(Deserialize)]
+pub struct SampleRequest {
+    phase: String,
+    #[serde(default)]
+    pub lead_in_ns: i64,
+    #[serde(default)]
+    pub duration_ns: i64,
+    #[serde(default)]
+    pub operations: i64,
+    #[serde(default = "go_on")]
+    pub first: i64,
+}
+
+fn go_on() -> i64 {
+    -1
+}
+
+#[derive(Deserialize)]
+pub struct VerifyRequest {
+    phase: String,
+    first: i64,
+    #[serde(default = "one")]
+    count: i64,
+    #[serde(default = "usual_rows")]
+    max_rows: u64,
+    #[serde(default)]
+    keep: String,
+}
+
+fn one() -> i64 {
+    1
+}
+
+fn usual_rows() -> u64 {
+    100_000
+}
+
+#[derive(Deserialize)]
+pub struct RunRequest {
+    statements: Vec<String>,
+    #[serde(default)]
+    ignore_errors: bool,
+}
+
+#[derive(Deserialize)]
+pub struct LoadRequest {
+    phase: String,
+    first: usize,
+    count: usize,
+}
+
+#[derive(Deserialize)]
+pub struct DescribeRequest {
+    sql: String,
+}
+
+impl<A: Adapter> Session<A> {
+    pub fn prepare(&mut self, asked: PrepareRequest) -> Outcome<Value> {
+        let phase = Arc::new(asked.phase);
+        let rows = match asked.parameters {
+            Some(slice) => read_rows(&slice.file, &phase.parameter_columns, slice.first, slice.count)?,
+            None => Vec::new(),
+        };
+        let (name, parameters) = (phase.name.clone(), rows.len());
+        if self.phases.remove(&name).is_some() {
+            self.clients()?.forget(&name)?;
+        }
+        let prepared = self.clients()?.prepare(phase, Arc::new(rows))?;
+        let prepare_ns = prepared.prepare_ns;
+        self.phases.insert(name, prepared);
+        Ok(json!({ "prepare_ns": prepare_ns, "parameters": parameters }))
+    }
+
+    pub fn sample(&mut self, asked: SampleRequest) -> Outcome<Value> {
+        let prepared = self.phases.get_mut(&asked.phase).ok_or_else(|| not_prepared(&asked.phase))?;
+        let clients = self.clients.as_ref().ok_or_else(|| fail("internal", "no connection is open"))?;
+        told(clients.sample(prepared, &asked)?)
+    }
+
+    pub fn verify(&mut self, asked: VerifyRequest) -> Outcome<Value> {
+        let columns = self.prepared(&asked.phase)?.phase.columns.clone();
+        let encoder = Encoder::new(columns.clone(), asked.max_rows, &asked.keep)?;
+        let (phase, first, count) = (asked.phase, asked.first, asked.count);
+        let (proven, delivered) = self.clients()?.first(async move |client| {
+            let (adapter, sampler) = client.ready(&phase)?;
+            let proven = sampler.verify(adapter, first, count, encoder).await?;
+            let delivered: Vec<_> =
+                columns.iter().map(|column| (column.name.clone(), adapter.delivers(column))).collect();
+            Ok((proven, delivered))
+        })?;
+        let names: Vec<_> = delivered.iter().map(|(_, type_)| type_.name).collect();
+        let converted: Vec<_> = delivered.iter().filter(|(_, type_)| type_.converted).map(|(name, _)| name).collect();
+        Ok(json!({
+            "digest": proven.digest, "rows": proven.rows, "touch": hex(proven.touch), "operations": asked.count,
+            "delivered": names, "converted": converted,
+        }))
+    }
+
+    pub fn begin_groups(&mut self, asked: GroupsRequest) -> Outcome<Value> {
+        let groups = ClientGroups::begin(asked, self.clients()?, |name| self.prepared(name))?;
+        let clients = groups.clients();
+        self.groups = Some(groups);
+        Ok(json!({ "clients": clients }))
+    }
+
+    pub fn end_groups(&mut self) -> Outcome<Value> {
+        let groups = self.groups.take().ok_or_else(|| fail("internal", "no groups of clients are at work"))?;
+        Ok(json!({ "client_groups": groups.end()? }))
+    }
+
+    pub fn run(&mut self, asked: RunRequest) -> Outcome<Value> {
+        let ns = self.clients()?.first(async move |client| {
+            let adapter = client.adapter()?;
+            let mut ns = Vec::new();
+            for statement in &asked.statements {
+                let start = now_ns();
+                let done = adapter.run(statement).await;
+                if !asked.ignore_errors {
+                    done?;
+                }
+                ns.push(now_ns() - start);
+            }
+            Ok(ns)
+        })?;
+        Ok(json!({ "ns": ns }))
+    }
+
+    pub fn load(&mut self, asked: LoadRequest) -> Outcome<Value> {
+        let prepared = self.prepared(&asked.phase)?;
+        let (phase, rows) = (prepared.phase.clone(), prepared.rows.clone());
+        if asked.first + asked.count > rows.len() {
+            return Err(fail("internal", format!("{} rows are prepared", rows.len())));
+        }
+        let ns = self.clients()?.first(async move |client| {
+            let start = now_ns();
+            client.adapter()?.load(&phase, &rows, asked.first, asked.count).await?;
+            Ok(now_ns() - start)
+        })?;
+        Ok(json!({ "rows": asked.count, "ns": ns }))
+    }
+
+    pub fn interrupt(&mut self, asked: Interruption) -> Outcome<Value> {
+        told(self.clients()?.first(async move |client| client.adapter()?.interrupt(&asked).await)?)
+    }
+
+    pub fn describe(&mut self, asked: DescribeRequest) -> Outcome<Value> {
+        let columns = self.clients()?.first(async move |client| client.adapter()?.describe(&asked.sql).await)?;
+        Ok(json!({ "columns": told(columns)? }))
+    }
+
+    pub fn facts(&mut self) -> Outcome<Value> {
+        let clients = self.clients()?;
+        let mut facts = Facts::default();
+        let mut set = |name: &str, value: &str| facts.settings.insert(name.into(), value.into());
+        set("clients", &clients.count().to_string());
+        set("allocator", "system");
+        set("profile", "release");
+        if clients.count() > 1 {
+            set("concurrency", A::Runtime::CONCURRENCY);
+            if !A::Runtime::OWN_THREADS {
+                set("cpu_of_clients", "all threads of the process, together: a task has none of its own");
+            }
+        }
+        for (name, value) in &self.runtime_facts {
+            set(name, value);
+        }
+        let mut facts = clients.first(async move |client| {
+            client.adapter()?.facts(&mut facts).await?;
+            Ok(facts)
+        })?;
+        facts.runtime = env!("ROWPATH_RUSTC").to_string();
+        told(facts)
+    }
+}
+
+fn told(reply: impl Serialize) -> Outcome<Value> {
+    serde_json::to_value(reply).map_err(|error| fail("internal", error))
+}

@@ -1,0 +1,178 @@
+use super::adapter::Adapter;
+use super::client_groups::ClientGroups;
+use super::clients::Clients;
+use super::clock::{clock_read_ns, now_ns};
+use super::failure::{Failure, Outcome, fail, unsupported};
+use super::options::Options;
+use super::prepared_phase::PreparedPhase;
+use super::start::Opening;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
+use std::sync::mpsc::Sender;
+
+const REQUIREMENTS: [&str; 7] = ["touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"];
+const NOT_WHILE_GROUPS_RUN: [&str; 5] = ["client-groups", "sample", "verify", "prepare", "close"];
+const ON_CONNECTION: [&str; 7] = ["prepare", "client-groups", "run", "interrupt", "describe", "facts", "close"];
+
+/// Serves requests one after the other; the loop runs on another thread.
+pub struct Session<A: Adapter> {
+    pub driver: &'static str,
+    pub openings: Sender<Opening<A>>,
+    pub replies: File,
+    pub phases: HashMap<String, PreparedPhase>,
+    pub clients: Option<Clients<A>>,
+    pub groups: Option<ClientGroups>,
+    pub runtime_facts: Vec<(&'static str, String)>,
+}
+
+#[derive(Deserialize)]
+struct HelloRequest {
+    protocol: Vec<i64>,
+    codec: Option<i64>,
+    #[serde(default)]
+    requires: Vec<String>,
+    adapter: String,
+}
+
+#[derive(Deserialize)]
+struct OpenRequest {
+    options: Options,
+}
+
+impl<A: Adapter> Session<A> {
+    /// Serves one line; whether it was `bye`.
+    pub fn answer(&mut self, line: &[u8]) -> bool {
+        let request: Value = match serde_json::from_slice(line) {
+            Ok(request) => request,
+            Err(error) => {
+                eprintln!("not a request: {error}");
+                return false;
+            }
+        };
+        let kind = request["type"].as_str().unwrap_or("").to_string();
+        let id = request["id"].clone();
+        let mut reply = match self.guarded(&kind, request) {
+            Ok(reply) => reply,
+            Err(failure) => json!({ "error": failure }),
+        };
+        reply["id"] = id;
+        if let Err(error) = writeln!(self.replies, "{reply}") {
+            eprintln!("the replies cannot be written: {error}");
+            std::process::exit(1);
+        }
+        kind == "bye"
+    }
+
+    fn guarded(&mut self, kind: &str, request: Value) -> Outcome<Value> {
+        if self.groups.is_some() && NOT_WHILE_GROUPS_RUN.contains(&kind) {
+            return Err(fail("internal", format!("groups of clients are at work: no {kind} meanwhile")));
+        }
+        if self.clients.is_none() && ON_CONNECTION.contains(&kind) {
+            return Err(fail("internal", "no connection is open"));
+        }
+        self.serve(kind, request)
+    }
+
+    fn serve(&mut self, kind: &str, request: Value) -> Outcome<Value> {
+        match kind {
+            "hello" => self.hello(given(request)?),
+            "open" => self.open(given(request)?),
+            "prepare" => self.prepare(given(request)?),
+            "sample" => self.sample(given(request)?),
+            "verify" => self.verify(given(request)?),
+            "client-groups" => self.begin_groups(given(request)?),
+            "client-groups-end" => self.end_groups(),
+            "run" => self.run(given(request)?),
+            "load" => self.load(given(request)?),
+            "interrupt" => self.interrupt(given(request)?),
+            "describe" => self.describe(given(request)?),
+            "facts" => self.facts(),
+            "close" => self.close(),
+            "bye" => self.bye(),
+            _ => Err(unsupported(format!("the Rust runner does not know requests of type {}", shortened(kind)))),
+        }
+    }
+
+    fn hello(&mut self, asked: HelloRequest) -> Outcome<Value> {
+        if asked.protocol.first() != Some(&2) {
+            return Err(unsupported(format!("the Rust runner speaks protocol 2, not {:?}", asked.protocol)));
+        }
+        if let Some(codec) = asked.codec.filter(|codec| *codec != 1) {
+            return Err(unsupported(format!("the Rust runner has codec 1, not {codec}")));
+        }
+        if let Some(unknown) = asked.requires.iter().find(|name| !REQUIREMENTS.contains(&name.as_str())) {
+            let text = format!("the Rust runner does not know the requirement {}", shortened(unknown));
+            return Err(unsupported(text));
+        }
+        if asked.adapter != self.driver {
+            let text = format!("this runner hosts {}, not {}", self.driver, shortened(&asked.adapter));
+            return Err(unsupported(text));
+        }
+        let pid = std::process::id();
+        Ok(json!({
+            "protocol": [2, 1], "codec": 1, "language": "rust", "runner": "rowpath-rust 1.0", "adapter": self.driver,
+            "pid": pid, "loop_tid": pid, "clock_read_ns": clock_read_ns(),
+        }))
+    }
+
+    fn open(&mut self, asked: OpenRequest) -> Outcome<Value> {
+        if self.clients.is_some() {
+            return Err(fail("internal", "a connection is open already"));
+        }
+        let (mut clients, facts) = Opening::of(&self.openings, &asked.options)?;
+        let pid = clients
+            .open(&asked.options)
+            .and_then(|()| clients.first(async |client| client.adapter()?.server_pid().await));
+        let pid = pid.inspect_err(|_| {
+            let _ = clients.close(); // what failed first is reported
+        })?;
+        let reply = json!({ "connect_ns": clients.connect_ns, "server_pid": pid });
+        (self.clients, self.runtime_facts) = (Some(clients), facts);
+        Ok(reply)
+    }
+
+    fn close(&mut self) -> Outcome<Value> {
+        let start = now_ns();
+        self.phases.clear();
+        match self.clients.take() {
+            Some(clients) => clients.close()?,
+            None => return Err(fail("internal", "no connection is open")),
+        }
+        Ok(json!({ "close_ns": now_ns() - start }))
+    }
+
+    fn bye(&mut self) -> Outcome<Value> {
+        if self.clients.is_some() && self.groups.is_none() {
+            return self.close(); // else their connections are in use: they go with us
+        }
+        Ok(json!({}))
+    }
+
+    pub fn clients(&self) -> Outcome<&Clients<A>> {
+        self.clients.as_ref().ok_or_else(|| fail("internal", "no connection is open"))
+    }
+
+    pub fn prepared(&self, name: &str) -> Outcome<&PreparedPhase> {
+        self.phases.get(name).ok_or_else(|| not_prepared(name))
+    }
+}
+
+pub fn not_prepared(name: &str) -> Failure {
+    fail("internal", format!("the phase {} is not prepared", shortened(name)))
+}
+
+fn given<T: DeserializeOwned>(request: Value) -> Outcome<T> {
+    serde_json::from_value(request).map_err(|error| {
+        let text = error.to_string();
+        let kind = if text.contains("unknown variant") { "unsupported" } else { "internal" }; // a type we lack
+        fail(kind, format!("a request that does not fit: {text}"))
+    })
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(100).collect()
+}

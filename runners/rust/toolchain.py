@@ -1,0 +1,153 @@
+"""Rust: one program per adapter, built by cargo from crates that Cargo.lock pins by checksum."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import processes
+from rowpath.machine.directories import build_dir
+from rowpath.model.availability import Availability
+from rowpath.model.path import AccessPath
+from rowpath.runners.driver_package import NOT_FETCHED, Facts
+from rowpath.runners.manifest import Adapter, Command, language, source_file
+from rowpath.runners.toolchains import c_compiler, compiling
+
+OLDEST = (1, 94)
+REMEDY = "install Rust 1.94 or newer with rustup from https://rustup.rs (Debian's is older)"
+RUNNING = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "RUST_BACKTRACE": "", "MALLOC_ARENA_MAX": "", "GLIBC_TUNABLES": ""}
+# Of the user's environment only what says where crates come from and are kept.
+KEPT = ("CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
+CLEARED = ("CARGO", "RUST", "LIBSQLITE3_", "SQLITE3_", "CFLAGS", "CPPFLAGS", "LDFLAGS")
+# A user's configuration of cargo cannot change these.
+PROFILE = {"opt-level": "3", "debug": "false", "lto": "false", "codegen-units": "16", "panic": '"unwind"'}
+
+
+def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
+    """Whether this adapter can be built and run here; quick, builds nothing."""
+    if problem := _tools_problem():
+        return Availability(False, f"Rust adapter {adapter.driver}", *problem)
+    named = adapter.driver if version == "bundled" else f"{adapter.driver} {version}"
+    what = f"{named} ({rustc_version()})"
+    if version not in adapter.versions:
+        reason = f"rust {adapter.driver} has no version '{version}': Cargo.lock pins it"
+        return Availability(False, what, reason, f"version={adapter.versions[0]}")
+    return Availability(True, what)
+
+
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
+    """Build the runners of these adapters that are not up to date; fetches the crates that they need.
+
+    Errors: EnvironmentMissing without Rust, InternalError when a source does not compile or a crate is not there.
+    """
+    for adapter in {adapter.driver: adapter for adapter, _version in adapters}.values():
+        program(adapter)  # one after the other: each compiles on every core
+
+
+def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
+    """How to start the runner for this path."""
+    return Command((str(program(adapter)), "--adapter", adapter.driver), RUNNING)
+
+
+def program(adapter: Adapter) -> Path:
+    """The adapter's runner, built when it is not there yet."""
+    return built(adapter.driver, source_file(adapter), tuple(adapter.build.get("features", ())))
+
+
+def built(name: str, source: Path, features: tuple[str, ...] = ()) -> Path:
+    """A program of that file, in the cache under a hash over everything of ours that it depends on."""
+    folder = _folder()
+    inputs = [source, *(folder / own for own in ("Cargo.toml", "Cargo.lock", "build.rs", "lib.rs"))]
+    inputs += [*sorted(folder.glob("core/*.rs")), *sorted(folder.glob("families/**/*.rs"))]
+    words = [*features, *map("=".join, PROFILE.items()), rustc_version()]
+
+    def compile_to(made: Path) -> None:
+        if problem := _tools_problem():
+            raise EnvironmentMissing(*problem)
+        target = build_dir("rust") / "target"
+        manifest = _manifest(name, source)
+        compiling.run(build_words(manifest, name, features, target), f"{name} does not compile", REMEDY)
+        shutil.copy2(target / "release" / name, made)
+
+    return compiling.made_once(build_dir("rust") / f"{name}-{compiling.key(inputs, words)}", compile_to)
+
+
+def build_words(manifest: Path, name: str, features: tuple[str, ...], target: Path) -> list[str]:
+    """How a program is built: nothing that the user's environment or configuration says changes it."""
+    dropped = [f"-u{variable}" for variable in sorted(os.environ) if _is_cleared(variable)]
+    profile = [word for key, value in PROFILE.items() for word in ("--config", f"profile.release.{key}={value}")]
+    words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", cargo(), "build", "--release", "--locked", "--quiet", *profile]
+    words += ["--manifest-path", str(manifest), "--target-dir", str(target), "--bin", name]
+    return words + (["--features", ",".join(features)] if features else [])
+
+
+def driver_facts(adapter: Adapter, version: str) -> Facts:
+    """What the driver's crate shows in cargo's cache."""
+    crate = adapter.build.get("crate", "")
+    places = _home().glob(f"registry/src/*/{crate}-{version}") if crate else iter(())
+    folder = next(places, None)
+    if folder is None:
+        return Facts(version, reason=NOT_FETCHED if crate else "")
+    text = (folder / "Cargo.toml").read_text(encoding="utf-8")
+    licence = re.search(r'^license = "(.+)"$', text, re.MULTILINE)
+    wanted = re.findall(r"^\[dependencies\.([^\].]+)\]$", text, re.MULTILINE)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return Facts(version, licence[1] if licence else "", size_bytes=size, dependencies=tuple(wanted))
+
+
+def cargo() -> str:
+    """The program `cargo`; empty where it is neither on PATH nor where rustup puts it."""
+    usual = _home() / "bin" / "cargo"
+    return shutil.which("cargo") or (str(usual) if usual.is_file() else "")
+
+
+@functools.cache
+def rustc_version() -> str:
+    """The compiler's version as it prints it: rustc 1.95.0 (…); empty without Rust."""
+    if not cargo():
+        return ""
+    rustc = Path(cargo()).with_name("rustc")
+    return processes.run([str(rustc), "--version"], timeout_s=30).stdout.strip() if rustc.is_file() else ""
+
+
+def _is_cleared(variable: str) -> bool:
+    return variable.startswith(CLEARED) and not variable.startswith(KEPT)
+
+
+def _manifest(name: str, source: Path) -> Path:
+    """Cargo.toml; of an adapter that is not one of ours a copy that names its source."""
+    folder = _folder()
+    if source.resolve().is_relative_to(folder.resolve()):
+        return folder / "Cargo.toml"
+    text = (folder / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
+    text = text.replace('path = "lib.rs"', f'path = "{folder / "lib.rs"}"')
+    text = text.replace("publish = false", f'publish = false\nbuild = "{folder / "build.rs"}"')
+    made = build_dir("rust") / "foreign" / name
+    made.mkdir(parents=True, exist_ok=True)
+    (made / "Cargo.toml").write_text(f'{text}[[bin]]\nname = "{name}"\npath = "{source.absolute()}"\n', encoding="utf-8")
+    shutil.copyfile(folder / "Cargo.lock", made / "Cargo.lock")
+    return made / "Cargo.toml"
+
+
+def _home() -> Path:
+    return Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+
+
+def _tools_problem() -> tuple[str, str] | None:
+    if not cargo() or not rustc_version():
+        return "Rust is missing (no programs cargo and rustc)", REMEDY
+    found = re.match(r"rustc (\d+)\.(\d+)", rustc_version())
+    if found and (int(found[1]), int(found[2])) < OLDEST:
+        return f"{rustc_version()} is too old: Cargo.toml wants {OLDEST[0]}.{OLDEST[1]}", REMEDY
+    if shutil.which(c_compiler.words()[0]) is None:
+        return f"no C compiler ({c_compiler.words()[0]}), with which rustc links", "apt-get install gcc libc6-dev"
+    return None
+
+
+def _folder() -> Path:
+    return Path(language("rust").folder)
