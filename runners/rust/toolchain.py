@@ -6,6 +6,7 @@ import functools
 import os
 import re
 import shutil
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -93,11 +94,13 @@ def driver_facts(adapter: Adapter, version: str) -> Facts:
     folder = next(places, None)
     if folder is None:
         return Facts(version, reason=NOT_FETCHED if crate else "")
-    text = (folder / "Cargo.toml").read_text(encoding="utf-8")
-    licence = re.search(r'^license = "(.+)"$', text, re.MULTILINE)
-    wanted = re.findall(r"^\[dependencies\.([^\].]+)\]$", text, re.MULTILINE)
+    manifest = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
+    tables = [manifest, *manifest.get("target", {}).values()]
+    wanted = {name: how for table in tables for name, how in table.get("dependencies", {}).items()}
+    always = [name for name, how in wanted.items() if not (isinstance(how, dict) and how.get("optional"))]
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return Facts(version, licence[1] if licence else "", size_bytes=size, dependencies=tuple(wanted))
+    licence = manifest["package"].get("license", "")
+    return Facts(version, licence, size_bytes=size, dependencies=tuple(sorted(always)))
 
 
 def cargo() -> str:

@@ -35,7 +35,7 @@ def toy() -> Iterator[manifest.Adapter]:
 
 
 def test_ours_are_the_folders_with_a_header() -> None:
-    assert manifest.languages() == ("c", "csharp", "go", "java", "node", "python")
+    assert manifest.languages() == ("c", "csharp", "go", "java", "node", "python", "rust")
     for name in manifest.languages():
         header = manifest.language(name)
         assert (header.name, Path(header.folder).name) == (name, name)
@@ -52,8 +52,8 @@ def test_ours_are_the_folders_with_a_header() -> None:
 
 
 def test_an_unknown_language_has_defaults() -> None:
-    header = manifest.language("rust")
-    assert (header.name, header.warm_least_s, header.shortest_operation_ns) == ("rust", (0.2, 0.1), 0)
+    header = manifest.language("zig")
+    assert (header.name, header.warm_least_s, header.shortest_operation_ns) == ("zig", (0.2, 0.1), 0)
 
 
 def test_it_is_listed(toy: manifest.Adapter, monkeypatch: pytest.MonkeyPatch) -> None:

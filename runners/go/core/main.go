@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -65,7 +66,7 @@ func ModuleVersion(path string) string {
 	info, _ := debug.ReadBuildInfo()
 	for _, module := range info.Deps {
 		if module.Path == path {
-			return module.Version
+			return strings.TrimPrefix(module.Version, "v")
 		}
 	}
 	return "unknown"

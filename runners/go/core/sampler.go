@@ -4,7 +4,8 @@ const (
 	mostFailures = 100
 	noPart       = -1 // wanted operations of a client that has no part in a sample
 
-	// After a pause Go's monitor thread wakes every 20 µs at first, and every 10 ms in the end: that takes about 20 ms.
+	// After a shorter one blocks are slower. Likely because Go's monitor thread, after a pause, wakes every 20 µs at
+	// first, and every 10 ms in the end: that takes about 20 ms. Not proven.
 	leastLeadInNs = 25_000_000
 )
 
