@@ -95,7 +95,9 @@ def driver_facts(adapter: Adapter, version: str) -> Facts:
     if folder is None:
         return Facts(version, reason=NOT_FETCHED if crate else "")
     manifest = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
-    tables = [manifest, *manifest.get("target", {}).values()]
+    # A condition is not evaluated: those of crates that have one are about WebAssembly.
+    elsewhere = {place: table for place, table in manifest.get("target", {}).items() if not re.match(r"cfg\(all", place)}
+    tables = [manifest, *elsewhere.values()]
     wanted = {name: how for table in tables for name, how in table.get("dependencies", {}).items()}
     always = [name for name, how in wanted.items() if not (isinstance(how, dict) and how.get("optional"))]
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

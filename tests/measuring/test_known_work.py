@@ -13,7 +13,7 @@ from rowpath.workloads.workload_file import load_workload
 from tests.runners.protocol.talk import NOTHING, Start, adapter, talks
 
 
-@pytest.fixture(name="start", params=["c", "csharp", "java", "node"])
+@pytest.fixture(name="start", params=["c", "csharp", "java", "node", "rust"])
 def start_fixture(request: pytest.FixtureRequest) -> Iterator[Start]:
     found = adapter(request.param, "null")
     there = manifest.availability(found, found.versions[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 import msgspec
@@ -55,9 +56,7 @@ class AccessPath(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, coordinates: dict[str, str], label: str = "") -> AccessPath:
         """The path with these coordinates, in canonical order."""
-        known = {name: position for position, name in enumerate(COORDINATES)}
-        ordered = sorted(coordinates.items(), key=lambda item: (known.get(item[0], len(known)), item[0]))
-        return cls(tuple(ordered), label)
+        return cls(tuple((name, coordinates[name]) for name in _in_order(tuple(coordinates))), label)
 
     @property
     def id(self) -> str:
@@ -163,3 +162,10 @@ class Dropped(Frozen, frozen=True):
     reason: str
     remedy: str = ""
     status: Status = "unsupported"
+
+
+@functools.cache
+def _in_order(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of coordinates in canonical order; unknown ones behind, by name."""
+    known = {name: position for position, name in enumerate(COORDINATES)}
+    return tuple(sorted(names, key=lambda name: (known.get(name, len(known)), name)))

@@ -17,15 +17,31 @@ def words() -> list[str]:
 @functools.cache
 def library_file(name: str) -> Path | None:
     """The shared library that its linker finds by this name (a folder before it allowed); None when it finds none."""
-    found = subprocess.run(
-        [*words(), f"-print-file-name={name}"], capture_output=True, text=True, check=False, timeout=30
-    ).stdout.strip()
-    return Path(found).resolve() if Path(found).is_absolute() else None
+    return next((file.resolve() for folder in _library_folders() if (file := folder / name).is_file()), None)
+
+
+def has_header(name: str) -> bool:
+    """Whether it finds this header."""
+    return any((folder / name).is_file() for folder in _header_folders())
+
+
+# Asked once, not once for each name: a start of the compiler takes longer than everything else that a list does.
+@functools.cache
+def _library_folders() -> tuple[Path, ...]:
+    lines = _run("-print-search-dirs").stdout.splitlines()
+    named = next((line for line in lines if line.startswith("libraries:")), "").partition("=")[2]
+    return tuple(Path(folder) for folder in named.split(":") if folder)
 
 
 @functools.cache
-def has_header(name: str) -> bool:
-    """Whether it finds this header."""
-    command = [*words(), "-E", "-x", "c", "-", "-o", os.devnull]
-    program = f"#include <{name}>\n".encode()
-    return subprocess.run(command, input=program, capture_output=True, check=False, timeout=30).returncode == 0
+def _header_folders() -> tuple[Path, ...]:
+    told = _run("-E", "-v", "-x", "c", os.devnull, "-o", os.devnull).stderr
+    listed = told.partition("#include <...> search starts here:\n")[2].partition("End of search list.")[0]
+    return tuple(Path(line.strip()) for line in listed.splitlines())
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"LC_ALL": "C"}  # its words are read
+    return subprocess.run(
+        [*words(), *arguments], capture_output=True, text=True, check=False, timeout=30, env=environment
+    )
