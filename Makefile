@@ -4,7 +4,7 @@ export PYTHONPATH = src
 # Containers often set it: then every start would compile every library.
 export PYTHONDONTWRITEBYTECODE =
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
-PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example .github/actions)
+PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example runners/*/toolchain.py .github/actions)
 # Four on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.
 SIDE_BY_SIDE = $(PYTHON) -m pytest -n 4 --dist loadgroup --no-loadscope-reorder
 MEASURING = $(PYTHON) -m pytest tests/measuring --and-before

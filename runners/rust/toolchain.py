@@ -82,8 +82,8 @@ def build_words(manifest: Path, name: str, features: tuple[str, ...], target: Pa
     """How a program is built: nothing that the user's environment or configuration says changes it."""
     dropped = [f"-u{variable}" for variable in sorted(os.environ) if _is_cleared(variable)]
     profile = [word for key, value in PROFILE.items() for word in ("--config", f"profile.release.{key}={value}")]
-    words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", cargo(), "build", "--release", "--locked", "--quiet", *profile]
-    words += ["--manifest-path", str(manifest), "--target-dir", str(target), "--bin", name]
+    words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", cargo(), "build", "--release", "--locked", "--quiet"]
+    words += [*profile, "--manifest-path", str(manifest), "--target-dir", str(target), "--bin", name]
     return words + (["--features", ",".join(features)] if features else [])
 
 
@@ -96,8 +96,8 @@ def driver_facts(adapter: Adapter, version: str) -> Facts:
         return Facts(version, reason=NOT_FETCHED if crate else "")
     manifest = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
     # A condition is not evaluated: those of crates that have one are about WebAssembly.
-    elsewhere = {place: table for place, table in manifest.get("target", {}).items() if not re.match(r"cfg\(all", place)}
-    tables = [manifest, *elsewhere.values()]
+    conditional = manifest.get("target", {}).items()
+    tables = [manifest, *(table for place, table in conditional if not place.startswith("cfg(all"))]
     wanted = {name: how for table in tables for name, how in table.get("dependencies", {}).items()}
     always = [name for name, how in wanted.items() if not (isinstance(how, dict) and how.get("optional"))]
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
@@ -134,7 +134,8 @@ def _manifest(name: str, source: Path) -> Path:
     text = text.replace("publish = false", f'publish = false\nbuild = "{folder / "build.rs"}"')
     made = build_dir("rust") / "foreign" / name
     made.mkdir(parents=True, exist_ok=True)
-    (made / "Cargo.toml").write_text(f'{text}[[bin]]\nname = "{name}"\npath = "{source.absolute()}"\n', encoding="utf-8")
+    text += f'[[bin]]\nname = "{name}"\npath = "{source.absolute()}"\n'
+    (made / "Cargo.toml").write_text(text, encoding="utf-8")
     shutil.copyfile(folder / "Cargo.lock", made / "Cargo.lock")
     return made / "Cargo.toml"
 
