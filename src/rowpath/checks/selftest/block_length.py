@@ -16,8 +16,7 @@ TOLERANCE = 0.02
 WIDEST = 0.06  # half of the interval: a wider one decides nothing
 NARROW = TOLERANCE  # half of the interval: with it no more rounds are needed
 ROUNDS, MOST_ROUNDS = 10, 60
-TOGETHER = 4  # runners that take turns: with more between them, each block begins with cold caches
-NOT_YET = ("go", "node")  # docs/limitations.md, Drivers in Go
+TOGETHER = 3  # runners that take turns: with more between them, each block begins with cold caches
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
@@ -27,7 +26,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     instance = bench.instance("sqlite", "embedded", "", "full")
     instance.load(made.loaded_tables())
     verdicts: list[Verdict] = []
-    drivers = [(name, driver) for name, driver in bench.sqlite_drivers() if name not in NOT_YET]
+    drivers = list(bench.sqlite_drivers())
     for begin in range(0, len(drivers), TOGETHER):
         together = drivers[begin : begin + TOGETHER]
         verdicts += _compared(bench, work, instance, together, ROUNDS * (3 if full else 1))
