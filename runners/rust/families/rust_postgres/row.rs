@@ -111,9 +111,7 @@ pub fn delivers(column: &Column) -> Delivered {
         (Type::Float64, _) => "f64",
         (Type::Boolean, _) => "bool",
         (Type::Char | Type::Varchar | Type::Text | Type::Json, _) => "&str",
-        (Type::Binary | Type::Opaque, _) => "&[u8]",
-        (Type::Decimal, _) => "&[u8]",
-        (Type::Interval, _) => "&[u8]",
+        (Type::Binary | Type::Opaque | Type::Decimal | Type::Interval, _) => "&[u8]", // it has no type for the others
         (Type::Uuid, _) => "Uuid",
         (Type::Array, 16) => "Vec<Option<i16>>",
         (Type::Array, 32) => "Vec<Option<i32>>",
