@@ -30,12 +30,9 @@ impl Runtime for Tasks {
         });
     }
 
-    /// Sleeps in whole milliseconds, as tokio's timer has them, and never too long: callers look again.
+    /// Sleeps as tokio's timer has it, in whole milliseconds rounded up: a group's lateness shows it.
     async fn sleep(wait: Duration) {
-        match wait.as_millis() as u64 {
-            0..=1 => yield_now().await, // the timer is up to one late
-            whole => tokio::time::sleep(Duration::from_millis(whole - 1)).await,
-        }
+        tokio::time::sleep(wait).await;
     }
 
     async fn pause() {
