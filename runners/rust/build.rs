@@ -1,7 +1,7 @@
 //! Tells the runner which compiler built it, and which versions of the drivers Cargo.lock pins.
 use std::process::Command;
 
-const DRIVERS: [&str; 6] = ["rusqlite", "tokio-postgres", "postgres", "mysql", "mysql_async", "sqlx"];
+const DRIVERS: [&str; 3] = ["rusqlite", "tokio-postgres", "postgres"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

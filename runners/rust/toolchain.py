@@ -19,8 +19,8 @@ from rowpath.runners.driver_package import NOT_FETCHED, Facts
 from rowpath.runners.manifest import Adapter, Command, language, source_file
 from rowpath.runners.toolchains import c_compiler, compiling
 
-OLDEST = (1, 94)
-REMEDY = "install Rust 1.94 or newer with rustup from https://rustup.rs (Debian's is older)"
+OLDEST = (1, 89)
+REMEDY = "install Rust 1.89 or newer with rustup from https://rustup.rs (Debian's is older)"
 RUNNING = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "RUST_BACKTRACE": "", "MALLOC_ARENA_MAX": "", "GLIBC_TUNABLES": ""}
 # Of the user's environment only what says where crates come from and are kept.
 KEPT = ("CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")

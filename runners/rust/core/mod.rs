@@ -48,7 +48,7 @@ pub use interruption::{Interruption, Stopped, after};
 pub use options::Options;
 pub use phase::Phase;
 pub use row::{Source, take};
-pub use runtime::{Runtime, Threads};
+pub use runtime::{MakesWork, Runtime, Threads};
 pub use sink::{Day, OfDay, Sink, Wall};
 pub use start::serve;
 pub use values::{Date, Interval, Moment, Rows, Time, Value};

@@ -15,7 +15,7 @@ from tests.runners.protocol.group_talk import Subject, subject
 
 rust: Any = toolchain("rust")
 pytestmark = pytest.mark.skipif(rust._tools_problem() is not None, reason="no Rust")
-DRIVERS = {"rusqlite": "sqlite"}
+DRIVERS = {"rusqlite": "sqlite", "tokio-postgres": "postgresql"}
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,231 @@
+//! Values of a row in the binary format, as the driver's types have them; of those that it lacks our own.
+use super::failed;
+use super::numeric;
+use crate::core::{
+    Column, Day, Delivered, Interval, Moment, OfDay, Outcome, Sink, Source, Type, Wall, fail, unsupported,
+};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
+use std::error::Error;
+use std::hint::black_box;
+use tokio_postgres::Row;
+use tokio_postgres::types::{Date, FromSql, Kind, Timestamp, Type as Engine};
+use uuid::Uuid;
+
+const DAYS_TO_1970: i32 = 719_163; // from the day before 0001-01-01
+const DAY_US: i64 = 86_400_000_000;
+
+/// A row that knows how many columns it has.
+pub trait Width {
+    fn width(&self) -> usize;
+}
+
+impl Width for Row {
+    fn width(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Source for Row {
+    #[inline]
+    fn value(&self, at: usize, column: &Column, sink: &mut impl Sink) -> Outcome<()> {
+        match column.kind {
+            Type::Integer => match column.bits {
+                16 => given(self, at, |value: i16| sink.integer(value.into())),
+                32 => given(self, at, |value: i32| sink.integer(value.into())),
+                _ => given(self, at, |value: i64| sink.integer(value)),
+            },
+            Type::Float32 => given(self, at, |value: f32| sink.float(value.into())),
+            Type::Float64 => given(self, at, |value: f64| sink.float(value)),
+            Type::Boolean => given(self, at, |value: bool| sink.boolean(value)),
+            Type::Char | Type::Varchar | Type::Text | Type::Json => given(self, at, |Words(value)| sink.text(value)),
+            Type::Binary => given(self, at, |value: &[u8]| sink.binary(value)),
+            Type::Decimal => given(self, at, |Numeric(value)| sink.decimal(&numeric::read(value)?)),
+            Type::Uuid => given(self, at, |value: Uuid| sink.uuid(value.as_bytes())),
+            Type::Opaque => given(self, at, |Bytes(value)| {
+                black_box(value);
+                sink.opaque()
+            }),
+            Type::Array => match column.bits {
+                16 => given(self, at, |value: Vec<Option<i16>>| sink.array(&widened(&value))),
+                32 => given(self, at, |value: Vec<Option<i32>>| sink.array(&widened(&value))),
+                _ => given(self, at, |value: Vec<Option<i64>>| sink.array(&value)),
+            },
+            _ => temporal(self, at, column.kind, sink),
+        }
+        .unwrap_or_else(|| sink.null())
+    }
+}
+
+fn temporal(row: &Row, at: usize, kind: Type, sink: &mut impl Sink) -> Option<Outcome<()>> {
+    match kind {
+        Type::Date => given(row, at, |value: Date<NaiveDate>| match value {
+            Date::Value(day) => sink.date(&day),
+            infinite => sink.infinite(infinite == Date::NegInfinity),
+        }),
+        Type::Time => given(row, at, |Clock(value)| match value {
+            Some(time) => sink.time(&time),
+            None => Err(unsupported("a time of day ends before 24:00")),
+        }),
+        Type::Timestamp => given(row, at, |value: Timestamp<NaiveDateTime>| match value {
+            Timestamp::Value(wall) => sink.timestamp(&wall),
+            infinite => sink.infinite(infinite == Timestamp::NegInfinity),
+        }),
+        Type::Timestamptz => given(row, at, |value: Timestamp<DateTime<Utc>>| match value {
+            Timestamp::Value(instant) => sink.instant(&instant),
+            infinite => sink.infinite(infinite == Timestamp::NegInfinity),
+        }),
+        _ => given(row, at, |Span(value)| match value {
+            Some(span) => sink.interval(&span),
+            None => Err(unsupported("an interval beyond 64 bits of nanoseconds")),
+        }),
+    }
+}
+
+/// Takes a value of the driver's type; none where it is NULL.
+#[inline]
+fn given<'a, T: FromSql<'a>>(row: &'a Row, at: usize, take: impl FnOnce(T) -> Outcome<()>) -> Option<Outcome<()>> {
+    match row.try_get::<usize, Option<T>>(at) {
+        Ok(value) => value.map(take),
+        Err(error) => Some(Err(misfit(error))),
+    }
+}
+
+#[cold]
+fn misfit(error: tokio_postgres::Error) -> crate::core::Failure {
+    let text = failed(error).text().to_string();
+    let is_beyond = text.contains("too large") || text.contains("dimensions"); // of the driver's types, not of ours
+    fail(if is_beyond { "unsupported" } else { "verify" }, text)
+}
+
+fn widened<T: Copy + Into<i64>>(values: &[Option<T>]) -> Vec<Option<i64>> {
+    values.iter().map(|value| value.map(Into::into)).collect()
+}
+
+/// The type that a row hands over for a column.
+pub fn delivers(column: &Column) -> Delivered {
+    Delivered::natural(match (column.kind, column.bits) {
+        (Type::Integer, 16) => "i16",
+        (Type::Integer, 32) => "i32",
+        (Type::Integer, _) => "i64",
+        (Type::Float32, _) => "f32",
+        (Type::Float64, _) => "f64",
+        (Type::Boolean, _) => "bool",
+        (Type::Char | Type::Varchar | Type::Text | Type::Json, _) => "&str",
+        (Type::Binary | Type::Opaque | Type::Decimal | Type::Interval, _) => "&[u8]", // it has no type for the others
+        (Type::Uuid, _) => "Uuid",
+        (Type::Array, 16) => "Vec<Option<i16>>",
+        (Type::Array, 32) => "Vec<Option<i32>>",
+        (Type::Array, _) => "Vec<Option<i64>>",
+        (Type::Date, _) => "Date<NaiveDate>",
+        (Type::Time, _) => "NaiveTime",
+        (Type::Timestamp, _) => "Timestamp<NaiveDateTime>",
+        (Type::Timestamptz, _) => "Timestamp<DateTime<Utc>>",
+    })
+}
+
+type Read<T> = Result<T, Box<dyn Error + Sync + Send>>;
+
+/// Text of every type that has it in binary too.
+struct Words<'a>(&'a str);
+
+impl<'a> FromSql<'a> for Words<'a> {
+    #[inline]
+    fn from_sql(engine: &Engine, raw: &'a [u8]) -> Read<Self> {
+        let text = if *engine == Engine::JSONB { raw.get(1..).unwrap_or_default() } else { raw }; // a version first
+        Ok(Words(str::from_utf8(text)?))
+    }
+    fn accepts(engine: &Engine) -> bool {
+        matches!(*engine, Engine::JSON | Engine::JSONB | Engine::XML)
+            || <&str as FromSql>::accepts(engine)
+            || matches!(engine.kind(), Kind::Enum(_))
+    }
+}
+
+/// NUMERIC as it came.
+struct Numeric<'a>(&'a [u8]);
+
+impl<'a> FromSql<'a> for Numeric<'a> {
+    fn from_sql(_: &Engine, raw: &'a [u8]) -> Read<Self> {
+        Ok(Numeric(raw))
+    }
+    fn accepts(engine: &Engine) -> bool {
+        *engine == Engine::NUMERIC
+    }
+}
+
+/// A value of any type as it came.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> FromSql<'a> for Bytes<'a> {
+    fn from_sql(_: &Engine, raw: &'a [u8]) -> Read<Self> {
+        Ok(Bytes(raw))
+    }
+    fn accepts(_: &Engine) -> bool {
+        true
+    }
+}
+
+/// The driver's time; none at 24:00, of which it would make 00:00.
+struct Clock(Option<NaiveTime>);
+
+impl<'a> FromSql<'a> for Clock {
+    fn from_sql(engine: &Engine, raw: &'a [u8]) -> Read<Self> {
+        let is_in_day = i64::from_be_bytes(raw.try_into()?) < DAY_US;
+        Ok(Clock(if is_in_day { Some(NaiveTime::from_sql(engine, raw)?) } else { None }))
+    }
+    fn accepts(engine: &Engine) -> bool {
+        NaiveTime::accepts(engine)
+    }
+}
+
+/// INTERVAL, for which the driver has no type: microseconds, days, months.
+struct Span(Option<Interval>);
+
+impl<'a> FromSql<'a> for Span {
+    fn from_sql(_: &Engine, raw: &'a [u8]) -> Read<Self> {
+        let (microseconds, rest) = raw.split_first_chunk().ok_or("an INTERVAL that is cut off")?;
+        let (days, months) = rest.split_first_chunk().ok_or("an INTERVAL that is cut off")?;
+        let nanoseconds = i64::from_be_bytes(*microseconds).checked_mul(1000);
+        let (days, months) = (i32::from_be_bytes(*days), i32::from_be_bytes(months.try_into()?));
+        Ok(Span(nanoseconds.map(|nanoseconds| Interval { months, days, nanoseconds })))
+    }
+    fn accepts(engine: &Engine) -> bool {
+        *engine == Engine::INTERVAL
+    }
+}
+
+impl Day for NaiveDate {
+    fn day_of_month(&self) -> u32 {
+        self.day()
+    }
+    fn days(&self) -> i32 {
+        self.num_days_from_ce() - DAYS_TO_1970
+    }
+}
+
+impl OfDay for NaiveTime {
+    fn second_of_minute(&self) -> u32 {
+        self.second()
+    }
+    fn ns(&self) -> u64 {
+        u64::from(self.num_seconds_from_midnight()) * 1_000_000_000 + u64::from(self.nanosecond())
+    }
+}
+
+impl Wall for NaiveDateTime {
+    fn second_of_minute(&self) -> u32 {
+        self.second()
+    }
+    fn moment(&self) -> Moment {
+        self.and_utc().moment()
+    }
+}
+
+impl Wall for DateTime<Utc> {
+    fn second_of_minute(&self) -> u32 {
+        self.second()
+    }
+    fn moment(&self) -> Moment {
+        Moment { seconds: self.timestamp(), nanoseconds: self.timestamp_subsec_nanos() }
+    }
+}
