@@ -91,7 +91,7 @@ def _dearer_than_prepared(evidence: Evidence, proof: CountedRecord, counted: str
         f"{counted}; {text.duration(cell.median)} against {text.duration(twin.median)} prepared once",
         "statement=bound parses and plans each time and sends the SQL text",
         evidence.rerun("statement=prepared"),
-        (cell.path.name, twin.path.name),
+        (cell.path.name,),
     )
 
 
