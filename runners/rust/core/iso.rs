@@ -103,6 +103,10 @@ pub fn no_date(text: &str) -> Failure {
     if text.starts_with("0000-00-00") {
         return unsupported(format!("no date or time: '{text}'"));
     }
+    let year = text.split('-').next().unwrap_or("");
+    if text.ends_with(" BC") || (year.len() > 4 && digits(year.as_bytes()).is_some()) {
+        return unsupported(format!("no year from 1 to 9999: '{text}'"));
+    }
     let hours = text.strip_prefix('-').unwrap_or(text).split(':').next().unwrap_or("");
     let is_clock = text.contains(':') && (2..=3).contains(&hours.len()) && digits(hours.as_bytes()).is_some();
     if is_clock && (text.starts_with('-') || hours.len() == 3) {

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from rowpath.machine import postgresql_programs
+from rowpath.machine.directories import build_dir
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec, Phase
 from rowpath.planning.plan import PlannedPath
@@ -31,6 +32,7 @@ SETTINGS = {
     "java": 2,
     "csharp": 1,
     "go": 2,
+    "rust": 2,
     "python": 5,
 }  # that are run of a driver: starting and compiling takes a second
 QUERIES = {
@@ -59,9 +61,11 @@ def settings(engine: str, deployment: str, with_parameters: bool = False) -> lis
     return [one for every in chosen.values() for one in every[: SETTINGS.get(every[0].adapter.language, len(every))]]
 
 
-def run(words: list[str], folder: Path, password: str) -> str:
+def run(words: list[str], folder: Path, password: str, timeout_s: int = 100) -> str:
     environment = os.environ | {"PGPASSWORD": password, "DB_PASSWORD": password, "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
+    )
     assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -114,6 +118,28 @@ def start_go(adapter: Adapter, folder: Path, file: str) -> list[str]:
     return ["./fastest"]
 
 
+def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
+    """The crates are those of the runner's lock, compiled where its own are: only tokio's macros come on top."""
+    rust = manifest.toolchain("rust")
+    project = folder / "rust"
+    (project / "src").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(folder / file, project / "src" / "main.rs")
+    (project / "Cargo.toml").write_text(
+        f'[package]\nname = "fastest"\nedition = "2024"\n[dependencies]\n{CRATES[adapter.driver]}', encoding="utf-8"
+    )
+    shutil.copyfile(Path(manifest.language("rust").folder) / "Cargo.lock", project / "Cargo.lock")
+    target = build_dir("rust") / "snippets"
+    words = rust.build_words(project / "Cargo.toml", "fastest", (), target)  # type: ignore[attr-defined]
+    run([word for word in words if word != "--locked"], folder, "", timeout_s=300)
+    shutil.copy2(target / "release" / "fastest", folder / "fastest")
+    return ["./fastest"]
+
+
+CRATES = {
+    "rusqlite": 'rusqlite = { version = "0.43", features = ["bundled"] }\n',
+    "tokio-postgres": 'tokio-postgres = "0.7"\ntokio = { version = "1", features = ["rt", "macros", "net", "time"] }\n'
+    'futures-util = "0.3"\nbytes = "1"\n',
+}
 STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
     "c": start_c,
     "python": start_python,
@@ -121,6 +147,7 @@ STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
     "csharp": start_csharp,
     "go": start_go,
     "node": start_node,
+    "rust": start_rust,
 }
 
 
@@ -144,8 +171,11 @@ def check(target: Target, folder: Path, keyed: KeyedQuery | None = None) -> None
     assert not wrong, "\n\n".join(wrong)
     some = {"duckdb": {"python", "java"}, "parquet": {"python"}, "arrow": {"python"}, "file": {"c", "python", "java"}}
     wanted = some.get(target.engine, {"c", "python", "java", "csharp", "go", "node"})
+    if target.engine in ("sqlite", "postgresql"):
+        wanted = wanted | {"rust"}
     absent = {"csharp"} if csharp._tools_problem() else set()
     absent |= {"go"} if manifest.toolchain("go")._tools_problem() else set()  # type: ignore[attr-defined]
+    absent |= {"rust"} if manifest.toolchain("rust")._tools_problem() else set()  # type: ignore[attr-defined]
     absent |= {"node"} if shutil.which("node") is None else set()
     assert languages == wanted - absent
 
