@@ -158,7 +158,12 @@ POSTGRESQL = Cases(
         "24:00": ("psycopg2", "adbc-postgresql", "connectorx", "pgjdbc", "ado-psqlodbc"),  # 00:00, 23:59:59.999999999
         "two dimensions": ("adbc-postgresql",),  # as one
         "composite": ("adbc-postgresql",),  # a record of no declared type: "Expected nested record type …"
-        "aclitem": ("libpq", "psycopg", "adbc-postgresql", "tokio-postgres"),  # it has no binary form, so the server refuses that
+        "aclitem": (
+            "libpq",
+            "psycopg",
+            "adbc-postgresql",
+            "tokio-postgres",
+        ),  # it has no binary form, so the server refuses that
         "void": ("asyncpg",),  # as NULL
         "question mark operator": ("psqlodbc", "ado-psqlodbc", "pgjdbc"),  # always a placeholder to them
     },
