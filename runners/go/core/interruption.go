@@ -28,6 +28,7 @@ type Outcome struct {
 func (i Interruption) Stop(drain func(context.Context) error, answers func() bool) (Outcome, error) {
 	after := time.Duration(i.AfterMs) * time.Millisecond
 	wanted, cancel := context.WithCancel(context.Background())
+	start := NowNs() // before the clock that stops the statement: it cannot seem to have stopped too early
 	switch i.Kind {
 	case "cancel":
 		time.AfterFunc(after, cancel)
@@ -38,7 +39,6 @@ func (i Interruption) Stop(drain func(context.Context) error, answers func() boo
 		return Outcome{}, Unsupported("database drivers of Go know no behaviour %s", i.Kind)
 	}
 	defer cancel()
-	start := NowNs()
 	ended := make(chan error, 1)
 	go func() { ended <- drain(wanted) }()
 	select {
