@@ -14,7 +14,7 @@ MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 run: ## run the experiment `tour`
 	@./rowpath run tour
 
-test: setup ## every adapter, engine and command, half an hour: side by side, then what measures
+test: setup ## every adapter, engine and command, about 40 minutes: side by side, then what measures
 	@$(SIDE_BY_SIDE) --ignore=tests/measuring
 	@$(MEASURING)
 
