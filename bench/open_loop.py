@@ -81,7 +81,9 @@ def at_work(worker: Worker, pacing: str) -> tuple[Snapshot, float, float]:
 
 def not_had_ns(worker: Worker, client: int) -> int:
     """How long so far the client's thread was ready but others had the core, or the hypervisor had any."""
-    return (run_queue.wait_ns(worker.runner.pid, client) or 0) + (noise.steal_ticks() or 0) * noise.NS_PER_TICK
+    clocks = run_queue.read(worker.runner.pid, client)
+    waited_ns = clocks.threads[client][1] if clocks else 0
+    return waited_ns + (noise.steal_ticks() or 0) * noise.NS_PER_TICK
 
 
 def figure(pacing: str, seen: Snapshot, per_s: float, lost: float) -> Figure:

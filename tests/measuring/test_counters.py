@@ -158,22 +158,24 @@ def test_bytes_written(child: Child) -> None:
     assert 3_000_000 <= after - before < 3_200_000
 
 
-def test_waiting_for_the_cpu_is_seen(child: Child) -> None:
+@pytest.mark.parametrize("has_loop_thread", [True, False])
+def test_waiting_for_the_cpu_is_seen(child: Child, has_loop_thread: bool) -> None:
+    loop_tid = child.pid if has_loop_thread else 0
     only = {min(os.sched_getaffinity(0))}
     processes.pin(child.pid, only)
     hog = processes.start([sys.executable, "-c", "while True: pass"], cpus=only)
     try:
         time.sleep(0.2)
-        before = run_queue.foreign_wait_ns(child.pid, child.pid)
+        before = run_queue.read(child.pid, loop_tid)
         began = time.monotonic_ns()
         child.do("burn", 100_000_000)
         wall = time.monotonic_ns() - began
-        after = run_queue.foreign_wait_ns(child.pid, child.pid)
+        after = run_queue.read(child.pid, loop_tid)
     finally:
         processes.stop(hog)
     assert before is not None
     assert after is not None
-    assert (after - before) / wall > 0.02
+    assert run_queue.foreign_wait_ns(before, after) / wall > 0.02
 
 
 def test_the_spin_sees_a_hog() -> None:

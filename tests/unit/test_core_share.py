@@ -82,6 +82,25 @@ def test_ready_but_not_running_is_attributed(seen: list[CoreUser]) -> None:
     assert share().by_waiting(spent(0, wait_ns=MS), *looks()) == [CoreUser("program", "gcc", MS)]
 
 
+def test_waiting_for_the_server_on_the_same_core_is_the_paths_own(seen: list[CoreUser]) -> None:
+    judge, own = share(), spent(3 * MS, server_ns=6 * MS, wait_ns=4 * MS)
+    assert judge.by_waiting(own, *looks(), with_server=True) == []
+    seen.append(GCC)
+    assert judge.by_waiting(own, *looks(), with_server=True) == [CoreUser("program", "gcc", MS)]
+    unknown = judge.by_waiting(spent(0, server_ns=MS, wait_ns=8 * MS), *looks(), with_server=True)
+    assert unknown == [CoreUser("program", "gcc", 4 * MS), CoreUser("unknown", "", 3 * MS)]
+    assert judge.by_waiting(spent(MS, server_ns=None, wait_ns=8 * MS), *looks(), with_server=True) == [GCC]
+
+
+def test_the_kernel_writes_what_a_path_wrote(seen: list[CoreUser]) -> None:
+    seen.append(CoreUser("kernel", "kworker: ext4-rsv-conversion", MS))
+    judge, own = share(), spent(5 * MS, wait_ns=MS)
+    assert judge.by_waiting(own, *looks(), writes=True) == []
+    assert judge.by_waiting(own, *looks()) == seen
+    more = spent(5 * MS, wait_ns=2 * MS)
+    assert judge.by_waiting(more, *looks(), writes=True) == [CoreUser("unknown", "", MS)]
+
+
 def test_every_core_is_shared_by_client_and_server(seen: list[CoreUser]) -> None:
     judge = CoreShare(frozenset({0, 1}), frozenset())
     seen.append(CoreUser("ours", "java", 100 * MS))

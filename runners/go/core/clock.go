@@ -1,7 +1,6 @@
 package core
 
 import (
-	"os"
 	"syscall"
 	"unsafe"
 )
@@ -11,23 +10,14 @@ import (
 //go:linkname NowNs runtime.nanotime
 func NowNs() int64
 
-const processCPU = 2 // CLOCK_PROCESS_CPUTIME_ID
+// noLoopThread is the `loop_tid` of a loop that has no thread of its own: Go moves a goroutine to another at any time.
+const noLoopThread = 0
 
-// loopCPU is the CPU clock of the process's first thread (the kernel's MAKE_THREAD_CPUCLOCK).
-//
-// A goroutine has no clock. A single client's stays on that thread where it has one core: nothing else runs.
-var loopCPU = uintptr(^loopThread<<3 | 6)
-
-var loopThread = os.Getpid()
-
-func loopCPUNs() int64 { return cpuNs(loopCPU) }
-
-// processCPUNs is the CPU time of all the process's threads.
-func processCPUNs() int64 { return cpuNs(processCPU) }
-
-func cpuNs(clock uintptr) int64 {
+// processCPUNs is the CPU time of all the process's threads: a goroutine has no clock.
+func processCPUNs() int64 {
+	const processCPU = 2 // CLOCK_PROCESS_CPUTIME_ID
 	var spec syscall.Timespec
-	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&spec)), 0)
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, processCPU, uintptr(unsafe.Pointer(&spec)), 0)
 	return spec.Nano()
 }
 

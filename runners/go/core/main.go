@@ -30,7 +30,7 @@ func Main(driver string, make_ func() Adapter) {
 
 // watch ends the process when the controller has closed stdin, in the middle of a sample too.
 //
-// It reads nothing: the loop's goroutine does so itself, and thus stays on the thread that it began on.
+// It reads nothing: the loop's goroutine does so itself.
 func watch() {
 	type pollfd struct {
 		fd              int32

@@ -33,7 +33,7 @@ type sampler struct {
 func (s *sampler) sample(barrier *startBarrier, leadInNs, durationNs, wanted int64) part {
 	s.counters.encoder = nil
 	s.counters.stamps = s.phase.Stamps && s.phase.Kind != "load" // has many executes
-	windowCPU, window := loopCPUNs(), NowNs()
+	windowCPU, window := processCPUNs(), NowNs()
 	s.reset()
 	if leadInNs > 0 {
 		s.block(window, max(leadInNs, leastLeadInNs), 0)
@@ -44,7 +44,7 @@ func (s *sampler) sample(barrier *startBarrier, leadInNs, durationNs, wanted int
 	if barrier != nil {
 		begun = barrier.join()
 	}
-	cpu, start := loopCPUNs(), NowNs()
+	cpu, start := processCPUNs(), NowNs()
 	if barrier == nil {
 		begun = start
 	}
@@ -52,7 +52,7 @@ func (s *sampler) sample(barrier *startBarrier, leadInNs, durationNs, wanted int
 	if wanted != noPart {
 		end = s.block(start, durationNs-(start-begun), wanted)
 	}
-	cpuAfter := loopCPUNs()
+	cpuAfter := processCPUNs()
 	s.fill(&done)
 	done.Ns, done.CPUNs = end-begun, cpuAfter-cpu
 	done.windowNs, done.windowCPUNs = end-window, cpuAfter-windowCPU

@@ -169,7 +169,7 @@ func (s *session) hello(asked *helloRequest) (any, error) {
 	}
 	return object{
 		"protocol": []int{2, 1}, "codec": codec, "language": "go", "runner": runnerName, "adapter": s.driver,
-		"pid": os.Getpid(), "loop_tid": loopThread, "clock_read_ns": clockReadNs(),
+		"pid": os.Getpid(), "loop_tid": noLoopThread, "clock_read_ns": clockReadNs(),
 	}, nil
 }
 

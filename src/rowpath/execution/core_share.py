@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from rowpath.machine.counters import run_queue
 from rowpath.machine.counters.core_users import CoreUser, Look, users
 from rowpath.machine.counters.noise import NS_PER_TICK
 
@@ -22,7 +23,7 @@ class Reading:
     client_helpers_ns: int  # of that, of helper threads on spare cores
     server_ns: int
     server_helpers_ns: int
-    wait_ns: int | None
+    loop: run_queue.LoopClocks | None
     look: Look
 
 
@@ -69,17 +70,37 @@ class CoreShare:
         elapsed_ns = (after.at_ns - before.at_ns) * len(self.cpus)
         foreign = elapsed_ns - (after.idle_ns - before.idle_ns) - (spent.client_ns or 0) - (spent.server_ns or 0)
         limit = FOREIGN_MOST * spent.window_ns + 2 * NS_PER_TICK
-        return self._named(foreign, before, after) if foreign > limit * len(self.cpus) else []
+        if foreign <= limit * len(self.cpus):
+            return []
+        return self._named(foreign, foreign, before, after, users(before, after, self.cpus, self.own))
 
-    def by_waiting(self, spent: Spent, before: Look, after: Look) -> list[CoreUser]:
-        """Who had the cores while the client's thread was ready but not running."""
+    def by_waiting(
+        self, spent: Spent, before: Look, after: Look, *, writes: bool = False, with_server: bool = False
+    ) -> list[CoreUser]:
+        """Who had the cores while the client's thread was ready but not running.
+
+        `writes`: kernel threads are the path's own, as they write what it wrote. `with_server`: on the same core, so
+        that the client waited for its server too.
+        """
         if spent.wait_ns is None or spent.wait_ns <= WAIT_MOST * spent.window_ns:
             return []
-        return self._named(spent.wait_ns, before, after)
+        known = users(before, after, self.cpus, self.own)
+        foreign = spent.wait_ns
+        if writes:
+            foreign -= sum(user.ns for user in known if user.kind == "kernel")
+            known = [user for user in known if user.kind != "kernel"]
+        unseen = foreign
+        if with_server:
+            own = (spent.client_ns or 0) + (spent.server_ns or 0)
+            foreign = min(foreign, spent.window_ns - own)
+            unseen = 0 if spent.server_ns is None else foreign - spent.server_ns
+        found = self._named(foreign, unseen, before, after, known)
+        return found if sum(user.ns for user in found) > WAIT_MOST * spent.window_ns else []
 
-    def _named(self, missing: int, before: Look, after: Look) -> list[CoreUser]:
-        found = capped(users(before, after, self.cpus, self.own), missing)
-        rest = missing - sum(user.ns for user in found)
+    def _named(self, most: int, unseen: int, before: Look, after: Look, known: list[CoreUser]) -> list[CoreUser]:
+        """Those that are `known`, together at most `most`; then somebody, if more than they had is `unseen`."""
+        found = capped(known, most)
+        rest = unseen - sum(user.ns for user in found)
         stolen = after.stolen_ns - before.stolen_ns
         return found if rest <= 0 else [*found, CoreUser("hypervisor" if stolen else "unknown", "", rest)]
 

@@ -251,17 +251,17 @@ class Worker:
         return self._judged(work, reply, before, after)
 
     def _read(self) -> Reading:
-        beside = run_queue.other_threads_cpu_ns(self.runner.pid, self.runner.loop_tid)
+        loop = run_queue.read(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
+        beside = None if loop is None else loop.others_cpu_ns
         kept_apart = not self._core_share.cpus & set(cpus.spare_cpus())
         apart = [thread for thread, helps in self._helpers.items() if helps] if kept_apart else []
         client_helpers_ns = run_queue.threads_cpu_ns(each for each in apart if each[0] in self._client_pids)
-        wait_ns = run_queue.foreign_wait_ns(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
         return Reading(
             client_ns=cpu.total_ns(self._client_pids) if self.clients > 1 else beside,
             client_helpers_ns=client_helpers_ns,
             server_ns=cpu.total_ns(self._server_pids),
             server_helpers_ns=run_queue.threads_cpu_ns(each for each in apart if each[0] in self._server_pids),
-            wait_ns=None if wait_ns is None else wait_ns + client_helpers_ns,  # it never waited for those
+            loop=loop,
             look=core_users.look(self._core_share.cpus),
         )
 
@@ -272,18 +272,21 @@ class Worker:
         server = after.server_ns - before.server_ns if counted_server else None
         server_helpers = after.server_helpers_ns - before.server_helpers_ns
         # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
-        # every other thread of the process (compiler, collector) from outside; several clients are threads too, so
-        # that then all is seen from outside.
+        # every other thread of the process (compiler, collector) from outside; where the loop has no thread of its
+        # own, all inside; several clients are threads too, so that then all is seen from outside.
         # Pinned to its CPUs, the process cannot have had more than the window: what exceeds it ran before or after.
         inside = reply.window_cpu_ns if self.clients == 1 else 0
         helpers = after.client_helpers_ns - before.client_helpers_ns
+        wait = None
+        if before.loop is not None and after.loop is not None:
+            wait = run_queue.foreign_wait_ns(before.loop, after.loop) + helpers  # it never waited for those
         beside = _difference(after.client_ns, before.client_ns)
         on_core = None if beside is None else min(window * len(self.cpus), inside + max(0, beside - helpers))
         spent = Spent(
             window_ns=window,
             client_ns=on_core,
             server_ns=0 if self.alone else None if server is None else server - server_helpers,
-            wait_ns=_difference(after.wait_ns, before.wait_ns),
+            wait_ns=wait,
         )
         coverage = None
         own_wait = 0
@@ -298,7 +301,8 @@ class Worker:
             found, own_wait = self._core_share.of_one_core(spent, *looks) if known else ([], 0)
             coverage = (reply.window_cpu_ns + spent.server_ns) / window if spent.server_ns is not None else None
         else:
-            found = self._core_share.by_waiting(spent, *looks)
+            shared = one_core and not self.alone
+            found = self._core_share.by_waiting(spent, *looks, writes=work.phase.writes, with_server=shared)
         client = None if on_core is None else on_core + helpers
         return Measured(
             reply,

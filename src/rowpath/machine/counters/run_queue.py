@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 
+from rowpath.machine import processes
 from rowpath.machine.counters.cpu import process_ns
 
 MEANS = "/proc/PID/task/TID/schedstat (run-queue wait), less the CPU time of the process's own other threads"
 
 
-def wait_ns(pid: int, tid: int) -> int | None:
-    """Time that the thread spent ready but not running; None when it has ended or the kernel does not count it."""
-    fields = _schedstat(pid, tid)
-    return fields[1] if fields else None
+@dataclass(frozen=True)
+class LoopClocks:
+    """The clocks of a client at one moment."""
+
+    threads: dict[int, tuple[int, int]]  # tid of each that may run the loop → (CPU time, run-queue wait), both in ns
+    others_cpu_ns: int  # of the process's threads that never run the loop, ended ones included (collector, compiler)
+    processes_cpu_ns: int  # of other processes that are ours
 
 
-def other_threads_cpu_ns(pid: int, tid: int) -> int | None:
-    """CPU time of the process's other threads, ended ones included (a collector, a compiler)."""
-    fields, process = _schedstat(pid, tid), process_ns(pid)
-    return process - fields[0] if fields and process is not None else None
+def read(pid: int, loop_tid: int, others: Iterable[int] = ()) -> LoopClocks | None:
+    """`loop_tid` 0: any thread of the process may run the loop. None where the kernel does not count."""
+    tids = [loop_tid] if loop_tid else processes.threads(pid)
+    threads = {tid: fields for tid in tids if (fields := _schedstat(pid, tid)) is not None}
+    process = process_ns(pid)
+    if not threads or process is None:
+        return None
+    beside = process - threads[loop_tid][0] if loop_tid else 0
+    return LoopClocks(threads, beside, sum(process_ns(other) or 0 for other in others))
 
 
 def threads_cpu_ns(threads: Iterable[tuple[int, int]]) -> int:
@@ -27,16 +37,19 @@ def threads_cpu_ns(threads: Iterable[tuple[int, int]]) -> int:
     return sum(fields[0] for pid, tid in threads if (fields := _schedstat(pid, tid)) is not None)
 
 
-def foreign_wait_ns(pid: int, tid: int, others: Iterable[int] = ()) -> int | None:
-    """Run-queue wait less the CPU time of the process's other threads and of other processes that are ours.
+def foreign_wait_ns(before: LoopClocks, after: LoopClocks) -> int:
+    """Wait of the thread that ran the loop, less the CPU time of all that is ours: it may have waited for these.
 
-    It may have waited for these. Only differences mean anything; one may be below zero, when the others ran while the
-    thread slept.
+    Below zero when the others ran while the thread slept. Of several threads that may run the loop the busiest counts.
     """
-    fields, process = _schedstat(pid, tid), process_ns(pid)
-    if fields is None or process is None:
-        return None
-    return fields[1] - (process - fields[0]) - sum(process_ns(other) or 0 for other in others)
+    ran, waited = {}, {}
+    for tid, (cpu_ns, wait_ns) in after.threads.items():
+        cpu_before, wait_before = before.threads.get(tid, (0, 0))
+        ran[tid], waited[tid] = cpu_ns - cpu_before, wait_ns - wait_before
+    busiest = max(ran, key=ran.__getitem__)
+    ours = sum(ran.values()) - ran[busiest]
+    ours += after.others_cpu_ns - before.others_cpu_ns + after.processes_cpu_ns - before.processes_cpu_ns
+    return waited[busiest] - ours
 
 
 def probe() -> str:
