@@ -295,6 +295,16 @@ def test_neighbour_noise(tmp_path: Path) -> None:
     assert finding.text == "something else used the machine's cores during 1 of 6 sets"
 
 
+def test_threads_of_a_path_that_wait_for_each_other_are_no_neighbours(tmp_path: Path) -> None:
+    def press(records: list[factory.Record]) -> None:
+        for noise in records:
+            if noise["record"] == "noise":
+                noise["pressure_some_us"] *= 100
+
+    embedded = [factory.path("sqlite c", "sqlite embedded c sqlite", {"keyed.read": 6e3})]
+    assert "neighbour-noise" not in found(tmp_path, press, paths=embedded)
+
+
 def of_a_faster_set(records: list[factory.Record], engines: tuple[str, ...]) -> None:
     """Let all paths of these engines take two thirds of their time in set 2."""
     for sample in records:

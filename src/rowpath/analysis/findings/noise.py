@@ -1,4 +1,4 @@
-"""What the neighbourhood did: disturbed blocks, pressure, stolen time, gaps, changes of speed."""
+"""What the neighbourhood did: disturbed blocks, stolen time, gaps, changes of speed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 MANY = 0.05  # share of disturbed blocks that is a warning
 OURS_MOST = 0.01  # of the time of all blocks, had by processes of ours: more is a defect
 STEAL_SHARE = 0.01
-PRESSURE_SHARE = 0.05
 SPIN_GAP_NS = 5_000_000
 SPIN_GAP_SHARE = 0.02
 TICK_NS = 10_000_000
@@ -109,7 +108,7 @@ def _moved(evidence: Evidence) -> str:
 
 
 def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
-    """Stolen time, gaps in a spinning loop, and pressure where no path of the set shares a core with its server."""
+    """Stolen time, and gaps in a spinning loop before a set; pressure is no sign, as a path's own threads make it."""
     lines = [line for number, _group in sorted(evidence.journal.sets) if (line := _noise_of(evidence, number))]
     if lines:
         host = all(STOLEN in line for line in lines)
@@ -196,9 +195,6 @@ def _noise_of(evidence: Evidence, number: int) -> str:
     stolen = _grown(records, "steal_ticks") * TICK_NS
     if wall_ns > 0 and stolen > STEAL_SHARE * wall_ns:
         parts.append(f"{text.share(stolen / wall_ns)} {STOLEN}")
-    pressed = _grown(records, "pressure_some_us") * 1000
-    if wall_ns > 0 and pressed > PRESSURE_SHARE * wall_ns and not _shares_cores(evidence, samples):
-        parts.append(f"tasks waited for a core {text.share(pressed / wall_ns)} of the time")
     return f"set {number}: {', '.join(parts)}" if parts else ""
 
 
@@ -207,10 +203,3 @@ def _grown(records: list[NoiseRecord], name: str) -> float:
     ends = {record.when: getattr(record, name) for record in records}
     before, after = ends.get("before"), ends.get("after")
     return max(0.0, after - before) if before is not None and after is not None else 0.0
-
-
-def _shares_cores(evidence: Evidence, samples: list[SampleRecord]) -> bool:
-    """Client and server on one core wait for each other: pressure of our own making."""
-    paths = {sample.path_id for sample in samples}
-    same_core = (path_id for path_id in paths if evidence.coordinate(path_id, "placement") == "same")
-    return any(evidence.coordinate(path_id, "deployment") == "server" for path_id in same_core)
