@@ -108,7 +108,7 @@ def _moved(evidence: Evidence) -> str:
 
 
 def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
-    """Stolen time, and gaps in a spinning loop before a set; pressure is no sign, as a path's own threads make it."""
+    """Stolen time, and gaps in a spinning loop before or after a set."""
     lines = [line for number, _group in sorted(evidence.journal.sets) if (line := _noise_of(evidence, number))]
     if lines:
         host = all(STOLEN in line for line in lines)
