@@ -356,6 +356,17 @@ def test_commits_not_as_declared(tmp_path: Path, commits: int, told: bool) -> No
     assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
 
 
+@pytest.mark.parametrize(("statement", "told"), [("bound", False), ("prepared", True)])
+def test_parsing_in_a_round_trip_of_its_own_commits_there(tmp_path: Path, statement: str, told: bool) -> None:
+    words = f"postgresql server c libpq transport=tcp durability=full statement={statement}"
+    paths = [factory.path("p", words, {"keyed.read": 9_000})]
+
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "counted", "libpq")[0] |= {"commits": 200, "round_trips": 200, "operations": 100}
+
+    assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+
+
 def test_steady_slower_than_cold(tmp_path: Path) -> None:
     def bend(records: list[factory.Record]) -> None:
         for sample in of(records, "sample", "sqlite", workload="keyed", regime="cold"):
