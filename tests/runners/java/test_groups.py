@@ -43,7 +43,11 @@ def backup_meanwhile(subject: Subject) -> None:
         groups = (Group("read", "readers", 2), Group("write", "writer", rows=ROWS), Group("backup", operations=1))
         with talk.groups(*groups) as working:
             working.begin()
-            working.wait(lambda: working.shared_counters.snapshot("group", time.monotonic_ns()).done == 1)
+            counters = working.shared_counters
+            working.wait(lambda: counters.snapshot("group", time.monotonic_ns()).done == 1)
+            # A backup that locks the database keeps the others from their first operation until it ends.
+            for name in ("readers", "writer"):
+                working.wait(lambda name=name: counters.snapshot(name, time.monotonic_ns()).operations > 0)
             totals = working.end()
             known, doubtful = working.shared_counters.acknowledged("writer")
         talk.run(*backup.afterwards)
