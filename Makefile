@@ -14,8 +14,8 @@ MEASURING = $(PYTHON) -m pytest tests/measuring --and-before
 run: ## run the experiment `tour`
 	@./rowpath run tour
 
-test: setup ## every adapter, engine and command, about 40 minutes: side by side, then what measures
-	@$(SIDE_BY_SIDE) --ignore=tests/measuring
+test: setup ## every adapter, engine and command: side by side, then what measures
+	@$(SIDE_BY_SIDE) --ignore=tests/measuring --changed-only
 	@$(MEASURING)
 
 test-fast: setup ## the pure tests, one minute: no compiler, no server, no runner

@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rowpath")
     group.addoption("--full", action="store_true", help="conformance: every case on every path, no covering arrays")
     group.addoption(
-        "--changed-only", action="store_true", help="with --full: leave out adapters that passed in just this form"
+        "--changed-only", action="store_true", help="leave out adapters that passed every case in just this form"
     )
     group.addoption(
         "--and-before", action="store_true", help="at the end, name what the pytest call before left out as well"
@@ -68,7 +68,7 @@ def _unit_of(path: PlannedPath) -> str:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that share an engine, a runner or a file stay together; what passed in this form is left out."""
-    passed = _passed_before() if config.option.full and config.option.changed_only else set()
+    passed = _passed_before() if config.option.changed_only else set()
     left_out = []
     for item in items:
         path = _path_of(item)
@@ -171,8 +171,8 @@ class Outcome:
         return not narrowed and bool(WHOLE.intersection(word.rstrip("/") for word in self.config.args))
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
-        if self.config.option.full and self.config.option.changed_only and (passed := sorted(_passed_before())):
-            terminalreporter.section("passed before in this form")
+        if self.config.option.changed_only and (passed := sorted(_passed_before())):
+            terminalreporter.section("conformance: passed every case before, in just this form")
             terminalreporter.line(", ".join(passed))
         if self.too_busy:
             terminalreporter.section(f"not known: {len(self.too_busy)} tests; run make test on a quiet machine")

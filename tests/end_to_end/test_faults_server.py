@@ -83,7 +83,8 @@ def test_a_server_killed_in_mid_run(tmp_path: Path) -> None:
 def test_a_port_taken_between_choosing_and_listening(tmp_path: Path) -> None:
     experiment = write_experiment(tmp_path, [POSTGRESQL_TCP], sets=1, rounds=1)
     program = (sys.executable, "-c", UNLUCKY)
-    done = rowpath("run", experiment, "-o", tmp_path / "run", "--gate", program=program)
+    words = ("run", experiment, "-o", tmp_path / "run", "--gate", "--wait-for-quiet", "0s")  # beside other tests
+    done = rowpath(*words, program=program)
     assert done.returncode == 0, done.stderr
 
 

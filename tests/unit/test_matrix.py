@@ -38,6 +38,8 @@ def test_an_adapter_that_passed_is_left_out_until_it_changes(tmp_path: Path, wor
     code, told = run("--changed-only")
     assert "2 failed" in told and "2 passed" not in told
     assert "python sqlite3 sqlite" in told
+    code, told = suite(tmp_path, *words, "tests", "--changed-only", text=TESTS, ROWPATH_CACHE=str(tmp_path / "cached"))
+    assert "2 failed" in told and "2 passed" not in told, "fewer cases than passed before"
     kept.rename(kept.with_name("another"))
     assert "2 failed, 2 passed" in run("--changed-only", "-k", "test_path")[1]
     assert not kept.exists(), "what was narrowed proves nothing"
