@@ -17,6 +17,7 @@ from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import candidates
+from rowpath.probe.order_of_tries import differences
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.row_diff import first_difference
 from rowpath.probe.search import Search
@@ -184,14 +185,31 @@ def test_every_driver_has_its_first_try_before_any_has_a_second() -> None:
     machine = Machine(distinct_costs())
     search = a_search(machine)
     search.try_all()
+    likeliest: dict[str, AccessPath] = {}
+    for planned in search.candidates:
+        likeliest.setdefault(planned.adapter.driver, planned.path)
     turns: dict[tuple[str, str], int] = {}
     order = []
-    for tried in (each for each in search.tried.values() if each.step):
+    tries = [each for each in search.tried.values() if each.step]
+    changes = [len(differences(each.planned.path, likeliest[each.planned.adapter.driver])) for each in tries]
+    single = [count <= 1 for count in changes]
+    assert single == sorted(single, reverse=True) and False in single, "several changes at once come last"
+    for tried in itertools.compress(tries, single):
         key = tried.planned.adapter.language, tried.planned.adapter.driver
         turns[key] = turns.get(key, 0) + 1
         order.append(turns[key])
     assert order == sorted(order)
     assert order.count(1) == len({(p.adapter.language, p.adapter.driver) for p in search.candidates}) < len(order)
+
+
+def test_combinations_of_the_settings_that_helped_by_themselves_come_first() -> None:
+    helps = {"statement": "text", "fetch": "block:100"}
+    machine = Machine(lambda path: 0.004 * 0.7 ** sum(path.get(key) == value for key, value in helps.items()))
+    search = a_search(machine)
+    search.try_all()
+    tries = [each.planned for each in search.tried.values() if each.step and each.planned.adapter.driver == "sqlite3"]
+    several = [each.path for each in tries if len(differences(each.path, tries[0].path)) > 1]
+    assert several and helps.items() <= several[0].as_dict().items()
 
 
 def test_rows_are_digested_once_for_each_driver_and_fetch_form() -> None:

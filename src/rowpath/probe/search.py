@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.grouping import grouped
-from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import MOST_WARM_S, TRIES_SHARE, Budget, affordable, blocks_of_round, least_finals_s
+from rowpath.probe.order_of_tries import differences, in_order
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.successive_halving import Estimate, batches, best_of_each, decided, going_on
 from rowpath.probe.throttled_worker import ThrottledWorker
@@ -123,7 +123,7 @@ class Search:
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
         self.budget.begin()
-        for planned in self.candidates:
+        for planned in in_order(self.candidates, self._times_ns, _kind):
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
                 tried.left = "not tried: one execution takes too long for a search of settings"
@@ -138,6 +138,9 @@ class Search:
         if not self.slow:
             self._split_by_digest()
             self._estimate_tries()
+
+    def _times_ns(self) -> dict[str, float]:
+        return {path_id: each.execution_ns for path_id, each in self.tried.items() if each.execution_ns}
 
     def why_not(self, planned: PlannedPath) -> str:
         """Why this candidate is not worth a try, by what is known of its driver; empty when it is."""
@@ -178,9 +181,9 @@ class Search:
         if not mine or not mine[0].execution_ns or planned.path.id in self.baselines:
             return ""
         likeliest = mine[0].planned.path
-        changed = _differences(planned, likeliest)
+        changed = differences(planned.path, likeliest)
         for each in mine:
-            only = _differences(each.planned, likeliest)
+            only = differences(each.planned.path, likeliest)
             if len(only) == 1 < len(changed) and only <= changed and each.execution_ns > WORSE * mine[0].execution_ns:
                 return "=".join(*only)
         return ""
@@ -312,17 +315,16 @@ class Search:
         """
         going = self.alive()
         estimates = {path_id: self.tried[path_id].known for path_id in going}
-        better = going_on(estimates, self._language_and_rows, self.needed())
+        better = going_on(estimates, self._kind_of, self.needed())
         self._leave(_without(going, better), why)
         return len(going) - len(better)
 
-    def _language_and_rows(self, path_id: str) -> str:
-        rows = self.tried[path_id].planned.path.fetch_form == "row"
-        return f"{self.language(path_id)} {'rows' if rows else 'other'}"
+    def _kind_of(self, path_id: str) -> str:
+        return _kind(self.tried[path_id].planned)
 
     def by_promise(self, going: list[str]) -> list[str]:
         """These by how far each is behind the best of its language: a language's slowness is no fault of its paths."""
-        kind = self._language_and_rows
+        kind = self._kind_of
         best = {kind(path_id): self.tried[path_id].known.middle for path_id in reversed(going)}
         return sorted(going, key=lambda path_id: self.tried[path_id].known.middle - best[kind(path_id)])
 
@@ -415,8 +417,9 @@ def _drivers(tried: Iterable[Tried]) -> int:
     return len({(each.planned.adapter.language, each.planned.adapter.driver) for each in tried})
 
 
-def _differences(planned: PlannedPath, other: AccessPath) -> set[tuple[str, str]]:
-    return {(key, value) for key, value in planned.path.coordinates if other.get(key) != value}
+def _kind(planned: PlannedPath) -> str:
+    """Its language, and whether it delivers rows: paths of one kind are rivals."""
+    return f"{planned.adapter.language} {'rows' if planned.path.fetch_form == 'row' else 'other'}"
 
 
 def _without(listed: Iterable[str], others: Iterable[str]) -> list[str]:
