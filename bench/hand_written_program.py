@@ -1,4 +1,4 @@
-"""The programs by hand: which path each stands beside, how each is built and started, and talking to it."""
+"""The programs by hand: how each is built and started, and talking to it."""
 
 from __future__ import annotations
 
@@ -9,80 +9,19 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from bench.hand_written_rivals import Rival
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import cpus, postgresql_programs, processes
 from rowpath.machine.directories import data_dir
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Command
-from rowpath.runners.toolchains import java, odbc
+from rowpath.runners.toolchains import java
 
 SOURCES = Path(__file__).parent / "hand_written"
 ANSWER_S = 120.0
-TCP = {"transport": "tcp"}
-
-
-@dataclass(frozen=True)
-class Rival:
-    """A row path and its program; `url` (JDBC) takes the engine's options, `properties` are of the driver's users."""
-
-    language: str
-    driver: str
-    source: str
-    placeholder: str = "?"
-    url: str = ""
-    properties: tuple[str, ...] = ()
-    coordinates: dict[str, str] = field(default_factory=dict)
-    user: str = ""  # of an embedded database that wants one; its password is empty
-    bar: float = 1.05
-
-    def settings(self, options: dict[str, Any], ours: PlannedPath) -> dict[str, str]:
-        """What the program reads first, from where the engine is."""
-        found = {name: str(value) for name, value in options.items()}
-        if self.source == "odbc.c":
-            found["driver"] = str(odbc.driver_file(ours.adapter, ours.path.get("version")))
-            found |= dict(each.split("=") for each in self.properties)
-        found |= {"user": self.user, "password": ""} if self.user else {}
-        return found | ({"url": self.url.format(**options)} if self.url else {})
-
-
-POSTGRESQL_URL = "jdbc:postgresql://{host}:{port}/{database}?sslmode=disable&binaryTransfer=false"
-DERBY = ("timestamp_of_java_sql=true", "derby.stream.error.file=/dev/null")
-CONNECTOR_J_URL = (
-    "jdbc:mysql://{host}:{port}/{database}?sslMode=DISABLED&useServerPrepStmts=true&connectionTimeZone=UTC"
-)
-MARIADB_URL = "jdbc:mariadb://{host}:{port}/{database}?useServerPrepStmts=true&connectionTimeZone=UTC"
-SERVER = "SERVER={host};PORT={port};DATABASE={database};UID={user};PWD={password};"
-RIVALS = (
-    Rival("c", "libpq", "libpq.c", "$1", coordinates=TCP),
-    Rival("c", "sqlite", "sqlite.c"),
-    Rival("c", "psqlodbc", "odbc.c", url=SERVER + "SSLmode=disable;", coordinates=TCP, bar=1.02),
-    Rival("c", "odbc-mariadb", "odbc.c", url=SERVER, coordinates=TCP | {"engine": "mariadb"}, bar=1.02),
-    Rival(
-        "c",
-        "libsqliteodbc",
-        "odbc.c",
-        url="Database={path};StepAPI=1;SyncPragma=OFF;",
-        properties=("timestamp_is_text=1",),
-        bar=1.02,
-    ),
-    Rival("java", "pgjdbc", "Jdbc.java", url=POSTGRESQL_URL, properties=("key_as_char=true",), coordinates=TCP),
-    Rival("java", "sqlite-jdbc", "Jdbc.java", url="jdbc:sqlite:{path}", properties=("timestamp_as_text=true",)),
-    Rival("java", "derby", "Jdbc.java", url="jdbc:derby:{path}", properties=DERBY),
-    Rival("java", "h2", "Jdbc.java", url="jdbc:h2:file:{path};OPTIMIZE_REUSE_RESULTS=FALSE", user="SA"),
-    Rival("java", "hsqldb", "Jdbc.java", url="jdbc:hsqldb:file:{path};shutdown=true", user="SA"),
-    Rival("java", "connector-j", "Jdbc.java", url=CONNECTOR_J_URL, coordinates=TCP, bar=1.02),
-    Rival("java", "mariadb-java-client", "Jdbc.java", url=MARIADB_URL, coordinates=TCP, bar=1.02),
-    Rival("python", "psycopg", "dbapi.py", "%s", coordinates=TCP),
-    Rival("python", "psycopg2", "dbapi.py", "%s", coordinates=TCP),
-    Rival("python", "asyncpg", "asynchronous.py", "$1", coordinates=TCP),
-    Rival("python", "sqlite3", "dbapi.py"),
-    Rival("python", "duckdb", "dbapi.py"),
-)
 
 
 def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
@@ -116,8 +55,10 @@ def _compiled_c(directory: Path, source: Path) -> Path:
         linked = [f"-I{prefix / 'include'}", str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]
     elif source.stem == "odbc":
         linked = ["-l:libodbc.so.2"]
+    elif source.stem == "sqlite":
+        linked = [f"-I{data_dir() / 'runners' / 'c' / 'families' / 'sqlite'}", "-l:libsqlite3.so.0"]
     else:
-        linked = [f"-I{data_dir() / 'runners' / 'c' / 'adapters'}", "-l:libsqlite3.so.0"]
+        linked = []
     _run([*compiler, "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", str(source), *linked, "-o", str(program)])
     return program
 

@@ -49,7 +49,7 @@ static void read_settings(void) {
   }
 }
 
-static void read_keys(const char *file) {
+static inline void read_keys(const char *file) {
   char line[256];
   FILE *in = fopen(file, "r");
   if (in == NULL)
