@@ -9,7 +9,9 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from bench.hand_written_rivals import Rival
 from rowpath.errors import EnvironmentMissing, RowpathError
@@ -18,7 +20,7 @@ from rowpath.machine.directories import data_dir
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Command
-from rowpath.runners.toolchains import java
+from rowpath.runners.toolchains import compiling, java
 
 SOURCES = Path(__file__).parent / "hand_written"
 ANSWER_S = 120.0
@@ -33,6 +35,15 @@ def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
     if rival.language == "python":
         kept = {name: value for name, value in start.environment.items() if name != "PYTHONPATH"}
         return Command((start.arguments[0], str(source), rival.driver), kept)
+    if rival.language == "java":
+        return _java(directory, source, rival, ours)
+    if rival.language == "node":
+        return Command(("node", str(_beside_packages(directory, start, source)), rival.driver), start.environment)
+    make = _compiled_go if rival.language == "go" else _compiled_rust
+    return Command((str(make(directory, source, ours)),), start.environment)
+
+
+def _java(directory: Path, source: Path, rival: Rival, ours: PlannedPath) -> Command:
     classes = directory / "classes"
     javac = Path(java.java_command()).parent / "javac"
     _run([str(javac), "-d", str(classes), str(source)])
@@ -42,6 +53,39 @@ def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
     options = (*java.JVM_OPTIONS, f"-Djava.io.tmpdir={directory}", *(f"-D{each}" for each in rival.properties))
     class_path = os.pathsep.join(map(str, (classes, *fetched)))
     return Command((java.java_command(), *options, "-cp", class_path, "Jdbc"), {"LC_ALL": "C.UTF-8"})
+
+
+def _beside_packages(directory: Path, start: Command, source: Path) -> Path:
+    """A copy in a folder that has the runner's own packages: Node looks for them beside the program."""
+    packages = Path(start.arguments[1]).parents[2] / "node_modules"  # PACKAGES/RUNNER/core/main.js
+    folder = directory / "by-hand"
+    folder.mkdir(exist_ok=True)
+    (folder / "package.json").write_text('{"type": "module"}')
+    if not (folder / "node_modules").exists():
+        (folder / "node_modules").symlink_to(packages)
+    for file in (source, SOURCES / "conversation.js"):
+        shutil.copy(file, folder)
+    return folder / source.name
+
+
+def _compiled_go(directory: Path, source: Path, ours: PlannedPath) -> Path:
+    """Built with the modules of the runner's go.mod, and with cgo where ours is."""
+    driver = ours.adapter.driver
+    files = {source, source.parent / "conversation.go", source.parent / f"{driver}.go"}
+    go: Any = manifest.toolchain("go")
+    program = directory / f"go-{driver}"
+    environment = go.BUILDING | {"CGO_ENABLED": str(int(ours.adapter.build.get("cgo", False)))}
+    words = [*go.build_words(program, source), *map(str, sorted(files - {source}))]
+    compiling.run(words, f"{source.name} with {driver} does not compile", "rowpath doctor", environment)
+    return program
+
+
+def _compiled_rust(directory: Path, source: Path, ours: PlannedPath) -> Path:
+    """Built with the crates of the runner's Cargo.lock."""
+    driver = ours.adapter.driver
+    rust: Any = manifest.toolchain("rust")
+    program: Path = rust.built(f"by-hand-{driver}", source, tuple(ours.adapter.build["features"]))
+    return program
 
 
 def _compiled_c(directory: Path, source: Path) -> Path:
@@ -94,6 +138,12 @@ class Program:
         self._tell(f"{operations}\n")
         ns, touch = self._answer().split()
         return int(ns), int(touch)
+
+    def pin(self, cores: Sequence[int], helpers: tuple[str, ...] = ()) -> None:
+        """Bring it to these cores, its runtime's helper threads to the spare ones."""
+        for tid in processes.threads(self.pid):
+            helps = tid != self.pid and bool(helpers) and processes.name(tid).startswith(helpers)
+            processes.pin_thread(tid, cpus.spare_cpus() if helps else cores)
 
     def close(self) -> None:
         """Let it hang up and end; harmless when it has ended."""
