@@ -52,25 +52,14 @@ static void *file_prepare(void *opened, rp_phase *phase) {
     return NULL;
 }
 
-static __attribute__((noinline)) const char *take_escaped(file_scan *scan, rp_column *column, const char *at,
-                                                          rp_sink *sink) {
-    const char *stop = delimited_escaped_end(at, scan->lines.delimiter);
-    if (delimited_is_null(at, stop)) {
+static __attribute__((noinline)) void take_escaped(file_scan *scan, rp_column *column, const char *at, const char *end,
+                                                   rp_sink *sink) {
+    if (delimited_is_null(at, end)) {
         rp_null(sink, column);
     } else {
-        size_t length = delimited_without_escapes(&scan->lines, at, stop);
+        size_t length = delimited_without_escapes(&scan->lines, at, end);
         rp_text_as(sink, column, scan->lines.plain, length);
     }
-    return stop;
-}
-
-/* A value of any type in any form; its end. */
-static inline const char *take_value(file_scan *scan, rp_column *column, const char *at, char delimiter,
-                                     rp_sink *sink) {
-    const char *stop = delimited_next_sign(at, delimiter);
-    if (RP_UNLIKELY(*stop == '\\')) return take_escaped(scan, column, at, sink);
-    rp_text_as(sink, column, at, (size_t)(stop - at));
-    return stop;
 }
 
 static const char *take_rows(void *taker, const char *at, const char *limit, const char *end, rp_sink *sink) {
@@ -79,16 +68,21 @@ static const char *take_rows(void *taker, const char *at, const char *limit, con
     rp_column *const first = scan->columns, *const last = first + scan->column_count - 1;
     while (at < limit) {
         for (rp_column *column = first; column <= last; column++) {
-            const char *stop = NULL;
+            bool escaped = false;
+            const char *taken = NULL, *stop;
             if (column->type == RP_INTEGER)
-                stop = delimited_take_integer(sink, column, at, delimiter);
+                taken = delimited_take_integer(sink, column, at, delimiter);
             else if (column->type == RP_TIMESTAMP)
-                stop = delimited_take_timestamp(sink, column, at, end, delimiter);
-            if (stop == NULL) stop = take_value(scan, column, at, delimiter, sink);
+                taken = delimited_take_timestamp(sink, column, at, end, delimiter);
+            stop = taken != NULL ? taken : delimited_end(at, delimiter, &escaped);
             if (RP_UNLIKELY((*stop == '\n') != (column == last))) {
                 rp_misfit(sink, column, "the line has another number of values");
                 return end;
             }
+            if (RP_UNLIKELY(escaped))
+                take_escaped(scan, column, at, stop, sink);
+            else if (taken == NULL)
+                rp_text_as(sink, column, at, (size_t)(stop - at));
             at = stop + 1;
         }
         rp_row(sink);

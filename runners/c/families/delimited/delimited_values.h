@@ -30,10 +30,13 @@ static inline const char *delimited_next_sign(const char *at, char delimiter) {
 }
 
 /* Where the value that begins at `at` ends: at a delimiter that is not escaped, or at the line's end. */
-static inline const char *delimited_escaped_end(const char *at, char delimiter) {
-    while (*at != delimiter && *at != '\n')
-        at += at[0] == '\\' && at[1] != '\n' ? 2 : 1;
-    return at;
+static inline const char *delimited_end(const char *at, char delimiter, bool *escaped) {
+    const char *stop = delimited_next_sign(at, delimiter);
+    *escaped = *stop == '\\';
+    if (!RP_UNLIKELY(*escaped)) return stop;
+    while (*stop != delimiter && *stop != '\n')
+        stop += stop[0] == '\\' && stop[1] != '\n' ? 2 : 1;
+    return stop;
 }
 
 static inline bool delimited_ends(char byte, char delimiter) {
