@@ -54,11 +54,11 @@ static uint64_t take_hits(PGresult *result) {
       touch += text_touch(PQgetvalue(result, row, column),
                           PQgetlength(result, row, column));
     touch += second_of(timestamp_us(PQgetvalue(result, row, 3)));
-    touch += (uint64_t)atoi(PQgetvalue(result, row, 4));
+    touch += (uint64_t)integer_of(PQgetvalue(result, row, 4));
     touch += PQgetisnull(result, row, 5)
                  ? 1
-                 : (uint64_t)atoi(PQgetvalue(result, row, 5));
-    touch += (uint64_t)atoi(PQgetvalue(result, row, 6));
+                 : (uint64_t)integer_of(PQgetvalue(result, row, 5));
+    touch += (uint64_t)integer_of(PQgetvalue(result, row, 6));
   }
   PQclear(result);
   return touch;
