@@ -29,7 +29,7 @@ FIGURES = {
     "sysbench": "2 min",
     "jmeter": "5 min",
     "embedded": "1 min",
-    "hand_written": "8 min",
+    "hand_written": "16 min",
     "drain": "2 min",
     "streaming_memory": "8 min",
     "groups_memory": "40 min",

@@ -3,10 +3,14 @@
 Both programs live at once on the same core, warmed up alike; blocks of as many operations as take ours BLOCK_NS
 alternate, first one then the other first. What both delivered must add up to the same touch sum. A couple of fresh
 processes gives one figure, the median ratio of its pairs; the interval is over couples, as a run's is over sets.
+
+ROWPATH_BENCH_HAND_WRITTEN=c,pgx keeps some languages or drivers, ROWPATH_BENCH_HAND_WRITTEN_COUPLES=2 does fewer.
 """
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,50 +18,55 @@ from pathlib import Path
 import msgspec
 
 from bench.figure import Figure
-from bench.hand_written_program import RIVALS, Program, Rival, command
+from bench.hand_written_program import Program, command
+from bench.hand_written_rivals import RIVALS, Rival
 from rowpath.analysis.statistics.intervals import student
 from rowpath.analysis.statistics.ratios import set_log_ratio
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
-from rowpath.errors import RowpathError
+from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.machine import processes
-from rowpath.model.workload import Workload
-from rowpath.planning.availability import unavailable
+from rowpath.machine import cpus
+from rowpath.model.workload import PhaseName, Workload
+from rowpath.planning.availability import ineligible_reason, unavailable
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners.manifest import Command
+from rowpath.runners.manifest import Command, language
 from rowpath.workloads import generators
 from rowpath.workloads.workload_file import load_workload
 
-COUPLES = 5
+CHOSEN = tuple(name for name in os.environ.get("ROWPATH_BENCH_HAND_WRITTEN", "").split(",") if name)
+COUPLES = int(os.environ.get("ROWPATH_BENCH_HAND_WRITTEN_COUPLES", "5"))
 PAIRS = 6  # of each couple
 BLOCK_NS = 100_000_000
-WARM_S = {"c": 0.3, "python": 0.3, "java": 3.0}
+WARM_S = {"c": 0.3, "python": 0.3, "java": 3.0, "go": 0.5, "rust": 0.3, "node": 2.0}
 PHASES = ("keyed.read", "scan.read")
 
 
 def measure(bench: Bench) -> Iterator[Figure]:
-    """One figure per path and phase."""
+    """One figure per path and phase. UsageError for a name that is neither a language nor a driver here."""
+    names = {name for rival in RIVALS for name in (rival.language, rival.driver)}
+    if unknown := sorted(set(CHOSEN) - names):
+        raise UsageError(f"unknown path by hand '{unknown[0]}'", f"known: {', '.join(sorted(names))}")
     for rival in RIVALS:
-        yield from compare(bench, rival)
+        if not CHOSEN or rival.language in CHOSEN or rival.driver in CHOSEN:
+            yield from compare(bench, rival)
 
 
 def compare(bench: Bench, rival: Rival) -> Iterator[Figure]:
     """Our time over that of the program by hand."""
-    ours = bench.path(rival.language, rival.driver, "", **rival.coordinates)
-    ours = replace(ours, phases=PHASES)
-    bar = f"interval reaches {rival.bar} or less"
+    ours = bench.path(rival.language, rival.driver, "", rival.name, **rival.coordinates)
+    ours = replace(ours, phases=tuple(phase for phase in PHASES if serves(ours, phase)))
     reason, _remedy = unavailable(ours.adapter, ours.path)
     if reason:
-        yield Figure(f"{ours.name} over a loop by hand", reason, bar, None)
+        yield Figure(f"{ours.name} over a loop by hand", reason, rival.bar_text, None)
         return
     instance, theirs = bring_up(bench, ours)
     bench.build(ours)
     program = command(bench.directory, rival, ours)
-    for phase in PHASES:
-        workload = load_workload(phase.partition(".")[0])
+    for phase in ours.phases:
+        workload = load_workload(PhaseName.of(phase).workload)
         work = bench.phase_cache.prepared_workload(workload, ours.path.get("engine")).phases[phase]
         settings = rival.settings(instance.options(theirs.path), ours) | {
             "sql": work.sql.replace("?", rival.placeholder)
@@ -67,9 +76,16 @@ def compare(bench: Bench, rival: Rival) -> Iterator[Figure]:
         logs = [couple(bench, ours, instance, work, program, settings) for _ in range(COUPLES)]
         interval = student(logs)
         assert interval is not None
-        assert interval.ratio_low is not None
-        value = f"{interval.ratio:.3f} [{interval.ratio_low:.3f}, {interval.ratio_high:.3f}], {COUPLES} × {PAIRS} pairs"
-        yield Figure(f"{ours.name}, {phase}, over a loop by hand", value, bar, interval.ratio_low <= rival.bar)
+        between = f"[{interval.ratio_low or 0:.3f}, {interval.ratio_high or math.inf:.3f}]"
+        value = f"{interval.ratio:.3f} {between}, {COUPLES} × {PAIRS} pairs"
+        yield Figure(f"{ours.name}, {phase}, over a loop by hand", value, rival.bar_text, rival.is_met(interval))
+
+
+def serves(planned: PlannedPath, name: str) -> bool:
+    """Whether the path has that phase."""
+    asked = PhaseName.of(name)
+    found = next(phase for phase in load_workload(asked.workload).phases if phase.name == asked.phase)
+    return not ineligible_reason(planned.adapter, planned.path, name, found)
 
 
 def bring_up(bench: Bench, ours: PlannedPath) -> tuple[Instance, PlannedPath]:
@@ -81,7 +97,7 @@ def bring_up(bench: Bench, ours: PlannedPath) -> tuple[Instance, PlannedPath]:
     key = key_of(ours.path)
     if key in bench.engine_instances and ours.path.get("deployment") == "server":
         return bench.engine_instances[key], theirs
-    workloads = {name: load_workload(name) for name in (phase.partition(".")[0] for phase in PHASES)}
+    workloads = {name: load_workload(name) for name in (PhaseName.of(phase).workload for phase in ours.phases)}
     return bench.engine_instances.bring_up((ours, theirs), workloads, key), theirs
 
 
@@ -101,9 +117,7 @@ def couple(
     try:
         worker.prepare(work)
         operations = warm_up(worker, work, theirs, WARM_S[ours.path.get("language")])
-        worker.take_cores()
-        processes.pin(theirs.pid, worker.cpus)
-        blocks = (lambda: our_block(worker, work, operations)), (lambda: theirs.block(operations))
+        blocks = (lambda: our_block(worker, work, operations)), (lambda: their_block(worker, theirs, operations))
         costs: tuple[dict[int, float], dict[int, float]] = {}, {}
         for pair in range(PAIRS):
             touches = set()
@@ -129,7 +143,7 @@ def warm_up(worker: Worker, work: PreparedPhase, theirs: Program, least_s: float
         reply = worker.sample(work, "warm", duration_ns=BLOCK_NS // 2).reply
         spent_ns += reply.ns
         operations = max(1, round(BLOCK_NS * reply.operations / reply.ns))
-        theirs.block(max(1, operations // 2))
+        their_block(worker, theirs, max(1, operations // 2))
     return operations
 
 
@@ -139,3 +153,14 @@ def our_block(worker: Worker, work: PreparedPhase, operations: int) -> tuple[int
     if reply.failed or reply.operations != operations:
         raise RowpathError(f"{reply.failed} of {operations} operations failed")
     return reply.ns, int(reply.touch, 16)
+
+
+def their_block(worker: Worker, theirs: Program, operations: int) -> tuple[int, int]:
+    """The same of theirs: where ours is measured, and away from there before and after, as ours is."""
+    worker.take_cores()  # and with it the server, which serves both
+    theirs.pin(worker.cpus, language(worker.planned.adapter.language).helper_threads)
+    try:
+        return theirs.block(operations)
+    finally:
+        theirs.pin(cpus.spare_cpus())
+        worker.leave_cores()

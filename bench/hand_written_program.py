@@ -1,4 +1,4 @@
-"""The programs by hand: which path each stands beside, how each is built and started, and talking to it."""
+"""The programs by hand: how each is built and started, and talking to it."""
 
 from __future__ import annotations
 
@@ -9,80 +9,21 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.hand_written_rivals import Rival
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import cpus, postgresql_programs, processes
 from rowpath.machine.directories import data_dir
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Command
-from rowpath.runners.toolchains import java, odbc
+from rowpath.runners.toolchains import compiling, java
 
 SOURCES = Path(__file__).parent / "hand_written"
 ANSWER_S = 120.0
-TCP = {"transport": "tcp"}
-
-
-@dataclass(frozen=True)
-class Rival:
-    """A row path and its program; `url` (JDBC) takes the engine's options, `properties` are of the driver's users."""
-
-    language: str
-    driver: str
-    source: str
-    placeholder: str = "?"
-    url: str = ""
-    properties: tuple[str, ...] = ()
-    coordinates: dict[str, str] = field(default_factory=dict)
-    user: str = ""  # of an embedded database that wants one; its password is empty
-    bar: float = 1.05
-
-    def settings(self, options: dict[str, Any], ours: PlannedPath) -> dict[str, str]:
-        """What the program reads first, from where the engine is."""
-        found = {name: str(value) for name, value in options.items()}
-        if self.source == "odbc.c":
-            found["driver"] = str(odbc.driver_file(ours.adapter, ours.path.get("version")))
-            found |= dict(each.split("=") for each in self.properties)
-        found |= {"user": self.user, "password": ""} if self.user else {}
-        return found | ({"url": self.url.format(**options)} if self.url else {})
-
-
-POSTGRESQL_URL = "jdbc:postgresql://{host}:{port}/{database}?sslmode=disable&binaryTransfer=false"
-DERBY = ("timestamp_of_java_sql=true", "derby.stream.error.file=/dev/null")
-CONNECTOR_J_URL = (
-    "jdbc:mysql://{host}:{port}/{database}?sslMode=DISABLED&useServerPrepStmts=true&connectionTimeZone=UTC"
-)
-MARIADB_URL = "jdbc:mariadb://{host}:{port}/{database}?useServerPrepStmts=true&connectionTimeZone=UTC"
-SERVER = "SERVER={host};PORT={port};DATABASE={database};UID={user};PWD={password};"
-RIVALS = (
-    Rival("c", "libpq", "libpq.c", "$1", coordinates=TCP),
-    Rival("c", "sqlite", "sqlite.c"),
-    Rival("c", "psqlodbc", "odbc.c", url=SERVER + "SSLmode=disable;", coordinates=TCP, bar=1.02),
-    Rival("c", "odbc-mariadb", "odbc.c", url=SERVER, coordinates=TCP | {"engine": "mariadb"}, bar=1.02),
-    Rival(
-        "c",
-        "libsqliteodbc",
-        "odbc.c",
-        url="Database={path};StepAPI=1;SyncPragma=OFF;",
-        properties=("timestamp_is_text=1",),
-        bar=1.02,
-    ),
-    Rival("java", "pgjdbc", "Jdbc.java", url=POSTGRESQL_URL, properties=("key_as_char=true",), coordinates=TCP),
-    Rival("java", "sqlite-jdbc", "Jdbc.java", url="jdbc:sqlite:{path}", properties=("timestamp_as_text=true",)),
-    Rival("java", "derby", "Jdbc.java", url="jdbc:derby:{path}", properties=DERBY),
-    Rival("java", "h2", "Jdbc.java", url="jdbc:h2:file:{path};OPTIMIZE_REUSE_RESULTS=FALSE", user="SA"),
-    Rival("java", "hsqldb", "Jdbc.java", url="jdbc:hsqldb:file:{path};shutdown=true", user="SA"),
-    Rival("java", "connector-j", "Jdbc.java", url=CONNECTOR_J_URL, coordinates=TCP, bar=1.02),
-    Rival("java", "mariadb-java-client", "Jdbc.java", url=MARIADB_URL, coordinates=TCP, bar=1.02),
-    Rival("python", "psycopg", "dbapi.py", "%s", coordinates=TCP),
-    Rival("python", "psycopg2", "dbapi.py", "%s", coordinates=TCP),
-    Rival("python", "asyncpg", "asynchronous.py", "$1", coordinates=TCP),
-    Rival("python", "sqlite3", "dbapi.py"),
-    Rival("python", "duckdb", "dbapi.py"),
-)
 
 
 def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
@@ -94,6 +35,15 @@ def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
     if rival.language == "python":
         kept = {name: value for name, value in start.environment.items() if name != "PYTHONPATH"}
         return Command((start.arguments[0], str(source), rival.driver), kept)
+    if rival.language == "java":
+        return _java(directory, source, rival, ours)
+    if rival.language == "node":
+        return Command(("node", str(_beside_packages(directory, start, source)), rival.driver), start.environment)
+    make = _compiled_go if rival.language == "go" else _compiled_rust
+    return Command((str(make(directory, source, ours)),), start.environment)
+
+
+def _java(directory: Path, source: Path, rival: Rival, ours: PlannedPath) -> Command:
     classes = directory / "classes"
     javac = Path(java.java_command()).parent / "javac"
     _run([str(javac), "-d", str(classes), str(source)])
@@ -103,6 +53,39 @@ def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
     options = (*java.JVM_OPTIONS, f"-Djava.io.tmpdir={directory}", *(f"-D{each}" for each in rival.properties))
     class_path = os.pathsep.join(map(str, (classes, *fetched)))
     return Command((java.java_command(), *options, "-cp", class_path, "Jdbc"), {"LC_ALL": "C.UTF-8"})
+
+
+def _beside_packages(directory: Path, start: Command, source: Path) -> Path:
+    """A copy in a folder that has the runner's own packages: Node looks for them beside the program."""
+    packages = Path(start.arguments[1]).parents[2] / "node_modules"  # PACKAGES/RUNNER/core/main.js
+    folder = directory / "by-hand"
+    folder.mkdir(exist_ok=True)
+    (folder / "package.json").write_text('{"type": "module"}')
+    if not (folder / "node_modules").exists():
+        (folder / "node_modules").symlink_to(packages)
+    for file in (source, SOURCES / "conversation.js"):
+        shutil.copy(file, folder)
+    return folder / source.name
+
+
+def _compiled_go(directory: Path, source: Path, ours: PlannedPath) -> Path:
+    """Built with the modules of the runner's go.mod, and with cgo where ours is."""
+    driver = ours.adapter.driver
+    files = {source, source.parent / "conversation.go", source.parent / f"{driver}.go"}
+    go: Any = manifest.toolchain("go")
+    program = directory / f"go-{driver}"
+    environment = go.BUILDING | {"CGO_ENABLED": str(int(ours.adapter.build.get("cgo", False)))}
+    words = [*go.build_words(program, source), *map(str, sorted(files - {source}))]
+    compiling.run(words, f"{source.name} with {driver} does not compile", "rowpath doctor", environment)
+    return program
+
+
+def _compiled_rust(directory: Path, source: Path, ours: PlannedPath) -> Path:
+    """Built with the crates of the runner's Cargo.lock."""
+    driver = ours.adapter.driver
+    rust: Any = manifest.toolchain("rust")
+    program: Path = rust.built(f"by-hand-{driver}", source, tuple(ours.adapter.build["features"]))
+    return program
 
 
 def _compiled_c(directory: Path, source: Path) -> Path:
@@ -116,8 +99,10 @@ def _compiled_c(directory: Path, source: Path) -> Path:
         linked = [f"-I{prefix / 'include'}", str(library / "libpq.so.5"), f"-Wl,-rpath,{library}"]
     elif source.stem == "odbc":
         linked = ["-l:libodbc.so.2"]
+    elif source.stem == "sqlite":
+        linked = [f"-I{data_dir() / 'runners' / 'c' / 'families' / 'sqlite'}", "-l:libsqlite3.so.0"]
     else:
-        linked = [f"-I{data_dir() / 'runners' / 'c' / 'adapters'}", "-l:libsqlite3.so.0"]
+        linked = []
     _run([*compiler, "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", str(source), *linked, "-o", str(program)])
     return program
 
@@ -153,6 +138,12 @@ class Program:
         self._tell(f"{operations}\n")
         ns, touch = self._answer().split()
         return int(ns), int(touch)
+
+    def pin(self, cores: Sequence[int], helpers: tuple[str, ...] = ()) -> None:
+        """Bring it to these cores, its runtime's helper threads to the spare ones."""
+        for tid in processes.threads(self.pid):
+            helps = tid != self.pid and bool(helpers) and processes.name(tid).startswith(helpers)
+            processes.pin_thread(tid, cpus.spare_cpus() if helps else cores)
 
     def close(self) -> None:
         """Let it hang up and end; harmless when it has ended."""

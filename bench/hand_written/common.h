@@ -49,7 +49,7 @@ static void read_settings(void) {
   }
 }
 
-static void read_keys(const char *file) {
+static inline void read_keys(const char *file) {
   char line[256];
   FILE *in = fopen(file, "r");
   if (in == NULL)
@@ -84,10 +84,10 @@ static inline int64_t seconds_of(int year, int month, int day, int hour,
 
 /* `2000-11-07 01:02:03.456789` as microseconds since 1970. */
 static inline int64_t timestamp_us(const char *text) {
-  int64_t us = seconds_of(two(text) * 100 + two(text + 2), two(text + 5),
-                          two(text + 8), two(text + 11), two(text + 14),
-                          two(text + 17)) *
-               1000000;
+  int64_t us =
+      seconds_of(two(text) * 100 + two(text + 2), two(text + 5), two(text + 8),
+                 two(text + 11), two(text + 14), two(text + 17)) *
+      1000000;
   if (text[19] == '.') {
     int64_t unit = 100000;
     for (const char *digit = text + 20; *digit >= '0' && *digit <= '9';
@@ -95,6 +95,15 @@ static inline int64_t timestamp_us(const char *text) {
       us += (*digit - '0') * unit;
   }
   return us;
+}
+
+/* Of text that holds nothing else; atoi asks the locale and takes longer. */
+static inline int64_t integer_of(const char *text) {
+  bool negative = *text == '-';
+  int64_t value = 0;
+  for (text += negative; *text >= '0' && *text <= '9'; text++)
+    value = 10 * value + (*text - '0');
+  return negative ? -value : value;
 }
 
 static inline uint64_t second_of(int64_t us) {

@@ -1,5 +1,6 @@
 /* A delimited text file, read whole or a segment of it in each operation, or added up. */
 #include "delimited.h"
+#include "delimited_values.h"
 
 typedef struct file_connection {
     char *directory;
@@ -51,37 +52,52 @@ static void *file_prepare(void *opened, rp_phase *phase) {
     return NULL;
 }
 
-static inline void take_line(void *taker, const char *at, const char *end, rp_sink *sink) {
-    file_scan *scan = taker;
-    bool escapes = delimited_has_escapes(at, end);
-    int last = scan->column_count - 1;
-    for (int i = 0; i <= last; i++) {
-        rp_column *column = &scan->columns[i];
-        const char *stop = delimited_value_end(&scan->lines, at, end, escapes);
-        if ((stop == end) != (i == last)) {
-            rp_misfit(sink, column, "the line has another number of values");
-            return;
-        }
-        if (!escapes)
-            rp_text_as(sink, column, at, (size_t)(stop - at));
-        else if (delimited_is_null(at, stop))
-            rp_null(sink, column);
-        else {
-            size_t length = delimited_without_escapes(&scan->lines, at, stop);
-            rp_text_as(sink, column, scan->lines.plain, length);
-        }
-        at = stop + 1;
+static __attribute__((noinline)) void take_escaped(file_scan *scan, rp_column *column, const char *at, const char *end,
+                                                   rp_sink *sink) {
+    if (delimited_is_null(at, end)) {
+        rp_null(sink, column);
+    } else {
+        size_t length = delimited_without_escapes(&scan->lines, at, end);
+        rp_text_as(sink, column, scan->lines.plain, length);
     }
-    rp_row(sink);
+}
+
+static const char *take_rows(void *taker, const char *at, const char *limit, const char *end, rp_sink *sink) {
+    file_scan *scan = taker;
+    char delimiter = scan->lines.delimiter;
+    rp_column *const first = scan->columns, *const last = first + scan->column_count - 1;
+    while (at < limit) {
+        for (rp_column *column = first; column <= last; column++) {
+            bool escaped = false;
+            const char *taken = NULL, *stop;
+            if (column->type == RP_INTEGER)
+                taken = delimited_take_integer(sink, column, at, delimiter);
+            else if (column->type == RP_TIMESTAMP)
+                taken = delimited_take_timestamp(sink, column, at, end, delimiter);
+            stop = taken != NULL ? taken : delimited_end(at, delimiter, &escaped);
+            if (RP_UNLIKELY((*stop == '\n') != (column == last))) {
+                rp_misfit(sink, column, "the line has another number of values");
+                return end;
+            }
+            if (RP_UNLIKELY(escaped))
+                take_escaped(scan, column, at, stop, sink);
+            else if (taken == NULL)
+                rp_text_as(sink, column, at, (size_t)(stop - at));
+            at = stop + 1;
+        }
+        rp_row(sink);
+        if (RP_UNLIKELY(sink->broken)) return end;
+    }
+    return at;
 }
 
 static bool file_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink *sink) {
     file_scan *scan = statement;
     if (phase->access == RP_SEGMENT) {
         const rp_value *part = rp_parameters(phase, row);
-        return delimited_take_lines(&scan->lines, part[0].integer, part[1].integer, take_line, scan, sink);
+        return delimited_take_lines(&scan->lines, part[0].integer, part[1].integer, take_rows, scan, sink);
     }
-    if (scan->aggregate == NULL) return delimited_take_lines(&scan->lines, 0, INT64_MAX, take_line, scan, sink);
+    if (scan->aggregate == NULL) return delimited_take_lines(&scan->lines, 0, INT64_MAX, take_rows, scan, sink);
     return delimited_add_up(scan->aggregate, &scan->lines, phase, sink);
 }
 

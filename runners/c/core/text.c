@@ -245,10 +245,7 @@ void rp_convert(rp_sink *sink, rp_column *column, const char *text, size_t lengt
         [RP_INTERVAL] = take_interval,   [RP_UUID] = take_uuid,
         [RP_ARRAY] = take_array,
     };
-    if (RP_UNLIKELY(sink->digest != NULL)) {
-        column->converted = true;
-        if (column->delivered == NULL) column->delivered = "text";
-    }
+    rp_note_conversion(sink, column);
     cursor in = {text, text + length};
     bool (*taker)(rp_sink *, rp_column *, cursor *) = takers[column->type];
     if (length == 0 || taker == NULL || !taker(sink, column, &in) || in.at != in.end)

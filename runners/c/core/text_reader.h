@@ -13,6 +13,11 @@ static inline bool is_digit(char byte) {
     return (unsigned char)(byte - '0') < 10;
 }
 
+/* The digit's value; above 9 for any other byte. */
+static inline unsigned digit_of(char byte) {
+    return (unsigned)(unsigned char)byte - '0';
+}
+
 static inline bool skip(cursor *in, char byte) {
     if (in->at == in->end || *in->at != byte) return false;
     in->at++;
@@ -77,24 +82,19 @@ static inline bool skip_word(cursor *in, const char *word) {
     return true;
 }
 
-static inline unsigned two_digits(const char *at, unsigned *wrong) {
-    unsigned tens = (unsigned)(at[0] - '0'), ones = (unsigned)(at[1] - '0');
-    *wrong |= tens > 9 || ones > 9;
-    return 10 * tens + ones;
-}
-
 /* Fraction digits after a point, as nanoseconds; digits beyond the ninth must be zero. */
 static inline bool read_fraction(cursor *in, uint32_t *ns) {
     *ns = 0;
     if (!skip(in, '.')) return true;
-    uint32_t unit = 100000000;
-    const char *first = in->at;
-    for (; in->at < in->end && is_digit(*in->at); in->at++) {
-        if (unit == 0 && *in->at != '0') return false;
-        *ns += unit * (uint32_t)(*in->at - '0');
-        unit /= 10;
-    }
-    return in->at > first;
+    const char *first = in->at, *most = in->end - first > 9 ? first + 9 : in->end;
+    uint32_t value = 0;
+    for (unsigned digit; in->at < most && (digit = digit_of(*in->at)) <= 9; in->at++)
+        value = 10 * value + digit;
+    *ns = value * (uint32_t)rp_power_of_ten[9 - (in->at - first)];
+    if (in->at == first) return false;
+    for (; RP_UNLIKELY(in->at < in->end && is_digit(*in->at)); in->at++)
+        if (*in->at != '0') return false;
+    return true;
 }
 
 static inline bool read_date(cursor *in, rp_civil *civil) {
@@ -132,17 +132,34 @@ static inline bool read_zone(cursor *in, int64_t *seconds) {
     return true;
 }
 
+static inline uint64_t eight_bytes(const char *at) {
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+/* Whether eight bytes have a form in which 0 stands for any digit; `rooms`: what may be added to the difference of each
+   byte until it is above 15, which is 6 for a digit and 15 for a byte that must be as it is. */
+static inline bool has_form(const char *at, const char *form, const char *rooms) {
+    uint64_t difference = eight_bytes(at) ^ eight_bytes(form);
+    return ((difference | (difference + eight_bytes(rooms))) & 0xF0F0F0F0F0F0F0F0u) == 0;
+}
+
+static inline unsigned two_digits(const char *at) {
+    return 10 * (unsigned)at[0] + (unsigned)at[1] - 11 * '0';
+}
+
 /* YYYY-MM-DD HH:MM:SS at once: all but very few timestamps; false, with nothing read, for any other form. */
 static inline bool read_usual(cursor *in, rp_civil *civil, int64_t *seconds) {
     const char *at = in->at;
-    if (in->end - at < 19 || at[4] != '-' || at[7] != '-' || at[10] != ' ' || at[13] != ':' || at[16] != ':')
+    if (in->end - at < 19 || !has_form(at, "0000-00-", "\6\6\6\6\17\6\6\17") ||
+        !has_form(at + 8, "00 00:00", "\6\6\17\6\6\17\6\6") || !has_form(at + 11, "00:00:00", "\6\6\17\6\6\17\6\6"))
         return false;
-    unsigned wrong = 0, hour = two_digits(at + 11, &wrong), minute = two_digits(at + 14, &wrong);
-    unsigned second = two_digits(at + 17, &wrong);
-    civil->year = (int)(100 * two_digits(at, &wrong) + two_digits(at + 2, &wrong));
-    civil->month = two_digits(at + 5, &wrong);
-    civil->day = two_digits(at + 8, &wrong);
-    if (wrong || civil->month - 1 > 11 || civil->day - 1 > 30 || hour > 24 || minute > 59 || second > 60) return false;
+    unsigned hour = two_digits(at + 11), minute = two_digits(at + 14), second = two_digits(at + 17);
+    civil->year = (int)(100 * two_digits(at) + two_digits(at + 2));
+    civil->month = two_digits(at + 5);
+    civil->day = two_digits(at + 8);
+    if (civil->month - 1 > 11 || civil->day - 1 > 30 || hour > 24 || minute > 59 || second > 60) return false;
     *seconds = (int64_t)((hour * 60 + minute) * 60 + second);
     in->at += 19;
     return true;

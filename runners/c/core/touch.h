@@ -161,6 +161,14 @@ static inline void rp_element_text(rp_sink *sink, const char *text, size_t lengt
 /* An exact decimal in plain notation: the natural type where 18 digits are not enough. */
 void rp_decimal(rp_sink *sink, rp_column *column, const char *text, size_t length);
 
+/* Outside the clock: the column's values were delivered as text, which is converted. */
+static inline void rp_note_conversion(const rp_sink *sink, rp_column *column) {
+    if (RP_UNLIKELY(sink->digest != NULL)) {
+        column->converted = true;
+        if (column->delivered == NULL) column->delivered = "text";
+    }
+}
+
 /* Text that the column's declared type makes another type: converted here, inside the clock (the forms: text.c). */
 void rp_convert(rp_sink *sink, rp_column *column, const char *text, size_t length);
 

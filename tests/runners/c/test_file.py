@@ -138,3 +138,35 @@ def test_what_is_no_sum_is_unsupported(name: str, folder: Path) -> None:
     with talk_to(folder) as talk, pytest.raises(RunnerFailure, match=f"column {name}") as refused:
         prepare(talk, access="aggregate", columns=(Column(name=name, type="integer"),))
     assert refused.value.kind == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("values", "refusal"),
+    [
+        ("1|2.00|1992-01-01|a|0.5", "column f: the line has another number of values"),
+        ("1|2.00|1992-01-01|a|0.5|2000-01-01 00:00:00|", "column at: the line has another number of values"),
+        ("|2.00|1992-01-01|a|0.5|2000-01-01 00:00:00", "column k: the text does not fit"),
+        ("1x|2.00|1992-01-01|a|0.5|2000-01-01 00:00:00", "column k: the text does not fit"),
+        ("1|2.00|1992-01-01|a|0.5|2000-01-01 00:0/:00", "column at: the text does not fit"),
+        ("1|2.00|1992-01-01|a|0.5|2000-13-01 00:00:00", "column at: the text does not fit"),
+        ("\\N|2.00|1992-01-01|a|0.5|2000-01-01 00:00:00", "column k: NULL in a column that is not nullable"),
+    ],
+)
+def test_a_line_that_does_not_fit(values: str, refusal: str, folder: Path) -> None:
+    right = "|".join(map(spelt, ROWS[1])) + "\n"
+    (folder / "wrong.tbl").write_text(f"{right}{values}\n{right}")
+    with talk_to(folder) as talk:
+        prepare(talk, scan=True, columns=COLUMNS, table="wrong")
+        with pytest.raises(RunnerFailure, match=refusal):
+            talk.ask(Verify, VerifyReply, phase="q", first=0, count=1)
+
+
+def test_numbers_and_times_in_unusual_forms(folder: Path) -> None:
+    lines = ("+7|2.0|1992-01-01|a|5e-1|2000-01-01T00:00:01", "-0|2|1992-01-01|a|.5|2000-01-01 00:00:01.000000000")
+    (folder / "unusual.tbl").write_text("".join(f"{line}\n" for line in lines))
+    day, at = date(1992, 1, 1), datetime(2000, 1, 1, 0, 0, 1)
+    rows = [(number, Decimal(2), day, "a", 0.5, at) for number in (7, 0)]
+    with talk_to(folder) as talk:
+        prepare(talk, scan=True, columns=COLUMNS, table="unusual")
+        reply = talk.ask(Verify, VerifyReply, phase="q", first=0, count=1)
+        assert reply.digest == codec.digest(rows, COLUMNS)

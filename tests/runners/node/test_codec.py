@@ -92,12 +92,27 @@ def test_text(ask: Ask, line: str, data: str) -> None:
         ),
         "timestamp 2000-02-30 00:00:00",
         "timestamp 2000-01-01 00:60:00",
+        "timestamp 2000-13-01 00:00:00",
+        "timestamp 2000-01-01 0a:00:00",
+        "timestamp 2000-01-01 00:00:00.",
+        "timestamp 2000-01-01 00:00:00.12a",
+        "timestamp 2000-01-01 00:00:00.1234567890",
         "time 24:00:00",
         "interval 3 days",
     ],
 )
 def test_text_that_does_not_fit(ask: Ask, line: str) -> None:
     assert ask(f"text {line}").startswith("error ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0099-12-31 23:59:59", "0100-01-01 00:00:00", "2000-02-29 12:34:56.7", "9999-12-31 23:59:59.999999999"],
+)
+def test_a_timestamp_with_a_blank_and_with_a_t(ask: Ask, text: str) -> None:
+    by_places = ask(f"text timestamp {text}")
+    assert by_places == ask(f"text timestamp {text.replace(' ', 'T')}")
+    assert by_places.startswith("54")
 
 
 def test_histogram_buckets_are_those_of_the_controller(ask: Ask) -> None:

@@ -153,8 +153,7 @@ static bool fold_value(aggregate_fold *fold, const rp_column *column, const char
     return true;
 }
 
-static void add_line(void *taker, const char *at, const char *end, rp_sink *sink) {
-    delimited_aggregate *aggregate = taker;
+static bool add_line(delimited_aggregate *aggregate, const char *at, const char *end, rp_sink *sink) {
     bool escapes = delimited_has_escapes(at, end);
     aggregate->rows++;
     for (int i = 0; i < aggregate->columns; i++) {
@@ -167,12 +166,20 @@ static void add_line(void *taker, const char *at, const char *end, rp_sink *sink
             if (!fold_value(fold, column, value, value + length))
                 rp_misfit(sink, column, "the text does not fit the declared type");
         }
-        if (stop == end && i + 1 < aggregate->columns) {
-            rp_misfit(sink, column, "the line has another number of values");
-            return;
-        }
+        if (stop == end && i + 1 < aggregate->columns) rp_misfit(sink, column, "the line has another number of values");
+        if (RP_UNLIKELY(sink->broken)) return false;
         at = stop + 1;
     }
+    return true;
+}
+
+static const char *add_lines(void *taker, const char *at, const char *limit, const char *end, rp_sink *sink) {
+    while (at < limit) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (!add_line(taker, at, newline, sink)) return end;
+        at = newline + 1;
+    }
+    return at;
 }
 
 /* A sum of scaled values in plain notation, written from the end of `text`; its first character. */
@@ -219,7 +226,7 @@ static void deliver(const delimited_aggregate *aggregate, const rp_phase *phase,
 
 bool delimited_add_up(delimited_aggregate *aggregate, delimited_lines *lines, const rp_phase *phase, rp_sink *sink) {
     begin(aggregate, lines);
-    if (!delimited_take_lines(lines, 0, INT64_MAX, add_line, aggregate, sink)) return false;
+    if (!delimited_take_lines(lines, 0, INT64_MAX, add_lines, aggregate, sink)) return false;
     deliver(aggregate, phase, sink);
     return true;
 }

@@ -3,11 +3,11 @@
 #ifndef RP_DELIMITED_H
 #define RP_DELIMITED_H
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "adapter.h"
+
+#define DELIMITED_READ_BEYOND 16 /* bytes of the buffer behind the last line that may be read */
 
 typedef struct delimited_lines {
     char *name, *buffer, *plain; /* `plain`: a value without its escapes */
@@ -15,11 +15,16 @@ typedef struct delimited_lines {
     char delimiter;
 } delimited_lines;
 
-/* Takes the line [at, end); `taker` is its own. */
-typedef void delimited_taker(void *taker, const char *at, const char *end, rp_sink *sink);
+/* Takes the lines that begin in [at, limit) and returns where the next one begins; what ends at `end` are whole lines.
+   After a line that does not fit, what it returns is not looked at. `taker` is its own. */
+typedef const char *delimited_taker(void *taker, const char *at, const char *limit, const char *end, rp_sink *sink);
 
 void delimited_make(delimited_lines *lines, const char *directory, const char *table, char delimiter);
 void delimited_release(delimited_lines *lines);
+
+/* Every line of the file whose first byte lies in [begin, end). */
+bool delimited_take_lines(delimited_lines *lines, int64_t begin, int64_t end, delimited_taker *take, void *taker,
+                          rp_sink *sink);
 
 /* The value without its escapes, in `plain`; its length. */
 size_t delimited_without_escapes(delimited_lines *lines, const char *value, const char *end);
@@ -35,6 +40,10 @@ bool delimited_add_up(delimited_aggregate *aggregate, delimited_lines *lines, co
 
 /* What follows is inline: it is done to every line or every value inside the clock. */
 
+static inline bool delimited_has_escapes(const char *at, const char *end) {
+    return memchr(at, '\\', (size_t)(end - at)) != NULL;
+}
+
 /* Where the value that begins at `at` ends: at a delimiter that is not escaped, or at the line's end. */
 static inline const char *delimited_value_end(const delimited_lines *lines, const char *at, const char *end,
                                               bool escapes) {
@@ -47,63 +56,8 @@ static inline const char *delimited_value_end(const delimited_lines *lines, cons
     return at;
 }
 
-static inline bool delimited_has_escapes(const char *at, const char *end) {
-    return memchr(at, '\\', (size_t)(end - at)) != NULL;
-}
-
 static inline bool delimited_is_null(const char *at, const char *end) {
     return end - at == 2 && at[0] == '\\' && at[1] == 'N';
-}
-
-/* The bytes to ask for: no more of what lies behind the segment than the end of its last line needs. */
-static inline size_t delimited_room(const delimited_lines *lines, size_t kept, int64_t left) {
-    size_t free_bytes = lines->capacity - kept, wanted = left > 4096 ? (size_t)left : 4096;
-    return wanted < free_bytes ? wanted : free_bytes;
-}
-
-/* Every line of the open file whose first byte lies in [begin, end). Inlined, so that `take` is no call by pointer. */
-__attribute__((always_inline)) static inline bool delimited_take_from(delimited_lines *lines, int file, int64_t begin,
-                                                                      int64_t end, delimited_taker *take, void *taker,
-                                                                      rp_sink *sink) {
-    size_t kept = 0;        /* bytes of a line whose end was not read yet */
-    bool other = begin > 0; /* the first line read began before the segment */
-    int64_t at = other ? begin - 1 : 0;
-    if (lseek(file, at, SEEK_SET) < 0) return rp_fail_errno(RP_SQL_ERROR, lines->name);
-    while (at < end && !sink->broken) { /* `at`: where the buffer's first byte stands in the file */
-        ssize_t count = read(file, lines->buffer + kept, delimited_room(lines, kept, end - at - (int64_t)kept));
-        if (count < 0) return rp_fail_errno(RP_SQL_ERROR, lines->name);
-        if (count == 0) break;
-        const char *line = lines->buffer, *last = lines->buffer + kept + count, *newline;
-        for (const char *from = line + kept; (newline = memchr(from, '\n', (size_t)(last - from))) != NULL;
-             line = from = newline + 1) {
-            if (at + (line - lines->buffer) >= end) return true;
-            if (RP_UNLIKELY(other))
-                other = false;
-            else
-                take(taker, line, newline, sink);
-        }
-        at += line - lines->buffer;
-        kept = (size_t)(last - line);
-        memmove(lines->buffer, line, kept);
-        if (kept < lines->capacity) continue;
-        lines->capacity *= 2;
-        lines->buffer = realloc(lines->buffer, lines->capacity);
-        if (lines->buffer == NULL) abort();
-    }
-    if (kept > 0 && at < end && !sink->broken)
-        return rp_fail(RP_VERIFY, "", "%s: the last line does not end", lines->name);
-    return true;
-}
-
-__attribute__((always_inline)) static inline bool delimited_take_lines(delimited_lines *lines, int64_t begin,
-                                                                       int64_t end, delimited_taker *take, void *taker,
-                                                                       rp_sink *sink) {
-    int file = open(lines->name, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return rp_fail_errno(RP_CONNECT_ERROR, lines->name);
-    rp_executed(sink);
-    bool good = begin >= end || delimited_take_from(lines, file, begin, end, take, taker, sink);
-    close(file);
-    return good;
 }
 
 #endif
