@@ -70,9 +70,8 @@ def test_the_mysql_family_has_the_same_server_with_a_certificate(engine: str, mo
     plain, encrypts = kind.versions()
     assert (encrypts, kind.tls_version()) == (f"{plain}-tls", f"{plain}-tls")
     for wanted, expected in (("off", plain), ("on", encrypts)):
-        ((_adapter, path),) = select(
-            Selection(select={"engine": engine, "language": "node", "driver": "mysql2", "transport": "tcp", "tls": wanted})
-        )
+        where = {"engine": engine, "language": "node", "driver": "mysql2", "transport": "tcp"}
+        ((_adapter, path),) = select(Selection(select={**where, "tls": wanted}))
         assert path.get("engine_version") == expected
     if not kind.availability_of(plain, "off").ok:
         pytest.skip(kind.availability_of(plain, "off").reason)

@@ -2,6 +2,7 @@
 
 import { types as parsers } from "pg";
 import Client from "pg-native";
+import { Failure } from "../core/failure.js";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
 import {
@@ -33,6 +34,7 @@ function asked(client, method, ...args) {
     client.lost = reject;
     client[method](...args, (error, rows) => {
       if (!error) return resolve(rows);
+      if (client.getTransactionStatus() === null) return reject(new Failure("connect", error.message)); // it is lost
       reject(Object.assign(error, { code: client.pq.resultErrorFields()?.sqlState }));
     });
   });
@@ -46,7 +48,7 @@ export default class PgNative extends PostgresqlAdapter {
   async logIn() {
     const { database: dbname, ...address } = this.address;
     const client = new Client({ arrayMode: true, types });
-    client.on("error", (error) => client.lost(error)); // a lost connection: no query is called back
+    client.on("error", (error) => client.lost(new Failure("connect", error.message))); // no query is called back
     await new Promise((resolve, reject) => {
       client.lost = reject;
       const settings = { ...address, dbname, sslmode: "disable", options: SESSION_OPTIONS };

@@ -166,13 +166,15 @@ class MariadbServer(PrivateServer):
         options = settings.settings(self._engine.flavour, self.storage, self.durability)
         names = [name.replace("-", "_") for name in options]
         wanted = ", ".join(f"'{name}'" for name in (*names, *settings.SHOWN))
+        certificate = {"certificate": certificates.WHAT} if self._tls else {}
         return dict(self._ask(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted});")) | {
             "text": "compared by its code points; utf8mb4_bin, and latin1_bin for tables of ASCII",
             "durability": settings.meaning(self.storage, self.durability),
             "program": str(self._programs.server),
             "user": self._user or "ourselves",
             "data_directory": str(self._data()),
-        } | ({"certificate": certificates.WHAT} if self._tls else {})
+            **certificate,
+        }
 
     @override
     def secrets(self) -> list[str]:
