@@ -166,7 +166,8 @@ class MariadbServer(PrivateServer):
         options = settings.settings(self._engine.flavour, self.storage, self.durability)
         names = [name.replace("-", "_") for name in options]
         wanted = ", ".join(f"'{name}'" for name in (*names, *settings.SHOWN))
-        certificate = {"certificate": certificates.WHAT} if self._tls else {}
+        key = settings.TLS_KEY[self._engine.flavour]
+        certificate = {"certificate": certificates.what(key)} if self._tls else {}
         return dict(self._ask(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted});")) | {
             "text": "compared by its code points; utf8mb4_bin, and latin1_bin for tables of ASCII",
             "durability": settings.meaning(self.storage, self.durability),
@@ -245,7 +246,9 @@ class MariadbServer(PrivateServer):
     def _encryption(self) -> tuple[str, ...]:
         if not self._tls:
             return settings.PLAIN
-        return settings.tls_arguments(self._engine.flavour, *certificates.make(self._files(), self._user))
+        flavour = self._engine.flavour
+        made = certificates.make(self._files(), self._user, settings.TLS_KEY[flavour])
+        return settings.tls_arguments(flavour, *made)
 
     @override
     def _reason(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from rowpath.machine import certificates
+
 Flavour = Literal["mariadb", "mysql"]
 ENGINE_NAMES = {"innodb": "InnoDB", "myisam": "MyISAM", "aria": "Aria"}
 
@@ -49,6 +51,7 @@ PLAIN = ("--skip-ssl",)
 # With a certificate it is the same server, and a version of its own: which server a path meets is in its coordinates.
 TLS_SUFFIX = "-tls"
 TLS_PROTOCOL: dict[Flavour, str] = {"mariadb": "TLSv1.3", "mysql": "TLSv1.2"}  # the newest that it has
+TLS_KEY: dict[Flavour, certificates.Key] = {"mariadb": certificates.ECDSA, "mysql": certificates.RSA}
 
 
 def settings(flavour: Flavour, storage: str, durability: str) -> dict[str, str]:
