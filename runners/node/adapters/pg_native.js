@@ -28,16 +28,30 @@ function asText(value) {
   return value instanceof Uint8Array ? `\\x${value.toString("hex")}` : value;
 }
 
-/** A promise of what a method of the client calls back with. */
+/** An error of the client with libpq's code of it. */
+function coded(client, error) {
+  if (client.getTransactionStatus() === null) return new Failure("connect", error.message); // the connection is lost
+  return Object.assign(error, { code: client.pq.resultErrorFields()?.sqlState });
+}
+
+/** A promise of what a method calls back with. */
 function asked(client, method, ...args) {
   return new Promise((resolve, reject) => {
     client.lost = reject;
-    client[method](...args, (error, rows) => {
-      if (!error) return resolve(rows);
-      if (client.getTransactionStatus() === null) return reject(new Failure("connect", error.message)); // it is lost
-      reject(Object.assign(error, { code: client.pq.resultErrorFields()?.sqlState }));
-    });
+    client[method](...args, (error, rows) => (error ? reject(coded(client, error)) : resolve(rows)));
   });
+}
+
+/** A stream for a COPY's text. Only the synchronous way begins one: the other waits for its end. */
+function copyStream(client, command) {
+  try {
+    client.querySync(command);
+  } catch (error) {
+    throw coded(client, error);
+  }
+  const stream = client.getCopyStream();
+  client.pq.setNonBlocking(false); // else what does not fit into the socket's buffer stays in libpq's
+  return stream;
 }
 
 export default class PgNative extends PostgresqlAdapter {
@@ -84,17 +98,14 @@ export default class PgNative extends PostgresqlAdapter {
 
   bulk(phase) {
     const { client } = this;
-    const execute = async (rows) => {
-      await asked(client, "query", copyCommand(phase));
-      const stream = client.getCopyStream();
-      client.pq.setNonBlocking(false); // else what does not fit into the socket's buffer stays in libpq's
-      await new Promise((resolve, reject) => {
+    const execute = (rows) =>
+      new Promise((resolve, reject) => {
+        const stream = copyStream(client, copyCommand(phase));
         client.lost = reject;
         stream.on("error", reject);
         stream.write(Buffer.from(copyText(rows, phase.parameterColumns)));
-        stream.end((error) => (error ? reject(error) : resolve()));
+        stream.end((error) => (error ? reject(coded(client, error)) : resolve()));
       });
-    };
     return new Operation({ execute });
   }
 
