@@ -77,7 +77,7 @@ def test_the_mysql_family_has_the_same_server_with_a_certificate(engine: str, mo
         pytest.skip(kind.availability_of(plain, "off").reason)
     refused = kind.availability_of(plain, "on")
     assert (refused.ok, refused.remedy) == (False, f"engine_version={encrypts}")
-    monkeypatch.setattr("rowpath.machine.certificates.shutil.which", lambda _name: None)
+    monkeypatch.setattr(certificates, "problem", lambda: "no openssl")
     assert kind.availability_of(encrypts, "off").remedy == certificates.INSTALL
     assert kind.availability_of(plain, "off").ok
 

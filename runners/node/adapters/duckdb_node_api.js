@@ -46,10 +46,7 @@ const GIVEN = {
   time: [() => duckdb.TIME, (ns) => duckdb.timeValue(BigInt(Math.floor(ns / 1000)))],
   timestamp: [() => duckdb.TIMESTAMP, momentAs(duckdb.DuckDBTimestampValue)],
   timestamptz: [() => duckdb.TIMESTAMPTZ, momentAs(duckdb.DuckDBTimestampTZValue)],
-  interval: [
-    () => duckdb.INTERVAL,
-    ([months, days, ns]) => duckdb.intervalValue(months, days, BigInt(ns) / 1000n),
-  ],
+  interval: [() => duckdb.INTERVAL, ([months, days, ns]) => duckdb.intervalValue(months, days, BigInt(ns) / 1000n)],
   uuid: [() => duckdb.UUID, (text) => duckdb.uuidValue(BigInt(`0x${text.replaceAll("-", "")}`))],
   array: [() => duckdb.LIST(duckdb.INTEGER), duckdb.listValue],
 };

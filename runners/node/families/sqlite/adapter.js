@@ -64,7 +64,12 @@ export class SqliteAdapter extends Adapter {
     const columns = phase.parameterColumns;
     if (parameters && mode === "text") {
       const args = parameters.map((row) => withLiterals(sql, row, columns, literal));
-      return new Operation({ execute: (text) => this.prepared(database, text, wide)[method](), args, rows, converters });
+      return new Operation({
+        execute: (text) => this.prepared(database, text, wide)[method](),
+        args,
+        rows,
+        converters,
+      });
     }
     const args = parameters?.map((row) => row.map((value, i) => ready(value, columns[i]))) ?? [[]];
     if (mode === "bound") {
