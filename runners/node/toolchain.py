@@ -12,6 +12,7 @@ import functools
 import hashlib
 import json
 import logging
+import os
 import platform
 import re
 import shutil
@@ -20,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.errors import EnvironmentMissing, InternalError, TimedOut
-from rowpath.machine import jobs, processes
+from rowpath.machine import jobs, postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir, made_whole, unwritable_cache
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import NOT_FETCHED, Facts
 from rowpath.runners.manifest import Adapter, Command, is_external, source_file
+from rowpath.runners.toolchains import node_program
 
 OLDEST = 20
 NPM_TIMEOUT_S = 300
@@ -42,9 +44,13 @@ log = logging.getLogger("rowpath")
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether Node, npm and what compiles the driver are here; quick, builds nothing."""
-    what = f"{adapter.driver} {version} (Node {node_version() or '?'})"
+    own = node_program.availability(node_version(), _least(adapter))
+    named = adapter.driver if version == "bundled" else f"{adapter.driver} {version}"
+    what = f"{named} ({own.what})"
     missing = _node_problem() or _failure(adapter, version) or _compiler_problem(adapter, version)
-    return Availability(False, what, *missing) if missing else Availability(True, what)
+    if missing:
+        return Availability(False, what, *missing)
+    return Availability(own.ok, what, own.reason, own.remedy)
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
@@ -55,6 +61,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     if problem := _node_problem():
         raise EnvironmentMissing(*problem)
     for adapter, version in adapters:
+        node_program.install(node_version(), _least(adapter))
         if not _ready(adapter, version):
             _bring_up_to_date(adapter, version)
 
@@ -65,7 +72,8 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
         raise EnvironmentMissing(*problem)
     main = _runner(adapter, version) / "core" / "main.js"
     source = ("--source", str(main.parents[1] / "adapters" / source_file(adapter).name)) if is_external(adapter) else ()
-    return Command(("node", str(main), "--adapter", adapter.driver, *source), ENVIRONMENT)
+    node = node_program.program(node_version(), _least(adapter))
+    return Command((node, str(main), "--adapter", adapter.driver, *source), ENVIRONMENT)
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:
@@ -73,7 +81,7 @@ def driver_facts(adapter: Adapter, version: str) -> Facts:
     name = _package(adapter)
     folder = _packages(adapter, version) / "node_modules" / name
     if not name:
-        return Facts(version)
+        return Facts(node_program.version(node_version(), _least(adapter)) if "node" in adapter.build else version)
     if not (folder / "package.json").is_file():
         return Facts(reason=NOT_FETCHED)
     found = json.loads((folder / "package.json").read_text(encoding="utf-8"))
@@ -94,19 +102,25 @@ def _node_problem() -> tuple[str, str] | None:
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             return f"Node is missing ({program} not found)", NODE_REMEDY
-    if int(node_version().partition(".")[0] or 0) < OLDEST:
+    if node_program.is_older(node_version(), str(OLDEST)):
         return f"Node {node_version()} is older than {OLDEST}", NODE_REMEDY
     return None
+
+
+def _least(adapter: Adapter) -> str:
+    """The oldest Node that the adapter runs on."""
+    return str(adapter.build.get("node", OLDEST))
 
 
 def _compiler_problem(adapter: Adapter, version: str) -> tuple[str, str] | None:
     if not adapter.build.get("compiled") or _compiled(adapter, version).is_file():
         return None
     missing = [program for program in COMPILERS if shutil.which(program) is None]
-    if not missing:
-        return None
-    packages = " ".join(COMPILERS[program] for program in missing)
-    return f"{' and '.join(missing)} not found: they compile {_package(adapter)}", f"apt-get install {packages}"
+    if missing:
+        packages = " ".join(COMPILERS[program] for program in missing)
+        return f"{' and '.join(missing)} not found: they compile {_package(adapter)}", f"apt-get install {packages}"
+    libpq = postgresql_programs.availability() if adapter.build.get("libpq") else None
+    return None if libpq is None or libpq.ok else (f"no libpq: {libpq.reason}", libpq.remedy)
 
 
 def _failure(adapter: Adapter, version: str) -> tuple[str, str] | None:
@@ -143,7 +157,9 @@ def _key(*parts: bytes) -> str:
 def _packages(adapter: Adapter, version: str) -> Path:
     """Where the packages are: named by everything that makes them what they are."""
     lock = (_source() / "package-lock.json").read_bytes()
-    made_of = (lock, node_version().encode(), platform.machine().encode(), _own(adapter, version).encode())
+    made_of = [lock, node_version().encode(), platform.machine().encode(), _own(adapter, version).encode()]
+    if adapter.build.get("libpq") and postgresql_programs.named():
+        made_of.append(str(postgresql_programs.named()).encode())
     return build_dir("node") / f"packages-{_key(*made_of)}"
 
 
@@ -161,7 +177,7 @@ def _sources() -> bytes:
 
 
 def _compiled(adapter: Adapter, version: str) -> Path:
-    return _packages(adapter, version) / f"compiled-{_package(adapter)}"
+    return _packages(adapter, version) / f"compiled-{adapter.build.get('compiled')}"
 
 
 def _ready(adapter: Adapter, version: str) -> bool:
@@ -194,7 +210,8 @@ def _bring_up_to_date(adapter: Adapter, version: str) -> None:
         with _locked(compiled):  # which takes minutes: other drivers need not wait for it
             if not _tried(compiled):
                 jobs.begins(f"compiling {_package(adapter)}")
-                _compile(adapter, packages, compiled)
+                environment = _libpq() if adapter.build.get("libpq") else {}
+                _compile(adapter, packages, compiled, environment)
 
 
 def _tried(compiled: Path) -> bool:
@@ -235,14 +252,21 @@ def _npm(folder: Path, *arguments: str) -> None:
         raise EnvironmentMissing(f"npm could not install {what}: {last}", "check the network, then run it again")
 
 
-def _compile(adapter: Adapter, packages: Path, compiled: Path) -> None:
+def _libpq() -> dict[str, str]:
+    """Where compiling finds libpq, and the program that it makes finds it again."""
+    prefix = postgresql_programs.install()
+    path = os.pathsep.join((str(prefix / "bin"), os.environ.get("PATH", os.defpath)))  # pg_config's
+    return {"PATH": path, "LDFLAGS": f"-Wl,-rpath,{prefix / 'lib'}"}
+
+
+def _compile(adapter: Adapter, packages: Path, compiled: Path, environment: dict[str, str]) -> None:
     """The driver's own C++ with Node's headers: the system's where they are, else node-gyp fetches them."""
-    folder = packages / "node_modules" / _package(adapter)
+    folder = packages / "node_modules" / str(adapter.build["compiled"])
     prefix = Path(shutil.which("node") or "/").resolve().parents[1]
     headers = [f"--nodedir={prefix}"] if (prefix / "include" / "node" / "node.h").is_file() else []
     words = ["node", str(_node_gyp()), "rebuild", "--release", "--jobs=max", "--loglevel=error", *headers]
     try:
-        done = processes.run(words, timeout_s=COMPILE_TIMEOUT_S, directory=folder)
+        done = processes.run(words, timeout_s=COMPILE_TIMEOUT_S, directory=folder, environment=environment)
         problem = "" if done.returncode == 0 else (done.stdout + done.stderr).strip()
     except TimedOut:
         problem = f"it did not end within {COMPILE_TIMEOUT_S} s"

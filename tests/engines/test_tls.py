@@ -1,4 +1,4 @@
-"""The coordinate `tls`: which PostgreSQL a path with it meets, and why one cannot have it."""
+"""The coordinate `tls`: which server a path with it meets, and why one cannot have it."""
 
 from __future__ import annotations
 
@@ -60,6 +60,31 @@ def test_a_version_that_was_named_stays() -> None:
     reason, remedy = unavailable(adapter, path)
     assert reason == f"{ENGINE.availability().what} was built without TLS"
     assert remedy == f"engine_version={WITH_TLS}"
+
+
+@pytest.mark.parametrize("engine", ["mariadb", "mysql"])
+def test_the_mysql_family_has_the_same_server_with_a_certificate(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ROWPATH_MYSQL_URL", raising=False)
+    kind = ENGINES[engine]
+    assert isinstance(kind, Versioned)
+    plain, encrypts = kind.versions()
+    assert (encrypts, kind.tls_version()) == (f"{plain}-tls", f"{plain}-tls")
+    for wanted, expected in (("off", plain), ("on", encrypts)):
+        where = {"engine": engine, "language": "node", "driver": "mysql2", "transport": "tcp"}
+        ((_adapter, path),) = select(Selection(select={**where, "tls": wanted}))
+        assert path.get("engine_version") == expected
+    if not kind.availability_of(plain, "off").ok:
+        pytest.skip(kind.availability_of(plain, "off").reason)
+    refused = kind.availability_of(plain, "on")
+    assert (refused.ok, refused.remedy) == (False, f"engine_version={encrypts}")
+    monkeypatch.setattr(certificates, "problem", lambda: "no openssl")
+    assert kind.availability_of(encrypts, "off").remedy == certificates.INSTALL
+    assert kind.availability_of(plain, "off").ok
+
+
+def test_a_library_in_the_clients_process_meets_no_server_with_tls() -> None:
+    found = select(Selection(select={"driver": "libmariadbd", "engine_version": "*"}))
+    assert {path.get("engine_version") for _adapter, path in found} == {ENGINES["mariadb"].version()}
 
 
 def test_the_shipped_profile_alone_does_not_change_the_server() -> None:

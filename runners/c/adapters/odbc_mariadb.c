@@ -10,6 +10,8 @@ static void login(FILE *to, const rp_options *options) {
     odbc_put_attribute(to, "UID", rp_option(options, "user", ""));
     odbc_put_attribute(to, "PWD", rp_option(options, "password", ""));
     odbc_put_attribute(to, "CHARSET", "utf8mb4");
+    odbc_put_attribute(to, "FORCETLS", rp_option_is(options, "tls", "on") ? "1" : "0");
+    odbc_put_attribute(to, "SSLVERIFY", "0");
     odbc_put_attribute(to, "NO_PROMPT", "1");
 }
 
@@ -21,6 +23,7 @@ odbc_driver odbc_driver_here = {
     .settings = "SHOW VARIABLES WHERE Variable_name IN ('version', 'tx_isolation', 'transaction_isolation', "
                 "'time_zone', 'character_set_client', 'sql_mode',"
                 " 'innodb_flush_log_at_trx_commit', 'sync_binlog', 'query_cache_type', 'max_statement_time')",
+    .encryption = "SHOW SESSION STATUS LIKE 'Ssl_version'",
 };
 
 const rp_adapter rp_adapter_here = ODBC_ADAPTER("odbc-mariadb", "X'", "'");

@@ -45,6 +45,9 @@ func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	if options.Get("transport", "tcp") == "unix" {
 		config.Net, config.Addr = "unix", options.Get("socket", "")
 	}
+	if options.Get("tls", "off") == "on" {
+		config.TLSConfig = "skip-verify"
+	}
 	config.ParseTime = true
 	config.InterpolateParams = options.Get("interpolate_params", "off") == "on"
 	config.Params = map[string]string{"time_zone": "'+00:00'"}
@@ -112,6 +115,10 @@ func (*dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err 
 	facts.Build = one("SELECT CONCAT(VERSION(), ' ', @@version_comment)")
 	for _, name := range variables {
 		facts.Settings[name] = one("SELECT COALESCE(@@" + name + ", 'none')")
+	}
+	facts.Settings["tls"], facts.Settings["tls_version"] = "off", one("SHOW SESSION STATUS LIKE 'Ssl_version'")
+	if facts.Settings["tls_version"] != "" {
+		facts.Settings["tls"] = "on"
 	}
 	return err
 }

@@ -31,13 +31,13 @@ public final class ConnectorJ extends MysqlJdbc {
 
   @Override
   protected void configure(Properties properties) {
-    boolean plain = options.get("tls", "off").equals("off");
+    String tls = options.get("tls", "off");
     if (old()) {
-      ConnectorJ5.configure(properties, plain);
+      ConnectorJ5.configure(properties, tls.equals("off"));
     } else {
       properties.setProperty("connectionTimeZone", "UTC");
-      if (plain) {
-        properties.setProperty("sslMode", "DISABLED");
+      if (!tls.equals("default")) {
+        properties.setProperty("sslMode", tls.equals("on") ? "REQUIRED" : "DISABLED");
       }
     }
     if (options.count("result", "cursor") > 0) {

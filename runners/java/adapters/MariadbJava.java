@@ -12,7 +12,8 @@ public final class MariadbJava extends MysqlJdbc {
 
   @Override
   protected void configure(Properties properties) {
-    properties.setProperty("sslMode", "disable");
+    boolean encrypted = options.get("tls", "off").equals("on");
+    properties.setProperty("sslMode", encrypted ? "trust" : "disable");
     properties.setProperty("connectionTimeZone", "UTC");
     // Unasked, an INSERT's batch goes as one bulk execution where the server knows that.
     boolean bulk = bulkIsConfigured();

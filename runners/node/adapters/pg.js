@@ -5,15 +5,16 @@ import { from as copyFrom } from "pg-copy-streams";
 import Cursor from "pg-cursor";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
-import { AS_TEXT, copyCommand, copyText, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
+import {
+  copyCommand,
+  copyText,
+  parsersBeside,
+  PostgresqlAdapter,
+  SESSION_OPTIONS,
+} from "../families/postgresql/adapter.js";
 
 const SSL = { off: false, on: { rejectUnauthorized: false }, default: undefined };
-const TEXTS = new Set(Object.values(AS_TEXT).flat());
-const asIs = (text) => text;
-const types = { getTypeParser: (type, format) => (TEXTS.has(type) ? asIs : pg.types.getTypeParser(type, format)) };
-const options = Object.entries(SESSION)
-  .map(([name, value]) => `-c ${name}=${value}`)
-  .join(" ");
+const types = parsersBeside(pg.types);
 const rowMode = "array"; // two columns may have one name
 let statements = 0; // a name is for one SQL text
 
@@ -32,7 +33,7 @@ export default class Pg extends PostgresqlAdapter {
   }
 
   async logIn() {
-    const client = new pg.Client({ ...this.address, ssl: SSL[this.tls], options });
+    const client = new pg.Client({ ...this.address, ssl: SSL[this.tls], options: SESSION_OPTIONS });
     client.on("error", () => {}); // a lost connection: the next query says so
     await client.connect();
     return client;

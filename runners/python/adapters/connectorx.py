@@ -135,5 +135,8 @@ class Adapter(Base):
             server = server_facts(self.one, settings | {"tls": "on" if encrypted else "off"})
         else:
             version = self.one("SELECT version()")
+            schema = "information_schema" if "mariadb" in version.lower() else "performance_schema"
+            tls = self.one(f"SELECT variable_value FROM {schema}.session_status WHERE variable_name = 'Ssl_version'")
+            settings["tls"] = f"on ({tls})" if tls else "off"
             server = {"engine_version": version, "build": version, "settings": settings}
         return {"driver_version": importlib.metadata.version("connectorx"), **server}

@@ -73,6 +73,8 @@ class Adapter(SqlAdapter):
         config = {"threads": int(options.get("threads", 1)), "fsync_mode": mode}
         if self.read_only:
             config["access_mode"] = "READ_ONLY"
+        if "storage" in options:  # of a file that is to be made
+            config["storage_compatibility_version"] = options["storage"]
         connection = duckdb.connect(self.place, config=config)
         connection.execute("SET TimeZone = 'UTC'")
         return connection

@@ -21,7 +21,8 @@ class Adapter(MysqlAdapter):
         return "client: the driver puts the values into the SQL (server, when bytes or a date is among them)"
 
     def log_in(self):
-        return mariadb.connect(**address(self.options), autocommit=not self.shipped, local_infile=True)
+        tls = {"ssl": True, "ssl_verify_cert": False} if self.encrypted else {}
+        return mariadb.connect(**address(self.options), **tls, autocommit=not self.shipped, local_infile=True)
 
     def connection_id(self):
         return self.connection.thread_id

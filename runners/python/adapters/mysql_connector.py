@@ -47,7 +47,7 @@ class Adapter(MysqlAdapter):
             collation="utf8mb4_bin",  # its own default is one that MariaDB does not know
             allow_local_infile=True,
             consume_results=True,  # what a failed operation left unread would else block the connection
-            ssl_disabled=True,
+            ssl_disabled=not self.encrypted,
         )
 
     def connection_id(self):

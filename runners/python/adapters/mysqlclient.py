@@ -18,7 +18,7 @@ class Adapter(MysqlAdapter):
             autocommit=not self.shipped,
             charset="utf8mb4",
             local_infile=True,
-            ssl_mode="DISABLED",
+            ssl_mode="REQUIRED" if self.encrypted else "DISABLED",
         )
 
     def connection_id(self):

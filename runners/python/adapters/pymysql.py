@@ -7,15 +7,16 @@ from families.mysql.adapter import MysqlAdapter
 from families.mysql.connection import address
 from families.pymysql import describe
 
+UNVERIFIED = {"check_hostname": False, "verify_mode": "none"}
+
 
 class Adapter(MysqlAdapter):
     errors = (pymysql.Error,)
     bulk_binding = f"one INSERT of many rows for each {Cursor.max_stmt_length} bytes"
 
     def log_in(self):
-        return pymysql.connect(
-            **address(self.options), autocommit=not self.shipped, local_infile=True, ssl_disabled=True
-        )
+        tls = {"ssl": UNVERIFIED} if self.encrypted else {"ssl_disabled": True}
+        return pymysql.connect(**address(self.options), **tls, autocommit=not self.shipped, local_infile=True)
 
     def connection_id(self):
         return self.connection.thread_id()

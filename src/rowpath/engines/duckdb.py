@@ -95,10 +95,18 @@ class DuckDb(backups.BackupWays):
 
 
 class DuckdbFile(EmbeddedDatabase[DuckDb]):
-    """One loaded database file and the copies of it that paths work on."""
+    """One loaded database file and the copies of it that paths work on.
+
+    It has the format of the driver that makes it, or that of the place's storage, such as `v1.5.0`: older drivers need
+    an older one.
+    """
 
     loaded_name = "loaded.duckdb"
     copy_name = "rowpath.duckdb"
+
+    def __init__(self, engine: DuckDb, durability: str, place: Place) -> None:
+        super().__init__(engine, durability, place)
+        self._storage = place.storage
 
     @override
     def check(self) -> bool:
@@ -141,7 +149,7 @@ class DuckdbFile(EmbeddedDatabase[DuckDb]):
             "statement": "bound",
             "threads": "1",
             "path": str(self._database),
-        }
+        } | ({"storage": self._storage} if self._storage else {})
         return load_through_runner.connected(options, self.version)
 
 

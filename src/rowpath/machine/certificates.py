@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import private_directories, processes
 
 INSTALL = "apt-get install openssl"
-WHAT = "self-signed, ECDSA P-256, for localhost and 127.0.0.1"
 DAYS = 30  # a server of ours lives as long as its run
+
+
+@dataclass(frozen=True)
+class Key:
+    """A kind of key: its name, and what openssl is to make."""
+
+    name: str
+    made_by: tuple[str, ...]
+
+
+ECDSA = Key("ECDSA P-256", ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"))
+RSA = Key("RSA 2048", ("-newkey", "rsa:2048"))  # for servers that are too old to exchange keys over a curve
+
+
+def what(key: Key = ECDSA) -> str:
+    """The certificate in words."""
+    return f"self-signed, {key.name}, for localhost and 127.0.0.1"
 
 
 def problem() -> str:
@@ -18,7 +35,7 @@ def problem() -> str:
     return "" if shutil.which("openssl") else "openssl, which makes the server's certificate, is missing"
 
 
-def make(folder: Path, user: str | None) -> tuple[Path, Path]:
+def make(folder: Path, user: str | None, kind: Key = ECDSA) -> tuple[Path, Path]:
     """A new certificate and its key in that folder, both 0600 and the user's own. Errors: EnvironmentMissing."""
     missing = problem()
     if missing:
@@ -26,7 +43,7 @@ def make(folder: Path, user: str | None) -> tuple[Path, Path]:
     certificate, key = folder / "server.crt", folder / "server.key"
     for file in (certificate, key):
         private_directories.write_private(file, "")  # 0600 before openssl writes into it
-    asked = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-days", str(DAYS)]
+    asked = [*kind.made_by, "-noenc", "-days", str(DAYS)]
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
     done = processes.run(["openssl", "req", "-x509", *asked, *names, "-keyout", key, "-out", certificate])
     if done.returncode != 0:

@@ -51,6 +51,8 @@ def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict
     axes |= {key: tuple(values) for key, values in adapter.coordinates.items()}
     if deployment != "server":
         axes["transport"] = ("none",)
+        if isinstance(engine, Versioned):
+            axes["engine_version"] = tuple(each for each in axes["engine_version"] if each != engine.tls_version())
     elif axes["transport"] == ("none",):
         axes["transport"] = ("tcp",)  # an adapter that has no choice of transport goes over TCP
     return axes
@@ -115,7 +117,8 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 choices[key] = values[:1]
         if any(key not in axes and key != "label" for key in wanted):
             continue
-        if "engine_version" not in wanted and any(value != "off" for value in wanted.get("tls", ())):
+        encrypts = deployment == "server" and any(value != "off" for value in wanted.get("tls", ()))
+        if encrypts and "engine_version" not in wanted:
             choices["engine_version"] = _with_tls(engine_name, choices["engine_version"])
         engine = ENGINES[engine_name]
         stored = engine if isinstance(engine, Stored) else None

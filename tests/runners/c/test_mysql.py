@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +12,8 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Instance
-from rowpath.engines.mariadb import settings as mariadb_settings
-from rowpath.machine import certificates, private_directories
+from rowpath.engines.mariadb import Mariadb
+from rowpath.engines.mariadb.settings import TLS_PROTOCOL
 from rowpath.machine.counters import system_calls
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, Table, Workload
@@ -190,26 +188,24 @@ def test_a_server_that_is_gone(tmp_path: Path) -> None:
             assert (reply.failure.kind, reply.failure.code) == ("connect", "2013 (HY000)")
 
 
-def test_tls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Encrypted when asked for, not when the library is left alone."""
-    if certificates.problem():
-        pytest.skip(certificates.problem())
-    folder = Path(tempfile.mkdtemp(prefix="rowpath-"))
-    folder.chmod(0o755)
-    try:
-        certificate, key = certificates.make(folder, private_directories.server_user())
-        options = [option for option in mariadb_settings.SERVER_ONLY["mariadb"] if option != "--skip-ssl"]
-        options += [f"--ssl-cert={certificate}", f"--ssl-key={key}"]
-        monkeypatch.setitem(mariadb_settings.SERVER_ONLY, "mariadb", tuple(options))
-        with started("mariadb") as server:
-            seen = {}
-            for tls in ("on", "off", "default"):
-                with Talk("libmariadb", server, transport="tcp", tls=tls) as talk:
-                    seen[tls] = talk.facts().settings
-        assert {tls: settings["tls"] for tls, settings in seen.items()} == {"on": "on", "off": "off", "default": "off"}
-        assert "TLS" in seen["on"]["tls_cipher"] + seen["on"]["Ssl_version"]
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+@pytest.mark.parametrize("engine", ["mariadb", "mysql"])
+def test_tls(engine: str) -> None:
+    """Encrypted when asked for, over a socket too; not when the library is left alone."""
+    kind = ENGINES[engine]
+    assert isinstance(kind, Mariadb)
+    version = kind.versions()[-1]
+    there = kind.availability_of(version, "on")
+    if not there.ok:
+        pytest.skip(there.reason)
+    with started(engine, version) as server:
+        seen = {}
+        for transport, tls in (("tcp", "on"), ("tcp", "off"), ("tcp", "default"), ("unix", "on")):
+            with Talk("libmariadb", server, engine=engine, transport=transport, tls=tls) as talk:
+                seen[transport, tls] = talk.facts().settings
+        certificate = server.facts()["certificate"]
+    assert [settings["tls"] for settings in seen.values()] == ["on", "off", "off", "on"]
+    assert seen["tcp", "on"]["Ssl_version"] == TLS_PROTOCOL[kind.flavour]
+    assert certificate.startswith("self-signed")
 
 
 def test_facts(instances: dict[str, Instance]) -> None:

@@ -15,6 +15,7 @@ from tests.waiting import PATIENCE_S
 
 SUBJECTS: dict[str, tuple[dict[str, str], tuple[cases.Case, ...]]] = {
     "better-sqlite3": ({}, cases.LEDGER),
+    "node-sqlite": ({}, cases.LEDGER),
     "pg": ({"transport": "unix"}, (cases.reads_and_writes, cases.regions, cases.failures, cases.killed)),
 }
 PAIRS = [(name, case) for name, (_coordinates, own) in SUBJECTS.items() for case in own]

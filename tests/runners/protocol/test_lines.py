@@ -65,6 +65,7 @@ DRIVERS = {
     "modernc-sqlite": "go",
     "sqlite-jdbc": "java",
     "better-sqlite3": "node",
+    "node-sqlite": "node",
     "rusqlite": "rust",
 }
 every_language = pytest.mark.parametrize(

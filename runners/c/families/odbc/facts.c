@@ -5,14 +5,19 @@
 
 #include "odbc.h"
 
+static SQLRETURN execute(odbc_connection *connection, const char *query) {
+    void *sql = odbc_sql(query);
+    SQLRETURN result = odbc_execute_direct(connection->run, sql);
+    free(sql);
+    return result;
+}
+
 /* A fact for each row (name, value) of the query. */
 static void facts_from_query(odbc_connection *connection, rp_facts *facts) {
     SQLCHAR name[128], value[256];
     SQLLEN name_length, value_length;
     if (odbc_driver_here.settings == NULL) return;
-    void *sql = odbc_sql(odbc_driver_here.settings);
-    SQLRETURN result = odbc_execute_direct(connection->run, sql);
-    free(sql);
+    SQLRETURN result = execute(connection, odbc_driver_here.settings);
     while (SQL_SUCCEEDED(result) && SQL_SUCCEEDED(result = SQLFetch(connection->run))) {
         SQLGetData(connection->run, 1, SQL_C_CHAR, name, sizeof name, &name_length);
         SQLGetData(connection->run, 2, SQL_C_CHAR, value, sizeof value, &value_length);
@@ -20,6 +25,16 @@ static void facts_from_query(odbc_connection *connection, rp_facts *facts) {
         rp_fact(facts, (const char *)name, (const char *)value);
     }
     SQLFreeStmt(connection->run, SQL_CLOSE);
+}
+
+static void encryption_from_query(odbc_connection *connection, rp_facts *facts) {
+    SQLCHAR protocol[32] = "";
+    SQLLEN length;
+    if (odbc_driver_here.encryption == NULL) return;
+    if (SQL_SUCCEEDED(execute(connection, odbc_driver_here.encryption)) && SQL_SUCCEEDED(SQLFetch(connection->run)))
+        SQLGetData(connection->run, 2, SQL_C_CHAR, protocol, sizeof protocol, &length);
+    SQLFreeStmt(connection->run, SQL_CLOSE);
+    rp_setting(facts, "tls", protocol[0] != 0 ? "on" : "off");
 }
 
 void odbc_facts(void *opened, rp_facts *facts) {
@@ -41,4 +56,5 @@ void odbc_facts(void *opened, rp_facts *facts) {
     SQLGetPrivateProfileString("ODBC", "Threading", "0", threading, sizeof threading, "odbcinst.ini");
     rp_setting(facts, "threading", threading);
     facts_from_query(connection, facts);
+    encryption_from_query(connection, facts);
 }

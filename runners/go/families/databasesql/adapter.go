@@ -235,9 +235,23 @@ func (a *Adapter) ServerPid() (pid int64, err error) {
 	return pid, err
 }
 
+// ask gives the last value of a query's first row.
 func (a *Adapter) ask(query string) (answer string, err error) {
-	err = a.db.QueryRow(query).Scan(&answer)
-	return answer, err
+	rows, err := a.db.Query(query)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil || !rows.Next() {
+		return "", errors.Join(err, rows.Err(), sql.ErrNoRows)
+	}
+	values := make([]any, len(names))
+	for i := range values {
+		values[i] = new(any)
+	}
+	values[len(values)-1] = &answer
+	return answer, rows.Scan(values...)
 }
 
 // Close closes the pool.

@@ -37,11 +37,12 @@ export class MysqlAdapter extends Adapter {
     return this.options.result === "single-row";
   }
 
-  /** Where the server is and who logs in, by the names that both drivers use. */
+  /** Where the server is, who logs in and whether encrypted, by the names that both drivers use. */
   get address() {
-    const { transport, socket, host, port, user, password, database } = this.options;
+    const { transport, socket, host, port, user, password, database, tls } = this.options;
     const where = transport === "unix" ? { socketPath: socket } : { host, port: Number(port) };
-    return { ...where, user, password: password ?? "", database };
+    const ssl = tls === "on" ? { rejectUnauthorized: false } : false;
+    return { ...where, user, password: password ?? "", database, ssl };
   }
 
   async connect() {

@@ -11,8 +11,20 @@ const ESCAPED = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
 /** Types whose text the adapter takes: the drivers' own values have no microseconds, or are no text (JSON). */
 export const AS_TEXT = { json: [114, 3802], moment: [1082, 1083, 1114, 1184, 1186], array: [1005, 1007, 1016] };
+const TEXTS = new Set(Object.values(AS_TEXT).flat());
+const asIs = (text) => text;
 /** What every session is opened with. */
 export const SESSION = { TimeZone: "UTC", IntervalStyle: "iso_8601" };
+
+/** The same as one of libpq's options. */
+export const SESSION_OPTIONS = Object.entries(SESSION)
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(" ");
+
+/** The parsers of pg-types, but for types whose text the adapter takes. */
+export function parsersBeside(types) {
+  return { getTypeParser: (type, format) => (TEXTS.has(type) ? asIs : types.getTypeParser(type, format)) };
+}
 
 /** A value as COPY reads it. */
 function field(value, column) {

@@ -56,6 +56,11 @@ class MysqlAdapter(SqlAdapter):
         self.connection = self.log_in()
         self.number = self.connection_id()  # some drivers refuse it to another thread
 
+    @property
+    def encrypted(self):
+        """Whether TLS is requested; a certificate is not checked, for servers have their own here."""
+        return self.options.get("tls") == "on"
+
     def log_in(self):
         raise NotImplementedError
 

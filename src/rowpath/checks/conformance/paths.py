@@ -8,6 +8,7 @@ from typing import Literal
 
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
 from rowpath.engines import ENGINES
+from rowpath.engines.base import Versioned, versions
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import ineligible_reason, pruned, unavailable
 from rowpath.planning.lattice import lattice
@@ -88,13 +89,15 @@ def _title(path: AccessPath, adapter: Adapter) -> str:
         if path.get(key) not in (axes.get(key, ("",))[0], "none")
     ]
     beside = [word for word in beside if word.partition("=")[0] in axes]
+    if path.get("tls") == "off" and path.get("engine_version") == _encrypting(path.engine):
+        beside.append(f"engine_version={path.get('engine_version')}")
     engine = [path.get("engine")] if len(adapter.engines) > 1 else []
     words = [adapter.language, adapter.driver, *engine, path.get("deployment"), *(path.get(key) for key in own)]
     return "_".join([*words, *beside])
 
 
 def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted: Wanted) -> list[AccessPath]:
-    durabilities = ENGINES[engine].durabilities
+    durabilities = adapter.coordinates.get("durability") or ENGINES[engine].durabilities
     durability = next((each for each in DURABILITIES if each in durabilities), "none")
     fixed: Wanted = {"durability": (durability,)} | wanted | {"engine": (engine,), "deployment": (deployment,)}
     shaping = [key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME and key not in wanted]
@@ -120,7 +123,17 @@ def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted
         for value in values:
             if all(path.get(key) != value for path in picked):
                 picked += _with_value(adapter, picked[0], existing, key, value, beside, shaping)
+    if "tls" in beside and (version := _encrypting(engine)):
+        plain = existing(["transport"], {"tls": ("off",), "engine_version": (version,)})
+        picked += [path for path in plain if path.get("transport") == "tcp"][:1]
     return picked
+
+
+def _encrypting(engine: str) -> str:
+    """The version that offers TLS beside a default without: on it `tls=off` must be requested to be so."""
+    kind = ENGINES[engine]
+    version = kind.tls_version() if isinstance(kind, Versioned) else ""
+    return version if version != versions(kind)[0] else ""
 
 
 def _with_value(

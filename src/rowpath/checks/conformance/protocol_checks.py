@@ -167,8 +167,10 @@ def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
         return ""
     if not path.get("result").startswith("cursor"):  # which lives in a transaction
         expect_equal("the setting `autocommit`", settings.get("autocommit"), "on")
-    if path.deployment == "server" and path.get("tls") in ("on", "off") and "tls" in settings:
-        expect_equal("the setting `tls`, read back (its first word)", _first_word(settings["tls"]), path.get("tls"))
+    reads_tls = "tls" in settings or "tls" in planned.adapter.coordinates
+    if path.deployment == "server" and path.get("tls") in ("on", "off") and reads_tls:
+        word = _first_word(settings.get("tls", ""))
+        expect_equal("the setting `tls`, read back (its first word)", word, path.get("tls"))
     for name, spellings in engine.settings(path.get("durability")).items():
         value = _first_word(settings.get(name, ""))
         expect(f"the setting `{name}`, read back (its first word)", value in spellings, " or ".join(spellings), value)

@@ -16,9 +16,9 @@ from rowpath.engines.mariadb import backup, client_login
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.embedded import MariadbDirectory
 from rowpath.engines.mariadb.server import MariadbServer
-from rowpath.engines.mariadb.settings import Flavour
+from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
 from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, SOCKET_KEYS, TLS_KEYS, ProbeFacts, Syntax
-from rowpath.machine import private_directories
+from rowpath.machine import certificates, private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
@@ -84,6 +84,7 @@ class Mariadb(BackupWays):
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
     ways: tuple[str, ...] = (backup.DUMP, backup.PHYSICAL)
     availability = staticmethod(mariadb_binaries.availability)
+    private = staticmethod(mariadb_binaries.availability)  # whether a server of ours can run here
     version = staticmethod(mariadb_binaries.version_here)
     programs = staticmethod(mariadb_binaries.programs)
     types = TYPES
@@ -99,6 +100,26 @@ class Mariadb(BackupWays):
     slow_query = "SELECT count(*) FROM " + ", ".join(f"information_schema.collations AS c{n}" for n in range(1, 7))
     loading = LoadingCost(350e6, 4.5, 20e6)
     probe = probe_facts("mariadb", "client", "client-mariadb")
+
+    def versions(self) -> tuple[str, ...]:
+        """The one that is here, without TLS and with it."""
+        version = self.version()
+        return version, version + TLS_SUFFIX
+
+    def tls_version(self) -> str:
+        """The same server with a certificate."""
+        return self.versions()[-1]
+
+    def availability_of(self, version: str, tls: str) -> Availability:
+        """Whether that version can run here, and with tls=on whether it is the one with TLS."""
+        here, encrypts = self.private(), version.endswith(TLS_SUFFIX)
+        if not here.ok or (tls != "on" and not encrypts):
+            return here
+        if not encrypts:
+            reason = f"{self.title} {version} is started without a certificate"
+            return Availability(False, here.what, reason, f"engine_version={version}{TLS_SUFFIX}")
+        missing = certificates.problem()
+        return Availability(False, here.what, missing, certificates.INSTALL) if missing else here
 
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
         """MyISAM never syncs; the others sync each commit or never wait for it."""

@@ -22,7 +22,7 @@ from rowpath.engines.mariadb.console import Console, script
 from rowpath.engines.mariadb.logins import DATABASE, ROLE, SUPERUSER
 from rowpath.engines.server import PrivateServer
 from rowpath.errors import RowpathError, TimedOut
-from rowpath.machine import private_directories, processes
+from rowpath.machine import certificates, private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
@@ -56,6 +56,7 @@ class MariadbServer(PrivateServer):
         super().__init__(f"{engine.title}'s server", durability, place)
         self.version = place.version or engine.version()
         self.storage = place.storage or engine.storages[0]
+        self._tls = self.version.endswith(settings.TLS_SUFFIX)
         # MySQL's InnoDB counts transactions of the server's own dictionary among the others.
         self._counts = self.storage == "innodb" and engine.flavour == "mariadb"
         # Its counters are always up to date: this statement only shows that it counts (itself too).
@@ -165,12 +166,15 @@ class MariadbServer(PrivateServer):
         options = settings.settings(self._engine.flavour, self.storage, self.durability)
         names = [name.replace("-", "_") for name in options]
         wanted = ", ".join(f"'{name}'" for name in (*names, *settings.SHOWN))
+        key = settings.TLS_KEY[self._engine.flavour]
+        certificate = {"certificate": certificates.what(key)} if self._tls else {}
         return dict(self._ask(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted});")) | {
             "text": "compared by its code points; utf8mb4_bin, and latin1_bin for tables of ASCII",
             "durability": settings.meaning(self.storage, self.durability),
             "program": str(self._programs.server),
             "user": self._user or "ourselves",
             "data_directory": str(self._data()),
+            **certificate,
         }
 
     @override
@@ -202,7 +206,8 @@ class MariadbServer(PrivateServer):
     def _make(self) -> None:
         self._home = private_directories.home(self._place.directory / self._engine.name, self._user)
         template_directory.refuse_two(self._data())
-        template_directory.make_empty(self._engine, self.version, self._data(), self._user)
+        version = self.version.removesuffix(settings.TLS_SUFFIX)
+        template_directory.make_empty(self._engine, version, self._data(), self._user)
 
     @override
     def _started(self) -> bool:
@@ -235,7 +240,15 @@ class MariadbServer(PrivateServer):
             f"--init-file={logins}",
             *settings.arguments(self._engine.flavour, self.storage, self.durability),
             *settings.SERVER_ONLY[self._engine.flavour],
+            *self._encryption(),
         ]
+
+    def _encryption(self) -> tuple[str, ...]:
+        if not self._tls:
+            return settings.PLAIN
+        flavour = self._engine.flavour
+        made = certificates.make(self._files(), self._user, settings.TLS_KEY[flavour])
+        return settings.tls_arguments(flavour, *made)
 
     @override
     def _reason(self) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
+
+from rowpath.machine import certificates
 
 Flavour = Literal["mariadb", "mysql"]
 ENGINE_NAMES = {"innodb": "InnoDB", "myisam": "MyISAM", "aria": "Aria"}
@@ -31,12 +34,11 @@ OWN: dict[Flavour, dict[str, str]] = {
     "mysql": {"innodb-log-file-size": "24M", "default-authentication-plugin": "mysql_native_password"},
 }
 SERVER_ONLY: dict[Flavour, tuple[str, ...]] = {
-    "mariadb": ("--bind-address=127.0.0.1", "--skip-name-resolve", "--max-connections=400", "--skip-ssl"),
+    "mariadb": ("--bind-address=127.0.0.1", "--skip-name-resolve", "--max-connections=400"),
     "mysql": (
         "--bind-address=127.0.0.1",
         "--skip-name-resolve",
         "--max-connections=400",
-        "--skip-ssl",
         "--mysqlx=OFF",
         "--auto-generate-certs=OFF",
         "--sha256-password-auto-generate-rsa-keys=OFF",
@@ -44,6 +46,12 @@ SERVER_ONLY: dict[Flavour, tuple[str, ...]] = {
         "--local-infile=ON",
     ),
 }
+
+PLAIN = ("--skip-ssl",)
+# With a certificate it is the same server, and a version of its own: which server a path meets is in its coordinates.
+TLS_SUFFIX = "-tls"
+TLS_PROTOCOL: dict[Flavour, str] = {"mariadb": "TLSv1.3", "mysql": "TLSv1.2"}  # the newest that it has
+TLS_KEY: dict[Flavour, certificates.Key] = {"mariadb": certificates.ECDSA, "mysql": certificates.RSA}
 
 
 def settings(flavour: Flavour, storage: str, durability: str) -> dict[str, str]:
@@ -62,6 +70,11 @@ def settings(flavour: Flavour, storage: str, durability: str) -> dict[str, str]:
 def arguments(flavour: Flavour, storage: str, durability: str) -> list[str]:
     """The same as arguments of a server; `--skip-log-bin` is one without a value."""
     return ["--skip-log-bin", *(f"--{name}={value}" for name, value in settings(flavour, storage, durability).items())]
+
+
+def tls_arguments(flavour: Flavour, certificate: Path, key: Path) -> tuple[str, ...]:
+    """What makes the server offer TLS, with that certificate and its key."""
+    return "--ssl", f"--ssl-cert={certificate}", f"--ssl-key={key}", f"--tls-version={TLS_PROTOCOL[flavour]}"
 
 
 def first_statements(storage: str, durability: str) -> list[str]:
@@ -84,6 +97,7 @@ SHOWN = (
     "innodb_doublewrite",
     "innodb_page_size",
     "have_ssl",
+    "tls_version",
     "transaction_isolation",
     "tx_isolation",
 )

@@ -6,14 +6,14 @@ from typing_extensions import override
 
 from rowpath.engines import mariadb
 from rowpath.engines.base import BY_URL, Instance, LoadingCost, Place
-from rowpath.engines.mariadb.settings import Flavour
+from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
 from rowpath.engines.mysql import external
 from rowpath.engines.mysql import programs as mysql_binaries
 from rowpath.model.availability import Availability
 
 
 class Mysql(mariadb.Mariadb):
-    """The kind of engine: MySQL 8, always a server, its TLS switched off."""
+    """The kind of engine: MySQL 8, always a server."""
 
     name = "mysql"
     order = 22
@@ -29,30 +29,35 @@ class Mysql(mariadb.Mariadb):
     fetched = staticmethod(mysql_binaries.fetched)
     unreachable = staticmethod(external.unreachable)
     programs = staticmethod(mysql_binaries.found)
+    private = staticmethod(mysql_binaries.availability)
     licence = mysql_binaries.LICENCE
     size_text = mysql_binaries.SIZE
 
     @override
     def availability(self) -> Availability:
         """Whether a URL names a server, or ours was fetched and can run here."""
-        return self.availability_of(self.version(), "off")
+        return external.KIND.availability() if self.version() == BY_URL else self.private()
 
     @override
     def version(self) -> str:
         """That of `versions` which is the default."""
         return self.versions()[0]
 
+    @override
     def versions(self) -> tuple[str, ...]:
-        """The pinned one; before it, when a URL is given, the server that it names."""
-        return ((BY_URL,) if external.KIND.given() else ()) + (mysql_binaries.VERSION,)
+        """The pinned one, without TLS and with it; before them, when a URL is given, the server that it names."""
+        ours = mysql_binaries.VERSION, mysql_binaries.VERSION + TLS_SUFFIX
+        return ((BY_URL,) if external.KIND.given() else ()) + ours
 
+    @override
     def tls_version(self) -> str:
-        """None: its TLS is switched off."""
-        return ""
+        """The same server with a certificate, or whatever the URL names."""
+        return BY_URL if external.KIND.given() else super().tls_version()
 
+    @override
     def availability_of(self, version: str, tls: str) -> Availability:
-        """Whether that version can run here, or a URL names it."""
-        return external.KIND.availability() if version == BY_URL else mysql_binaries.availability()
+        """Whether that version can run here, with tls=on encrypted; or a URL names it."""
+        return external.KIND.availability() if version == BY_URL else super().availability_of(version, tls)
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
@@ -60,7 +65,7 @@ class Mysql(mariadb.Mariadb):
         if place.version == BY_URL:
             return external.server(self, durability, place)
         own = super().instance(deployment, durability, place)
-        own.version = mysql_binaries.VERSION
+        own.version = place.version or mysql_binaries.VERSION
         return own
 
     @override

@@ -179,7 +179,7 @@ class PostgresqlServer(PrivateServer):
         settings = dict(line.split("|", 1) for line in rows.splitlines())
         build = self._ask("SELECT setting FROM pg_config WHERE name = 'CFLAGS';")
         found = {"version": self._ask("SELECT version();"), "build": build, "prefix": str(self._prefix)}
-        found |= {"certificate": certificates.WHAT} if self._tls else {}
+        found |= {"certificate": certificates.what()} if self._tls else {}
         return settings | found | {"user": self._user or "ourselves", "data_directory": str(self._files() / "data")}
 
     @override

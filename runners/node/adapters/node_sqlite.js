@@ -1,0 +1,30 @@
+// SQLite through node:sqlite: synchronous, the module of Node itself, with its own build of SQLite.
+
+import { DatabaseSync } from "node:sqlite";
+import { LOCK_TIMEOUT_MS, SqliteAdapter } from "../families/sqlite/adapter.js";
+
+export default class NodeSqlite extends SqliteAdapter {
+  static lacks = {
+    cancel: "node:sqlite is synchronous and has no way to interrupt a statement",
+    timeout: "SQLite has no statement timeout; busy_timeout only limits the wait for a lock",
+  };
+
+  connected(path, readOnly) {
+    return new DatabaseSync(path, { readOnly, timeout: LOCK_TIMEOUT_MS });
+  }
+
+  prepared(database, sql, wide) {
+    const statement = database.prepare(sql);
+    statement.setReturnArrays(true);
+    statement.setReadBigInts(wide);
+    return statement;
+  }
+
+  facts() {
+    return super.facts(this.database.isTransaction, process.versions.node);
+  }
+
+  code(error) {
+    return error.errcode ?? super.code(error);
+  }
+}
