@@ -129,6 +129,20 @@ namespace Rowpath.Ado
             }
         }
 
+        /// <summary>The column of a result as described; opaque where the path cannot take its type.</summary>
+        internal DescribedColumn Described(Column column, string engineType, int length = 0, int scale = 0)
+        {
+            try
+            {
+                Getter(column);
+                return new DescribedColumn(column, engineType, length, scale);
+            }
+            catch (Failure)
+            {
+                return new DescribedColumn(new Column(column.Name, LogicalType.Opaque, 0, 32, true), engineType);
+            }
+        }
+
         public override Interruption.Outcome Interrupt(Interruption asked) => LongStatement.Stop(this, asked);
 
         public override void Facts(Facts facts)
