@@ -3,6 +3,7 @@ using System.Collections.Generic;
 using System.Data.Common;
 using System.Linq;
 using Rowpath.Ado;
+using Rowpath.Odbc;
 
 namespace Rowpath.Adapters
 {
@@ -10,6 +11,8 @@ namespace Rowpath.Adapters
     /// https://mariadb.com/kb/en/about-mariadb-connector-odbc/.</summary>
     public sealed class AdoOdbcMariadb : Odbc.Adapter
     {
+        const int UnsignedDigits = 20; // of 64 bits
+
         protected override void Login(Dictionary<string, string> words)
         {
             AddServer(words);
@@ -42,6 +45,17 @@ namespace Rowpath.Adapters
             column.Type == LogicalType.Uuid ? Literals.Plain : base.Converter(column);
 
         static Guid UuidOfText(DbDataReader rows, int at) => Guid.Parse(rows.GetString(at));
+
+        /// <summary>The driver reports lengths in bytes of utf8mb4, and of a BIGINT UNSIGNED no precision.</summary>
+        protected override DescribedColumn Described(Declaration declared)
+        {
+            LogicalType type = Description.Type(declared.Type);
+            if (declared.TypeName == "null") type = LogicalType.Text;
+            if (declared.TypeName == "bit" || declared.TypeName == "geometry") type = LogicalType.Opaque;
+            return Description.Column(this, declared.Name, type, Description.Bits(declared.Type), declared.TypeName,
+                type == LogicalType.Binary ? declared.Size : declared.Size / 4,
+                declared.TypeName == "bigint" ? UnsignedDigits : declared.Precision, declared.Scale);
+        }
 
         public override void Facts(Facts facts)
         {

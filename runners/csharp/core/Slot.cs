@@ -1,3 +1,4 @@
+using System;
 using System.Threading;
 
 namespace Rowpath
@@ -135,8 +136,8 @@ namespace Rowpath
 
         void Record(int histogram, long ns)
         {
-            int bucket = 0;
-            for (long above = ns >> 8; above != 0; above >>= 1) bucket++;
+            int bitLength = (int)(BitConverter.DoubleToInt64Bits(ns) >> 52) - 1022; // by the exponent of a double
+            int bucket = Math.Max(bitLength - 8, 0);
             int at = histogram + bucket * 128 + (int)(ns >> bucket);
             Volatile.Write(ref words[at], words[at] + 1);
         }

@@ -18,6 +18,8 @@ class Cases:
     own_ways: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # By query: its columns' types, each `type`, `type:bits`, `type(length)` or `type(precision,scale)`.
     types: dict[str, str] = field(default_factory=dict)
+    # By query: drivers that describe it otherwise than `describer`, with what their interface lets them know.
+    described_otherwise: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def each_and_null(**values: str) -> dict[str, str]:
