@@ -46,15 +46,27 @@ namespace Rowpath.Adapters
 
         static Guid UuidOfText(DbDataReader rows, int at) => Guid.Parse(rows.GetString(at));
 
-        /// <summary>The driver reports lengths in bytes of utf8mb4, and of a BIGINT UNSIGNED no precision.</summary>
-        protected override DescribedColumn Described(Declaration declared)
+        public override IEnumerable<DescribedColumn> Describe(string sql) =>
+            Description.Declared(this, sql).Select(Described);
+
+        /// <summary>Texts without their length, which the driver counts in bytes. It declares a BIGINT UNSIGNED as a
+        /// decimal, without digits.</summary>
+        DescribedColumn Described(Declaration declared)
         {
             LogicalType type = Description.Type(declared.Type);
-            if (declared.TypeName == "null") type = LogicalType.Text;
-            if (declared.TypeName == "bit" || declared.TypeName == "geometry") type = LogicalType.Opaque;
-            return Description.Column(this, declared.Name, type, Description.Bits(declared.Type), declared.TypeName,
-                type == LogicalType.Binary ? declared.Size : declared.Size / 4,
-                declared.TypeName == "bigint" ? UnsignedDigits : declared.Precision, declared.Scale);
+            int bits = Description.Bits(declared.Type), digits = declared.Precision;
+            switch (declared.TypeName)
+            {
+                case "null": type = LogicalType.Text; break;
+                case "bit":
+                case "geometry": type = LogicalType.Opaque; break;
+                case "year": bits = 16; break;
+                case "mediumint": bits = 32; break;
+                case "bigint": digits = UnsignedDigits; break;
+            }
+            if (type == LogicalType.Varchar) type = LogicalType.Text;
+            int length = type == LogicalType.Binary ? declared.Size : 0;
+            return Description.Column(this, declared.Name, type, bits, declared.TypeName, length, digits, declared.Scale);
         }
 
         public override void Facts(Facts facts)

@@ -184,6 +184,7 @@ POSTGRESQL = Cases(
         "domain": "integer:32",
         "duplicate names": "integer:32 text decimal(0,0) interval",
     },
+    {"question mark operator": ("ado-psqlodbc",)},
 )
 
 
@@ -273,6 +274,11 @@ MARIADB = Cases(
         "beyond a day": "time",
         "enum": "text",
         "uuid": "char",
+    },
+    {
+        "binaries": ("ado-odbc-mariadb",),  # no length beyond 31 bits
+        "enum": ("ado-odbc-mariadb",),  # a char
+        "set": ("ado-odbc-mariadb",),
     },
 )
 

@@ -113,14 +113,6 @@ namespace Rowpath.Odbc
             }
         }
 
-        public override IEnumerable<DescribedColumn> Describe(string sql) =>
-            Description.Declared(this, sql).Select(Described);
-
-        /// <summary>A column as described, by what the driver declares.</summary>
-        protected virtual DescribedColumn Described(Declaration declared) =>
-            Description.Column(this, declared.Name, Description.Type(declared.Type), Description.Bits(declared.Type),
-                declared.TypeName, declared.Size, declared.Precision, declared.Scale);
-
         public override string Code(DbException error)
         {
             var odbc = (OdbcException)error;

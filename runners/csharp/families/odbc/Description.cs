@@ -32,8 +32,6 @@ namespace Rowpath.Odbc
     /// executed.</summary>
     static class Description
     {
-        const int LongestDeclared = 65535; // a text whose declaration allows more has none to speak of
-
         /// <summary>The declarations of the query's columns.</summary>
         internal static List<Declaration> Declared(Adapter adapter, string sql)
         {
@@ -83,8 +81,7 @@ namespace Rowpath.Odbc
             string engineType, int length, int precision, int scale)
         {
             bool sized = type == LogicalType.Char || type == LogicalType.Varchar || type == LogicalType.Binary;
-            if (!sized || length < 0 || length > LongestDeclared) length = 0;
-            if (type == LogicalType.Varchar && length == 0) type = LogicalType.Text;
+            if (!sized || length < 0) length = 0;
             if (type != LogicalType.Decimal || precision == 0) precision = scale = 0;
             precision = scale < 0 ? precision - scale : Math.Max(precision, scale);
             // Nullable, whatever the driver says: it reports what the table declares, behind an outer join too.

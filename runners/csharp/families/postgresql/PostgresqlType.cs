@@ -32,14 +32,15 @@ namespace Rowpath.Postgresql
             Bits = type.EndsWith("int2") ? 16 : type.EndsWith("int8") ? 64 : 32;
         }
 
-        /// <summary>The types of the query's columns, so many, by the server itself: a driver knows only the usual ones.
+        /// <summary>The types of the query's columns, so many, by the server itself: psqlodbc knows only the usual ones.
         /// The query is planned, not executed.</summary>
         internal static List<PostgresqlType> Of(Ado.Adapter adapter, string sql, int columns)
         {
             // A name may occur twice, so the query's columns are numbered.
             IEnumerable<string> names = Enumerable.Range(0, columns).Select(at => "c" + at);
             string types = string.Join(", ", names.Select(name => "pg_typeof(" + name + ")"));
-            string query = "SELECT format_type(t.oid, NULL), CASE t.typtype WHEN 'e' THEN 'enum' ELSE t.typname::text END"
+            string query = "SELECT format_type(t.oid, NULL), CASE WHEN t.typtype = 'e' THEN 'enum'"
+                + " WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname::text ELSE '' END"
                 + " FROM (SELECT ARRAY[" + types + "] AS types FROM (SELECT) AS nothing LEFT JOIN (\n" + sql
                 + "\n) AS described (" + string.Join(", ", names) + ") ON false) AS found,"
                 + " unnest(types) WITH ORDINALITY AS each (own, place) JOIN pg_catalog.pg_type AS o ON o.oid = own"
