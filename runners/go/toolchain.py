@@ -15,7 +15,7 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import NOT_FETCHED, Facts
 from rowpath.runners.manifest import Adapter, Command, language, source_file
-from rowpath.runners.toolchains import c_compiler, compiling
+from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
 
 OLDEST = (1, 26)
 PLACES = ("/usr/local/go/bin/go",)  # where the archive of go.dev is unpacked
@@ -30,11 +30,9 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     """Whether this adapter can be built and run here; quick, builds nothing."""
     if problem := _tools_problem():
         return Availability(False, f"Go adapter {adapter.driver}", *problem)
-    named = adapter.driver if version == "bundled" else f"{adapter.driver} {version}"
-    what = f"{named} (Go {go_version().removeprefix('go')})"
-    if version not in adapter.versions:
-        reason = f"go {adapter.driver} has no version '{version}': go.mod pins it"
-        return Availability(False, what, reason, f"version={adapter.versions[0]}")
+    what = f"{driver_versions.named(adapter, version)} (Go {go_version().removeprefix('go')})"
+    if unpinned := driver_versions.unpinned(adapter, version, "go.mod"):
+        return Availability(False, what, *unpinned)
     if adapter.build.get("cgo") and shutil.which(c_compiler.words()[0]) is None:
         reason = f"no C compiler ({c_compiler.words()[0]}), which cgo takes"
         return Availability(False, what, reason, "apt-get install gcc libc6-dev")

@@ -17,7 +17,7 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import NOT_FETCHED, Facts
 from rowpath.runners.manifest import Adapter, Command, language, source_file
-from rowpath.runners.toolchains import c_compiler, compiling
+from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
 
 OLDEST = (1, 89)
 REMEDY = "install Rust 1.89 or newer with rustup from https://rustup.rs (Debian's is older)"
@@ -33,12 +33,9 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     """Whether this adapter can be built and run here; quick, builds nothing."""
     if problem := _tools_problem():
         return Availability(False, f"Rust adapter {adapter.driver}", *problem)
-    named = adapter.driver if version == "bundled" else f"{adapter.driver} {version}"
-    what = f"{named} ({rustc_version()})"
-    if version not in adapter.versions:
-        reason = f"rust {adapter.driver} has no version '{version}': Cargo.lock pins it"
-        return Availability(False, what, reason, f"version={adapter.versions[0]}")
-    return Availability(True, what)
+    what = f"{driver_versions.named(adapter, version)} ({rustc_version()})"
+    unpinned = driver_versions.unpinned(adapter, version, "Cargo.lock")
+    return Availability(False, what, *unpinned) if unpinned else Availability(True, what)
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:

@@ -20,7 +20,6 @@ from rowpath.planning.plan import PlannedPath
 
 BEHAVIOURS = "behaviours"
 ONCE_BY_DEFAULT = ("bad-messages", BEHAVIOURS)  # on an adapter's first engine and deployment: they need processes
-WITHOUT_GROUPS = ("csharp",)  # languages whose runner does not know them, and says so
 OBSERVATIONS = 3  # a request to stop races with the statement: what the page says must be seen once in so many
 
 
@@ -55,8 +54,7 @@ def test_adapter(planned: PlannedPath, check: str, fixture: EngineFixture, seen:
         outcome = check_case(case_named(check), planned, fixture)
     assert outcome.status != "failed", f"{outcome.reason}: expected {outcome.expected}, got {outcome.got}"
     if check == "mixed-load" and len(planned.adapter.coordinates.get("clients", ())) > 1:
-        expected = "not applicable" if planned.adapter.language in WITHOUT_GROUPS else "ok"
-        assert outcome.status == expected, outcome.reason
+        assert outcome.status == "ok", outcome.reason
     if check not in PROTOCOL_CHECKS:
         seen["checks"][check] = "yes" if outcome.status == "ok" else outcome.reason
     if check == "types":

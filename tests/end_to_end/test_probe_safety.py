@@ -245,6 +245,8 @@ def test_an_adapter_that_cannot_keep_a_promise_is_left_out_with_the_reason() -> 
     assert "TLS" in unsuited(adapter("python", "pymysql"), "on", False)[0]
     assert unsuited(adapter("python", "psycopg"), "on", False) == ("", "")
     assert "read-only" in unsuited(adapter("c", "libsqliteodbc"), "default", True)[0]
+    assert "socket" in unsuited(adapter("csharp", "ado-psqlodbc"), "default", False, "unix")[0]
+    assert unsuited(adapter("csharp", "ado-psqlodbc"), "default", False, "tcp") == ("", "")
     phase = Phase("query", "query", "SELECT 1")
     found = candidates("sqlite", "embedded", phase, languages=("c", "python"), read_only=True)
     assert {planned.adapter.driver for planned in found.paths} <= {"sqlite", "sqlite3"}

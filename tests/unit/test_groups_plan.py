@@ -50,7 +50,6 @@ def test_every_path_stands_once_however_many_there_are() -> None:
         ({"engine": "lmdb"}, "lmdb has only one connection"),
         ({"engine": "cobol"}, "gnucobol has only one connection"),
         ({"engine": "postgresql", "driver": "ecpg"}, "ecpg has only one connection"),
-        ({"engine": "sqlite", "language": "csharp"}, "the runner of C# does not support client groups"),
     ],
 )
 def test_who_has_no_place_in_a_group_is_left_out_with_words(select: dict[str, str | tuple[str, ...]], why: str) -> None:

@@ -69,6 +69,8 @@ namespace Rowpath.Adapters
             return SqliteText.Literal(column, value) ?? base.Literal(column, value);
         }
 
+        public override IEnumerable<DescribedColumn> Describe(string sql) => Sqlite.Description.Of(this, sql);
+
         public override void Facts(Facts facts)
         {
             base.Facts(facts);

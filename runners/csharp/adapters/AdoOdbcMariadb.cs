@@ -3,6 +3,7 @@ using System.Collections.Generic;
 using System.Data.Common;
 using System.Linq;
 using Rowpath.Ado;
+using Rowpath.Odbc;
 
 namespace Rowpath.Adapters
 {
@@ -10,6 +11,8 @@ namespace Rowpath.Adapters
     /// https://mariadb.com/kb/en/about-mariadb-connector-odbc/.</summary>
     public sealed class AdoOdbcMariadb : Odbc.Adapter
     {
+        const int UnsignedDigits = 20; // of 64 bits
+
         protected override void Login(Dictionary<string, string> words)
         {
             AddServer(words);
@@ -42,6 +45,29 @@ namespace Rowpath.Adapters
             column.Type == LogicalType.Uuid ? Literals.Plain : base.Converter(column);
 
         static Guid UuidOfText(DbDataReader rows, int at) => Guid.Parse(rows.GetString(at));
+
+        public override IEnumerable<DescribedColumn> Describe(string sql) =>
+            Description.Declared(this, sql).Select(Described);
+
+        /// <summary>Texts without their length, which the driver counts in bytes. It declares a BIGINT UNSIGNED as a
+        /// decimal, without digits.</summary>
+        DescribedColumn Described(Declaration declared)
+        {
+            LogicalType type = Description.Type(declared.Type);
+            int bits = Description.Bits(declared.Type), digits = declared.Precision;
+            switch (declared.TypeName)
+            {
+                case "null": type = LogicalType.Text; break;
+                case "bit":
+                case "geometry": type = LogicalType.Opaque; break;
+                case "year": bits = 16; break;
+                case "mediumint": bits = 32; break;
+                case "bigint": digits = UnsignedDigits; break;
+            }
+            if (type == LogicalType.Varchar) type = LogicalType.Text;
+            int length = type == LogicalType.Binary ? declared.Size : 0;
+            return Description.Column(this, declared.Name, type, bits, declared.TypeName, length, digits, declared.Scale);
+        }
 
         public override void Facts(Facts facts)
         {

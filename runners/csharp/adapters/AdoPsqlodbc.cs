@@ -2,7 +2,9 @@ using System;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.IO;
+using System.Linq;
 using Rowpath.Ado;
+using Rowpath.Odbc;
 using Rowpath.Postgresql;
 
 namespace Rowpath.Adapters
@@ -11,6 +13,11 @@ namespace Rowpath.Adapters
     /// https://odbc.postgresql.org/docs/config-opt.html.</summary>
     public sealed class AdoPsqlodbc : Odbc.Adapter
     {
+        // Of what PostgreSQL declares no size of: character varying, numeric.
+        const int MadeUpLength = 255;
+        const int MadeUpDigits = 28;
+        const int MadeUpScale = 6;
+
         /// <summary>The driver's own defaults, but: no savepoint around each statement of a transaction, booleans as
         /// such.</summary>
         protected override void Login(Dictionary<string, string> words)
@@ -49,6 +56,19 @@ namespace Rowpath.Adapters
                 case LogicalType.Date: return Literals.Quoted(Literals.Date(value));
                 default: return base.Literal(column, value);
             }
+        }
+
+        /// <summary>Names and sizes by the driver, which makes some up where there are none; types by the
+        /// server.</summary>
+        public override IEnumerable<DescribedColumn> Describe(string sql)
+        {
+            List<Declaration> declared = Description.Declared(this, sql);
+            return declared.Zip(PostgresqlType.Of(this, sql, declared.Count), (column, type) =>
+            {
+                bool madeUp = column.Precision == MadeUpDigits && column.Scale == MadeUpScale;
+                return Description.Column(this, column.Name, type.Type, type.Bits, type.Name,
+                    column.Size == MadeUpLength ? 0 : column.Size, madeUp ? 0 : column.Precision, column.Scale);
+            });
         }
 
         public override int? ServerPid() => int.Parse(Ask("SELECT pg_backend_pid()"));

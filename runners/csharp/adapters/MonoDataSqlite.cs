@@ -1,4 +1,5 @@
 using System;
+using System.Collections.Generic;
 using System.Data;
 using System.Data.Common;
 using Mono.Data.Sqlite;
@@ -19,6 +20,7 @@ namespace Rowpath.Adapters
             var words = new SqliteConnectionStringBuilder
             {
                 DataSource = Options.Need("path"),
+                ReadOnly = Options.Get("read_only", "no") == "yes",
                 Pooling = false,
                 SyncMode = durable ? SynchronizationModes.Full : SynchronizationModes.Off
             };
@@ -49,6 +51,8 @@ namespace Rowpath.Adapters
 
         public override string Literal(Column column, object value) =>
             SqliteText.Literal(column, value) ?? base.Literal(column, value);
+
+        public override IEnumerable<DescribedColumn> Describe(string sql) => Description.Of(this, sql);
 
         public override string Code(DbException error) => ((SqliteException)error).ErrorCode.ToString();
 

@@ -25,6 +25,12 @@ namespace Rowpath
             throw new Failure("unsupported", "", "this path cannot load rows");
         }
 
+        /// <summary>The columns of a query's result, as the reply to <c>describe</c> has them.</summary>
+        public virtual IEnumerable<DescribedColumn> Describe(string sql)
+        {
+            throw new Failure("unsupported", "", "this path describes no queries");
+        }
+
         /// <summary>Has a long statement stopped in the driver's own way.</summary>
         public virtual Interruption.Outcome Interrupt(Interruption asked)
         {

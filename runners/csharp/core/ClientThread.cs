@@ -16,7 +16,15 @@ namespace Rowpath
 
         internal ClientThread()
         {
-            new Thread(Serve, StackBytes) { Name = "rowpath-client", IsBackground = true }.Start();
+            Started(Serve);
+        }
+
+        /// <summary>A client's thread, at work with that; it does not keep the process alive.</summary>
+        internal static Thread Started(ThreadStart body)
+        {
+            var thread = new Thread(body, StackBytes) { Name = "rowpath-client", IsBackground = true };
+            thread.Start();
+            return thread;
         }
 
         internal void Begin(Func<SamplePart> sample)

@@ -108,6 +108,11 @@ namespace Rowpath
             }
         }
 
+        /// <summary>Groups of clients, waiting for their begin, each client on one of the connections.</summary>
+        internal ClientGroups Groups(
+            Dictionary<string, object> request, Func<Dictionary<string, object>, PreparedPhase> phases) =>
+            new ClientGroups(request, adapters.Count, phases);
+
         /// <summary>What the connection's settings lack: how the clients run, and which CPU time is reported.</summary>
         internal void Facts(Dictionary<string, object> settings)
         {

@@ -1,6 +1,7 @@
 using System;
 using System.Data.SqlTypes;
 using System.Globalization;
+using System.IO;
 using System.Text;
 
 namespace Rowpath
@@ -15,17 +16,20 @@ namespace Rowpath
 
         readonly Column[] columns;
         readonly long limit;
+        readonly Stream kept;
         byte[] bytes = new byte[4096];
         int length;
         int at;
         long rows;
         ulong sum;
 
-        /// <summary>A digest over at most <c>limit</c> rows of these columns.</summary>
-        public Encoder(Column[] columns, long limit)
+        /// <summary>A digest over at most <c>limit</c> rows of these columns; the bytes of each go to <c>kept</c>
+        /// (unless null), their length before them.</summary>
+        public Encoder(Column[] columns, long limit, Stream kept)
         {
             this.columns = columns;
             this.limit = limit;
+            this.kept = kept;
         }
 
         /// <summary>The position of the next column.</summary>
@@ -38,9 +42,16 @@ namespace Rowpath
             {
                 rows++;
                 sum = unchecked(sum + XxHash64.Hash(bytes, length));
+                if (kept != null) Keep();
             }
             length = 0;
             at = 0;
+        }
+
+        void Keep()
+        {
+            for (int shift = 0; shift < 32; shift += 8) kept.WriteByte((byte)(length >> shift));
+            kept.Write(bytes, 0, length);
         }
 
         /// <summary><c>rows:hex16</c>.</summary>

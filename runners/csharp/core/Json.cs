@@ -41,6 +41,14 @@ namespace Rowpath
             return value is long ? (long)value : value is double ? (long)(double)value : otherwise;
         }
 
+        /// <summary>The number in a field, with its fraction; 0 when it is absent.</summary>
+        public static double Real(this Dictionary<string, object> fields, string name)
+        {
+            object value;
+            fields.TryGetValue(name, out value);
+            return value is double ? (double)value : fields.Number(name, 0);
+        }
+
         /// <summary>Whether a field is true.</summary>
         public static bool True(this Dictionary<string, object> fields, string name)
         {

@@ -12,6 +12,7 @@ namespace Rowpath
         const int Monotonic = 1;
         const int ThreadCpu = 3;
         const int DeathSignal = 1; // PR_SET_PDEATHSIG
+        const int TimerSlack = 29; // PR_SET_TIMERSLACK
         const int Kill = 9;
         const int Interrupted = 4; // EINTR
 
@@ -24,6 +25,9 @@ namespace Rowpath
 
         [DllImport("libc")]
         static extern int clock_gettime(int clock, out Timespec time);
+
+        [DllImport("libc")]
+        static extern int nanosleep(ref Timespec time, IntPtr left);
 
         [DllImport("libc")]
         static extern int prctl(int option, ulong a, ulong b, ulong c, ulong d);
@@ -60,6 +64,19 @@ namespace Rowpath
             Timespec time;
             clock_gettime(ThreadCpu, out time);
             return time.Seconds * 1000000000 + time.Nanoseconds;
+        }
+
+        /// <summary>Sleeps so long, or until a signal. Not Thread.Sleep: Mono's counts whole milliseconds.</summary>
+        public static void Sleep(long ns)
+        {
+            var time = new Timespec { Seconds = ns / 1000000000, Nanoseconds = ns % 1000000000 };
+            nanosleep(ref time, IntPtr.Zero);
+        }
+
+        /// <summary>Has the kernel end this thread's sleeps when they are over, not up to 50 µs later.</summary>
+        public static void WakePromptly()
+        {
+            prctl(TimerSlack, 1, 0, 0, 0);
         }
 
         /// <summary>The kernel's id of the calling thread.</summary>

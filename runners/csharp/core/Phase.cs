@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Linq;
 
 namespace Rowpath
 {
@@ -32,6 +33,31 @@ namespace Rowpath
             object columns;
             Columns = Column.List(fields.TryGetValue("columns", out columns) ? columns : null);
             ParameterColumns = Column.List(fields.TryGetValue("parameter_columns", out columns) ? columns : null);
+        }
+
+        Phase(Phase one, string sql, Column[] parameterColumns)
+        {
+            Name = one.Name;
+            Kind = one.Kind;
+            Sql = sql;
+            Table = one.Table;
+            Way = one.Way;
+            Scan = one.Scan;
+            Transaction = one.Transaction;
+            Stamps = one.Stamps;
+            RowsPerOperation = one.RowsPerOperation;
+            Columns = one.Columns;
+            ParameterColumns = parameterColumns;
+        }
+
+        /// <summary>The phase whose INSERT of one row is one of so many.</summary>
+        internal Phase OfRows(int rows)
+        {
+            int values = Sql.LastIndexOf("VALUES", StringComparison.OrdinalIgnoreCase);
+            if (values < 0) throw new Failure("unsupported", "", "no INSERT of one row: " + Sql);
+            string row = Sql.Substring(values + "VALUES".Length);
+            return new Phase(this, Sql + string.Concat(Enumerable.Repeat("," + row, rows - 1)),
+                Enumerable.Repeat(ParameterColumns, rows).SelectMany(columns => columns).ToArray());
         }
 
         /// <summary>How many operations this many parameter rows make before positions wrap; at least one.</summary>

@@ -11,9 +11,13 @@ namespace Rowpath
 
         const int MostFailures = 100;
 
+        /// <summary>What the client does, ready on its connection.</summary>
+        internal readonly Operation Operation;
+
+        /// <summary>Whose connection that is.</summary>
+        internal readonly Adapter Adapter;
+
         readonly Phase phase;
-        readonly Operation operation;
-        readonly Adapter adapter;
         readonly int operationsBeforeWrap;
         readonly SampleCounters counters = new SampleCounters();
         long position;
@@ -28,13 +32,10 @@ namespace Rowpath
         internal Sampler(Phase phase, Operation operation, Adapter adapter, int operationsBeforeWrap)
         {
             this.phase = phase;
-            this.operation = operation;
-            this.adapter = adapter;
+            Operation = operation;
+            Adapter = adapter;
             this.operationsBeforeWrap = operationsBeforeWrap;
         }
-
-        /// <summary>How each column of the result is taken.</summary>
-        internal Getter[] Getters => operation.Getters;
 
         /// <summary>Lead-in and block. With a barrier all clients' blocks begin when it opens and last as long: waiting
         /// for a core after that is a client's own time.</summary>
@@ -72,9 +73,8 @@ namespace Rowpath
         }
 
         /// <summary>Operations <c>[first, first + count)</c> with a digest; the first failure is thrown.</summary>
-        internal Dictionary<string, object> Verify(long first, long count, long mostRows)
+        internal Dictionary<string, object> Verify(long first, long count, Encoder encoder)
         {
-            var encoder = new Encoder(phase.Columns, mostRows);
             long resume = position;
             Seek(first);
             Reset();
@@ -84,7 +84,7 @@ namespace Rowpath
             {
                 for (long done = 0; done < count; done++)
                 {
-                    operation.Run(row, counters);
+                    Operation.Run(row, counters);
                     Seek(position + 1);
                 }
             }
@@ -103,7 +103,7 @@ namespace Rowpath
         /// <summary>Frees what the phase holds on the connection.</summary>
         internal void Close()
         {
-            operation.Close();
+            Operation.Close();
         }
 
         /// <summary>Goes to a position, not wrapped.</summary>
@@ -140,7 +140,7 @@ namespace Rowpath
             counters.Begin(start);
             try
             {
-                operation.Run(row, counters);
+                Operation.Run(row, counters);
                 operations++;
             }
             catch (Exception thrown)
@@ -160,7 +160,7 @@ namespace Rowpath
         {
             counters.Undo();
             failed++;
-            if (failure == null) failure = Failure.Body(thrown, "sql", adapter);
+            if (failure == null) failure = Failure.Body(thrown, "sql", Adapter);
         }
     }
 }

@@ -15,7 +15,8 @@ namespace Rowpath
         const int Codec = 1;
         const string RunnerName = "rowpath-csharp 1.0";
         static readonly int[] Protocol = { 2, 1 };
-        static readonly string[] Requirements = { "touch", "digest", "load", "clients", "interrupt" };
+        static readonly string[] Requirements = { "touch", "digest", "load", "clients", "interrupt", "describe", "client-groups" };
+        static readonly string[] NotWhileGroupsWork = { "client-groups", "sample", "verify", "prepare", "close" };
 
         readonly string driver;
         readonly string adapterClass;
@@ -23,6 +24,7 @@ namespace Rowpath
         readonly int replies;
         readonly Dictionary<string, PreparedPhase> phases = new Dictionary<string, PreparedPhase>();
         Clients clients;
+        ClientGroups groups;
         volatile bool ended;
 
         internal Session(string driver, string adapterClass, BlockingCollection<string> requests, int replies)
@@ -81,6 +83,8 @@ namespace Rowpath
 
         Dictionary<string, object> Serve(string type, Dictionary<string, object> request)
         {
+            if (groups != null && NotWhileGroupsWork.Contains(type))
+                throw new Failure("internal", "", "groups of clients are at work: no " + type + " meanwhile");
             switch (type)
             {
                 case "hello": return Hello(request);
@@ -90,13 +94,16 @@ namespace Rowpath
                     return Opened().Sample(Prepared(request), request.Number("lead_in_ns", 0),
                         request.Number("duration_ns", 0), request.Number("operations", 0), request.Number("first", -1));
                 case "verify": return Verify(request);
+                case "client-groups": return Groups(request);
+                case "client-groups-end": return GroupsEnd();
                 case "run": return RunStatements(request);
                 case "load": return Load(request);
                 case "interrupt": return Opened().First.Interrupt(new Interruption(request)).Reply();
+                case "describe": return Describe(request.Text("sql"));
                 case "facts": return Facts();
                 case "close": return Close();
                 case "bye":
-                    if (clients != null) Close();
+                    if (clients != null && groups == null) Close(); // else connections are in use: they go with us
                     return new Dictionary<string, object>();
                 default:
                     throw Unsupported("the C# runner does not know requests of type " + type);
@@ -157,14 +164,48 @@ namespace Rowpath
         Dictionary<string, object> Verify(Dictionary<string, object> request)
         {
             PreparedPhase prepared = Prepared(request);
-            Dictionary<string, object> reply = prepared.Samplers[0].Verify(
-                request.Number("first", 0), request.Number("count", 1), request.Number("max_rows", 100000));
             Column[] columns = prepared.Phase.Columns;
-            Getter[] getters = prepared.Samplers[0].Getters;
+            Dictionary<string, object> reply;
+            using (Stream kept = Kept(request.Text("keep")))
+                reply = prepared.Samplers[0].Verify(request.Number("first", 0), request.Number("count", 1),
+                    new Encoder(columns, request.Number("max_rows", 100000), kept));
+            Getter[] getters = prepared.Samplers[0].Operation.Getters;
             reply["delivered"] = getters.Select(getter => getter.Delivers).ToArray();
             reply["converted"] = columns.Zip(getters, (column, getter) => getter.FromText ? column.Name : null)
                 .Where(name => name != null).ToArray();
             return reply;
+        }
+
+        static Stream Kept(string file)
+        {
+            try
+            {
+                return file == "" ? null : new FileStream(file, FileMode.Create);
+            }
+            catch (Exception refused) when (refused is IOException || refused is UnauthorizedAccessException)
+            {
+                throw new Failure("internal", "", "rows cannot be kept: " + refused.Message);
+            }
+        }
+
+        Dictionary<string, object> Groups(Dictionary<string, object> request)
+        {
+            groups = Opened().Groups(request, Prepared);
+            return new Dictionary<string, object> { { "clients", groups.Clients } };
+        }
+
+        Dictionary<string, object> GroupsEnd()
+        {
+            if (groups == null) throw new Failure("internal", "", "no groups of clients are at work");
+            var reply = new Dictionary<string, object> { { "client_groups", groups.End() } };
+            groups = null;
+            return reply;
+        }
+
+        Dictionary<string, object> Describe(string sql)
+        {
+            var columns = Opened().First.Describe(sql).Select(column => column.Fields()).ToArray();
+            return new Dictionary<string, object> { { "columns", columns } };
         }
 
         Dictionary<string, object> RunStatements(Dictionary<string, object> request)

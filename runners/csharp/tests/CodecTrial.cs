@@ -56,7 +56,7 @@ namespace Rowpath
         {
             var column = new Column("value", Column.Named(words[0]), int.Parse(words[1]), int.Parse(words[2]), words[3] == "true");
             object value = new Decoder(Bytes(words[4])).Value(column);
-            var encoder = new Encoder(new[] { column }, 1);
+            var encoder = new Encoder(new[] { column }, 1, null);
             long encoded = 1, touched = 1;
             if (value == null)
             {

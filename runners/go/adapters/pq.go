@@ -10,14 +10,14 @@ import (
 	"rowpath/core"
 	"rowpath/families/databasesql"
 	"rowpath/families/postgresql"
-	"rowpath/families/sqltext"
 )
 
-func main() { core.Main("pq", func() core.Adapter { return databasesql.Over(dialect{}) }) }
+func main() {
+	texts := []string{"decimal", "interval", "uuid", "array"}
+	core.Main("pq", func() core.Adapter { return databasesql.Over(dialect{postgresql.Dialect{Texts: texts}}) })
+}
 
-var texts = []string{"decimal", "interval", "uuid", "array"}
-
-type dialect struct{}
+type dialect struct{ postgresql.Dialect }
 
 func (dialect) Connect(options core.Options) (*sql.DB, error) {
 	words, err := postgresql.ConnectionString(options)
@@ -33,16 +33,6 @@ func (dialect) Connect(options core.Options) (*sql.DB, error) {
 	}
 	return sql.OpenDB(connector), nil
 }
-
-func (dialect) SQL(phase *core.Phase) string { return sqltext.Numbered(phase) }
-
-func (dialect) Slot(column core.Column) (core.Slot, error) {
-	return databasesql.SlotOf(column, texts...)
-}
-
-func (dialect) Bind(value any) (any, error)       { return postgresql.Bind(value) }
-func (dialect) Literal(value any) (string, error) { return postgresql.Literal(value) }
-func (dialect) PidQuery() string                  { return "SELECT pg_backend_pid()" }
 
 func (dialect) Code(thrown error) (code, kind string) {
 	var own *pq.Error

@@ -13,7 +13,7 @@ def read_only(target: Target, in_place: bool) -> bool:
     return target.deployment == "embedded" and (in_place or (layout is not None and layout.shared_read_only))
 
 
-def unsuited(adapter: Adapter, tls: str, must_read_only: bool) -> tuple[str, str]:
+def unsuited(adapter: Adapter, tls: str, must_read_only: bool, transport: str = "none") -> tuple[str, str]:
     """Why the adapter cannot serve such a target, and what would help; empty when it can."""
     if must_read_only and not adapter.opens_read_only and not adapter.floor:
         return f"{adapter.driver} cannot open a file read-only", "remove --in-place"
@@ -22,4 +22,6 @@ def unsuited(adapter: Adapter, tls: str, must_read_only: bool) -> tuple[str, str
             f"the URL requires TLS, which {adapter.driver} does not support here",
             "sslmode=disable, if that is acceptable",
         )
+    if transport == "unix" and "unix" not in adapter.coordinates.get("transport", ()):
+        return f"{adapter.driver} reaches no server through a Unix socket here", "name the server's host in the URL"
     return "", ""

@@ -95,16 +95,20 @@ class Bench:
     def set_up(self, driver: str) -> None:
         """Make a server's tables; an embedded engine's paths have each its own."""
         if self.instance.deployment == "server":
-            self.of_python(driver).run(self.setting_up)
+            self.worker(self.of_python(driver)).run(self.setting_up)
 
-    def of_python(self, driver: str) -> Worker:
-        return self.worker(
-            next(one for one in self.paths if (one.adapter.language, one.adapter.driver) == ("python", driver))
-        )
+    def of_python(self, driver: str) -> PlannedPath:
+        """A path of Python's adapter of that driver."""
+        return next(one for one in self.paths if (one.adapter.language, one.adapter.driver) == ("python", driver))
 
-    def describe(self, driver: str, sql: str) -> tuple[DescribedColumn, ...]:
-        """The columns, as the adapter of that driver says."""
-        runner = self.of_python(driver).runner
+    def describers(self, engine: str) -> list[PlannedPath]:
+        """A path of each adapter that a probe may ask what columns a query of the engine has."""
+        found = {one.adapter.driver: one for one in reversed(self.paths) if engine in one.adapter.describes}
+        return list(found.values())
+
+    def describe(self, each: PlannedPath, sql: str) -> tuple[DescribedColumn, ...]:
+        """The columns, as the path's adapter says. Errors: RunnerFailure."""
+        runner = self.worker(each).runner
         return tuple(runner.request(Describe, TIMEOUT_S, sql=sql, expect=DescribeReply).columns)
 
     def outcome(self, each: PlannedPath, sql: str, columns: tuple[DescribedColumn, ...]) -> Outcome:

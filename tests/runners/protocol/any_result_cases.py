@@ -18,6 +18,8 @@ class Cases:
     own_ways: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # By query: its columns' types, each `type`, `type:bits`, `type(length)` or `type(precision,scale)`.
     types: dict[str, str] = field(default_factory=dict)
+    # By query: drivers that describe it otherwise than `describer`, with what their interface lets them know.
+    described_otherwise: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def each_and_null(**values: str) -> dict[str, str]:
@@ -182,6 +184,7 @@ POSTGRESQL = Cases(
         "domain": "integer:32",
         "duplicate names": "integer:32 text decimal(0,0) interval",
     },
+    {"question mark operator": ("ado-psqlodbc",)},
 )
 
 
@@ -271,6 +274,11 @@ MARIADB = Cases(
         "beyond a day": "time",
         "enum": "text",
         "uuid": "char",
+    },
+    {
+        "binaries": ("ado-odbc-mariadb",),  # no length beyond 31 bits
+        "enum": ("ado-odbc-mariadb",),  # a char
+        "set": ("ado-odbc-mariadb",),
     },
 )
 

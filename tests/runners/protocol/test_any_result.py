@@ -8,6 +8,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.model.workload import Column
+from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
 from rowpath.workloads import codec
 from tests.runners.protocol import any_result_cases
@@ -41,7 +42,7 @@ def test_any_result_is_delivered_or_unsupported(engine: str) -> None:
 
 def mistakes(made: Bench, cases: any_result_cases.Cases, engine: str, name: str, sql: str) -> list[str]:
     """What came out differently than it must."""
-    columns = made.describe(cases.describer, sql)
+    columns = made.describe(made.of_python(cases.describer), sql)
     types = " ".join(map(spelt, columns))
     if ("opaque" in types) != (name in cases.opaque) or types != cases.types.get(name, types):
         return [f"described as {types}"]
@@ -49,6 +50,7 @@ def mistakes(made: Bench, cases: any_result_cases.Cases, engine: str, name: str,
     strangers = cases.own_ways.get(name, ())
     regular = [outcome for outcome in outcomes if outcome.driver not in strangers]
     found = [f"{one.path}: {one.kind}: {one.text}" for one in outcomes if lost(one, one.driver in strangers)]
+    found += others_describe_otherwise(made, cases, engine, name, columns)
     digests = Counter(outcome.digest for outcome in regular if outcome.digest)
     if len(digests) > 1:
         by_path = {outcome.path: outcome.digest for outcome in regular if outcome.digest}
@@ -56,6 +58,21 @@ def mistakes(made: Bench, cases: any_result_cases.Cases, engine: str, name: str,
     if (engine, name) in KNOWN_ROWS:
         expected = codec.digest(*KNOWN_ROWS[engine, name])
         found += [f"{one}, not {expected}" for one in digests if one != expected] or ([] if digests else ["nothing"])
+    return found
+
+
+def others_describe_otherwise(
+    made: Bench, cases: any_result_cases.Cases, engine: str, name: str, columns: tuple[DescribedColumn, ...]
+) -> list[str]:
+    """What further adapters that describe the engine's queries say that the first does not."""
+    wanted, found = [(column.name, spelt(column)) for column in columns], []
+    for each in made.describers(engine):
+        try:
+            said = [(column.name, spelt(column)) for column in made.describe(each, cases.queries[name])]
+        except RunnerFailure as failure:
+            said = [(failure.kind, failure.text)]
+        if said != wanted and each.adapter.driver not in cases.described_otherwise.get(name, ()):
+            found.append(f"{each.name} describes {said[:9]}, not {wanted[:9]}")
     return found
 
 
@@ -78,7 +95,8 @@ def lost(outcome: Outcome, stranger: bool) -> bool:
 def test_the_own_ways_of_drivers_are_still_theirs() -> None:
     """A query that is not there any more cannot excuse a driver."""
     for cases in any_result_cases.ENGINES.values():
-        assert set(cases.own_ways) | set(cases.types) | cases.opaque <= set(cases.queries)
+        named = set(cases.own_ways) | set(cases.types) | set(cases.described_otherwise) | cases.opaque
+        assert named <= set(cases.queries)
 
 
 def test_what_is_lost_is_seen() -> None:

@@ -1,4 +1,4 @@
-"""Groups of clients in C, Go and Rust: on no engine, on SQLite in its own process, on a PostgreSQL server."""
+"""Groups of clients in C, C#, Go and Rust: on no engine, on SQLite in its own process, on a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from tests.runners.protocol.talk import adapter
 DRIVERS = {
     ("c", "sqlite"): "sqlite",
     ("c", "libpq"): "postgresql",
+    ("csharp", "mono-data-sqlite"): "sqlite",
+    ("csharp", "ado-psqlodbc"): "postgresql",
     ("go", "mattn-sqlite3"): "sqlite",
     ("go", "pgx"): "postgresql",
     ("rust", "rusqlite"): "sqlite",

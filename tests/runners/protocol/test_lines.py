@@ -137,17 +137,6 @@ def test_handshake(start: Start, language: str, driver: str) -> None:
     assert not left_behind(talk)
 
 
-@pytest.mark.parametrize(("language", "driver"), [("csharp", "null")])
-def test_groups_are_refused_with_a_reason(start: Start, driver: str) -> None:
-    talk = start(driver)
-    for refused in (
-        talk.hello(requires=["touch", "client-groups"]),
-        talk.ask("client-groups", shared_counters="/nowhere", client_groups=[]),
-    ):
-        assert refused["error"]["kind"] == "unsupported"
-        assert "client-groups" in refused["error"]["text"]
-
-
 @every_language
 def test_noise_does_not_reach_the_replies(start: Start, driver: str) -> None:
     talk = start(driver)

@@ -1,4 +1,4 @@
-"""What the Python runner says of a query's columns where no server is needed; the rest is in test_any_result.py."""
+"""What the Python runner says of the columns of files and of wide results; engines' are in tests/runners/protocol."""
 
 from __future__ import annotations
 
@@ -86,28 +86,6 @@ def test_delimited_files_by_what_every_value_fits(start: Callable[..., Talk], tm
     assert types(columns) == ["integer", "float64", "text", "boolean", "date", "text", "text"]
     assert all(column.nullable and "whole file" in column.engine_type for column in columns)
     assert described(talk, "empty") == []
-
-
-def test_sqlite_says_how_far_it_looked(start: Callable[..., Talk], tmp_path: Path) -> None:
-    talk = start("sqlite3")
-    talk.open(engine="sqlite", path=str(tmp_path / "own é.sqlite"), durability="none")
-    count = 100_001
-    late = f"WITH RECURSIVE t (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t WHERE i < {count}) "
-    late += f"SELECT i, CASE WHEN i = {count} THEN 'x' ELSE i END AS a FROM t"
-    columns = described(talk, late)
-    assert types(columns) == ["integer", "integer"]  # the last row was not looked at
-    assert all("first" in column.engine_type and "no further" in column.engine_type for column in columns)
-    assert "all 1 rows" in described(talk, "SELECT 1")[0].engine_type
-    with pytest.raises(RunnerFailure, match="no such table") as failure:
-        described(talk, "SELECT * FROM missing")
-    assert failure.value.kind == "sql"
-    assert types(described(talk, "SELECT 1")) == ["integer"]  # and goes on
-
-
-def test_sqlite_describes_text_that_is_no_utf_8(start: Callable[..., Talk], tmp_path: Path) -> None:
-    talk = start("sqlite3")
-    talk.open(engine="sqlite", path=str(tmp_path / "db"), durability="none")
-    assert types(described(talk, "SELECT CAST(X'ff' AS TEXT) AS a")) == ["text"]
 
 
 def test_a_driver_without_describe_says_so(start: Callable[..., Talk], tmp_path: Path) -> None:

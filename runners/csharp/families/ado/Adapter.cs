@@ -87,15 +87,25 @@ namespace Rowpath.Ado
                 case "query": return Wrapped(phase, Statement(phase, rows, Loop(phase)));
                 case "execute": return Wrapped(phase, Statement(phase, rows, null));
                 case "load":
-                    if (phase.Way == "bulk") throw new Failure("unsupported", "", "ADO.NET here has no bulk way");
-                    return new InTransaction(this, Statement(phase, rows, null), phase.RowsPerOperation);
+                    if (phase.Way == "bulk") return Bulk(phase, rows);
+                    return InTransaction(Statement(phase, rows, null), phase.RowsPerOperation);
                 default:
                     throw new Failure("unsupported", "", "ADO.NET has no operation of kind " + phase.Kind);
             }
         }
 
         Operation Wrapped(Phase phase, Statement statement) =>
-            phase.Transaction ? (Operation)new InTransaction(this, statement, 1) : statement;
+            phase.Transaction ? InTransaction(statement, 1) : statement;
+
+        Operation InTransaction(Statement statement, int times) =>
+            new InTransaction(this, new[] { statement }, new[] { times });
+
+        Operation Bulk(Phase phase, object[][] rows)
+        {
+            string way = Options.Get("bulk", "none");
+            if (way != "multi-row") throw new Failure("unsupported", "", "this path has no bulk way " + way);
+            return MultiRow.Of(this, phase, rows, (joined, groups) => Statement(joined, groups, null));
+        }
 
         Statement Statement(Phase phase, object[][] rows, RowLoop loop)
         {
@@ -121,11 +131,25 @@ namespace Rowpath.Ado
             var prepared = new Prepared(this, phase, rows, null);
             try
             {
-                if (rows.Length > 0) new InTransaction(this, prepared, rows.Length).Run(0, new SampleCounters());
+                if (rows.Length > 0) InTransaction(prepared, rows.Length).Run(0, new SampleCounters());
             }
             finally
             {
                 prepared.Close();
+            }
+        }
+
+        /// <summary>The column of a result as described; opaque where the path cannot take its type.</summary>
+        internal DescribedColumn Described(Column column, string engineType, int length = 0, int scale = 0)
+        {
+            try
+            {
+                Getter(column);
+                return new DescribedColumn(column, engineType, length, scale);
+            }
+            catch (Failure)
+            {
+                return new DescribedColumn(new Column(column.Name, LogicalType.Opaque, 0, 32, true), engineType);
             }
         }
 

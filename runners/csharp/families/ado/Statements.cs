@@ -109,48 +109,57 @@ namespace Rowpath.Ado
         }
     }
 
-    /// <summary>A statement executed <c>times</c> times between the beginning of a transaction and its
+    /// <summary>Statements, each executed so many times, between the beginning of a transaction and its
     /// commit.</summary>
     sealed class InTransaction : Operation
     {
         readonly Adapter adapter;
-        readonly Statement statement;
-        readonly int times;
+        readonly Statement[] statements;
+        readonly int[] times;
 
-        internal InTransaction(Adapter adapter, Statement statement, int times)
+        internal InTransaction(Adapter adapter, Statement[] statements, int[] times)
         {
             this.adapter = adapter;
-            this.statement = statement;
+            this.statements = statements;
             this.times = times;
         }
 
-        public override Getter[] Getters => statement.Getters;
+        public override Getter[] Getters => statements[0].Getters;
 
         public override void Run(int row, SampleCounters counters)
         {
             using (DbTransaction transaction = adapter.Begin())
             {
-                statement.Transaction = transaction;
                 try
                 {
-                    for (int at = row * times; at < (row + 1) * times; at++) statement.Run(at, counters);
+                    for (int each = 0; each < statements.Length; each++) Run(each, transaction, row, counters);
                 }
                 catch (Exception)
                 {
                     transaction.Rollback();
                     throw;
                 }
-                finally
-                {
-                    statement.Transaction = null;
-                }
                 transaction.Commit();
+            }
+        }
+
+        void Run(int each, DbTransaction transaction, int row, SampleCounters counters)
+        {
+            Statement statement = statements[each];
+            statement.Transaction = transaction;
+            try
+            {
+                for (int at = row * times[each]; at < (row + 1) * times[each]; at++) statement.Run(at, counters);
+            }
+            finally
+            {
+                statement.Transaction = null;
             }
         }
 
         public override void Close()
         {
-            statement.Close();
+            foreach (Statement statement in statements) statement.Close();
         }
     }
 

@@ -23,7 +23,7 @@ sources_of = functools.partial(compiling.sources_of, "csharp")
 PACKAGES = {COMPILER: "mono-mcs", RUNTIME: "mono-runtime"}
 # Of the class library, what the core is compiled with, and the package that has each.
 ASSEMBLIES = {"System.Core": "libmono-system-core4.0-cil", "System.Data": "libmono-system-data4.0-cil"}
-FLAGS = ("-optimize+", "-warn:4")
+FLAGS = ("-optimize+", "-warn:4", "-unsafe")  # unsafe: the counters shared with the controller are plain memory
 LIBRARY_FOLDERS = (f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}", "/usr/local/lib", "/usr/lib64", "/usr/lib")
 # Without the setting Mono leaves a file in /dev/shm behind when it is killed.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "MONO_DISABLE_SHARED_AREA": "1"}

@@ -1,10 +1,23 @@
-"""Versions of a driver beside those that its manifest names: files of the user's own, where the build can take one."""
+"""Versions of a driver: those that its manifest names, and files of the user's own, where the build can take one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from rowpath.runners.manifest import Adapter
+
+
+def named(adapter: Adapter, version: str) -> str:
+    """The driver, with its version where that is known."""
+    return adapter.driver if version == "bundled" else f"{adapter.driver} {version}"
+
+
+def unpinned(adapter: Adapter, version: str, lock: str) -> tuple[str, str] | None:
+    """Why a version that the lock file `lock` does not pin cannot be measured, and what can; None for one it pins."""
+    if version in adapter.versions:
+        return None
+    reason = f"{adapter.language} {adapter.driver} has no version '{version}': {lock} pins it"
+    return reason, f"version={adapter.versions[0]}"
 
 
 def refused(adapter: Adapter, version: str, *takers: str) -> tuple[str, str] | None:
