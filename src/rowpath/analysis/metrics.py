@@ -43,6 +43,8 @@ def fairness(cell: Cell) -> Values:
     """
     done: dict[int, list[int]] = {}
     for sample in cell.samples:
+        if not sample.clients:
+            continue
         each = [client["operations"] for client in sample.clients]
         before = done.get(sample.set, [0] * len(each))
         done[sample.set] = [a + b for a, b in zip(before, each, strict=True)]
@@ -67,9 +69,7 @@ def mean_of(cell: Cell, metric: str) -> float | None:
         return {"time": each, "rate": 1e9 / each, "row_rate": rows_each(cell) * 1e9 / each}[metric]
     if metric not in ("client_cpu", "server_cpu"):
         return None
-    known = [
-        sample for sample in cell.samples if sample.operations > 0 and getattr(sample, f"{metric}_ns") is not None
-    ]
+    known = [sample for sample in cell.samples if sample.operations > 0 and getattr(sample, f"{metric}_ns") is not None]
     operations_in_windows = sum(sample.in_window for sample in known)
     spent = sum(getattr(sample, f"{metric}_ns") for sample in known)
     return float(spent) / operations_in_windows if operations_in_windows else None

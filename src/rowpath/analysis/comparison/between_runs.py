@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from scipy.special import gammaincinv
 
-from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, student
+from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, quantile, student
 
 LEAST_UNCHANGED = 5  # fewer paths do not tell a machine's drift from a change of their own
 # Half of the squares of standard normal values lie below it: the median of chi-square with one degree of freedom.
