@@ -1,11 +1,12 @@
 """Measures again what documents show: the screens of tutorials, the results of question pages, the picture of the page.
 
-`make docs-results` does all of it, on a quiet machine in a quarter of an hour. With pages named, only those;
-`--run DIR` takes the result of one question page from a run that is there already.
+`make docs-results` does all of it, on a quiet machine in half an hour. With pages named, only those; `--run DIR` takes
+the result of one question page, or of one table of five-tables.md, from a run that is there already.
 
 Every `sh` block of these pages is a command that runs (`console` blocks do not). The next plain block in a
 tutorial is the screen that it prints; tests/end_to_end/test_tutorials.py runs them too. What a question page shows of
-its run stands between `<!-- begin result -->` and `<!-- end result -->`.
+its run stands between `<!-- begin result -->` and `<!-- end result -->`; five-tables.md has such a place for each
+experiment, begun by `<!-- begin result of NAME -->`.
 """
 
 from __future__ import annotations
@@ -26,19 +27,24 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from rowpath import text as fmt  # noqa: E402
 from rowpath.analysis.analyse import analyse  # noqa: E402
-from rowpath.analysis.model import Analysis, Bar, PhaseAnswer  # noqa: E402
+from rowpath.analysis.model import Analysis, Bar, ClaimCheck, PhaseAnswer  # noqa: E402
 from rowpath.report.markdown import escaped  # noqa: E402
 
 PROGRAM = ROOT / "rowpath"
 DOCS = ROOT / "docs"
 TUTORIALS = DOCS / "tutorials"
 QUESTIONS = DOCS / "questions"
+TABLES = DOCS / "five-tables.md"
 PICTURE = DOCS / "images" / "page.png"
 WIDTH = 120
+MEASURED = "Measured on "  # what the line of date and machine begins with
 STEP = re.compile(
     r"^```sh\n(?P<command>.*?)^```\n(?:(?:(?!^```).)*^```\n(?P<screen>.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
 RESULT = re.compile(r"(<!-- begin result -->\n).*?(<!-- end result -->)", re.DOTALL)
+RESULT_OF = re.compile(
+    r"(?P<begin><!-- begin result of (?P<name>\S+) -->\n)(?P<shown>.*?)(?P<end><!-- end result -->)", re.DOTALL
+)
 BAR = re.compile(r"^[╭│╰ ] (\S.*?)  +[█▏▎▍▌▋▊▉]+ ")
 
 
@@ -111,7 +117,7 @@ def renew_question(page: Path, directory: Path | None = None) -> None:
                 (place / page.with_suffix(".toml").name).symlink_to(page.with_suffix(".toml"))
             measured(f"{steps(text)[0].command.strip()} -o result\n", place)
         analysis = analyse(directory or place / "result")
-    if analysis.refusal and "Measured on " in text:
+    if analysis.refusal and MEASURED in text:
         print(f"  the page keeps its old result: {analysis.refusal}", file=sys.stderr)
         return
     page.write_text(RESULT.sub(lambda found: found[1] + result(analysis) + found[2], text), encoding="utf-8")
@@ -126,6 +132,48 @@ def result(analysis: Analysis) -> str:
     parts += [wrapped(f"Trust: {escaped(answer.trust.line)}."), wrapped(escaped(machine(analysis)))]
     parts.append("\n".join(wrapped(f"- {escaped(line)}", "  ") for line in versions(analysis)))
     return "".join(f"{part}\n\n" for part in parts if part).rstrip("\n") + "\n"
+
+
+def renew_tables(page: Path, directory: Path | None = None) -> None:
+    """Run the experiment of each table, or take one from a run; a refused run replaces no result."""
+    given = analyse(directory) if directory else None
+    with tempfile.TemporaryDirectory() as folder:
+
+        def renewed(found: re.Match[str]) -> str:
+            name = found["name"]
+            if given is not None and given.run.experiment.name != name:
+                return found[0]
+            if given is None:
+                measured(f"rowpath run {name} -o {name}\n", Path(folder))
+            analysis = given or analyse(Path(folder) / name)
+            if analysis.refusal and MEASURED in found["shown"]:
+                print(f"  {name} keeps its old result: {analysis.refusal}", file=sys.stderr)
+                return found[0]
+            return found["begin"] + table_result(analysis) + found["end"]
+
+        text = RESULT_OF.sub(renewed, page.read_text(encoding="utf-8"))
+    page.write_text(text, encoding="utf-8")
+
+
+def table_result(analysis: Analysis) -> str:
+    """What is shown of a published table that was run again: both figures as ratios, every claim, trust, machine."""
+    rows = [
+        "| published column | row | published | × | here | × |",
+        "| --- | --- | --: | --: | --: | --: |",
+    ]
+    for each in analysis.published:
+        published = f"{fmt.count(each.value)} {each.unit}", fmt.ratio(each.ratio)
+        here = fmt.figure(each.measured_value, each.unit), fmt.ratio(each.measured_ratio)
+        rows.append(f"| {' | '.join((escaped(each.column), escaped(each.row), *published, *here))} |")
+    parts = [f"**{wrapped(escaped(analysis.refusal))}**"] if analysis.refusal else []
+    parts.append("\n".join(rows))
+    parts.append("\n".join(wrapped(f"- **{each.outcome}**: {escaped(_claim(each))}", "  ") for each in analysis.claims))
+    parts.append(wrapped(f"Trust: {escaped(analysis.answer.trust.line)}. {escaped(machine(analysis))}"))
+    return "\n\n".join(parts) + "\n"
+
+
+def _claim(checked: ClaimCheck) -> str:
+    return f"{checked.claim}: {checked.figure}" if checked.figure else checked.claim
 
 
 def wrapped(text: str, indent: str = "") -> str:
@@ -165,7 +213,7 @@ def machine(analysis: Analysis) -> str:
     here = analysis.run.environment
     kind = "virtual machine, " if here.get("virtualised") else ""
     return (
-        f"Measured on {analysis.run.started[:10]}: {kind}{here.get('processor')}, {here.get('cpus')} cores, "
+        f"{MEASURED}{analysis.run.started[:10]}: {kind}{here.get('processor')}, {here.get('cpus')} cores, "
         f"{here.get('distribution')}, kernel {here.get('kernel')}, Python {here.get('python')}, "
         f"Rowpath {analysis.run.rowpath}, seed {analysis.run.seed}."
     )
@@ -196,14 +244,16 @@ def main() -> int:
     """Renew the pages named, or all and the picture."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pages", metavar="PAGE", nargs="*", type=Path, help="pages below docs/ (default: all)")
-    parser.add_argument("--run", metavar="DIR", type=Path, help="the run to show, of one question page")
+    parser.add_argument("--run", metavar="DIR", type=Path, help="the run to show on one page")
     options = parser.parse_args()
     pages = [page.resolve() for page in options.pages]
-    if options.run and (len(pages) != 1 or pages[0].parent != QUESTIONS):
-        parser.error("--run needs one page of docs/questions")
-    for page in pages or (*sorted(QUESTIONS.glob("*.md")), *sorted(TUTORIALS.glob("*.md"))):
+    if options.run and (len(pages) != 1 or (pages[0].parent != QUESTIONS and pages[0] != TABLES)):
+        parser.error("--run needs one page of docs/questions, or docs/five-tables.md")
+    for page in pages or (*sorted(QUESTIONS.glob("*.md")), TABLES, *sorted(TUTORIALS.glob("*.md"))):
         print(page.relative_to(ROOT), flush=True)
-        if page.parent == QUESTIONS:
+        if page == TABLES:
+            renew_tables(page, options.run)
+        elif page.parent == QUESTIONS:
             renew_question(page, options.run)
         else:
             renew_tutorial(page)

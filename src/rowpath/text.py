@@ -122,6 +122,9 @@ def _interval_in(low: float | None, high: float | None, units: Sequence[str], ga
     return f"{interval(low * value / high, value)}{gap}{unit}"
 
 
+_NS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9, "seconds": 1e9}
+
+
 def figure(value: float | None, unit: str) -> str:
     """A value of a metric in the unit that its record names."""
     if value is None or not math.isfinite(value):
@@ -131,10 +134,8 @@ def figure(value: float | None, unit: str) -> str:
         return f"{_significant(value)} {unit}"
     if unit.endswith("/s") and base != "bytes":
         return rate(value)
-    if base == "ns":
-        return duration(value)
-    if base in {"s", "seconds"}:
-        return duration(value * 1e9)
+    if base in _NS:
+        return duration(value * _NS[base])
     if base in {"bytes", "B"}:
         return size(value) + ("/s" if unit.endswith("/s") else "")
     return count(value)

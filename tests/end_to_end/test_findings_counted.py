@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.execution import core_share
-from rowpath.runners.manifest import load_manifest
+from rowpath.runners.manifest import adapter_of, availability, load_manifest
 from tests import provoked
 from tests.provoked import LIBPQ, PGJDBC, PSYCOPG, SQLITE, Select, blamed, told
 
@@ -98,6 +98,15 @@ def test_what_is_prepared_each_time_is_counted(tmp_path: Path, selection: Select
     (finding,) = told(analysis, "prepared-each-time")
     assert "20 times in 20 operations" in finding.evidence
     assert "×" in finding.text
+
+
+@pytest.mark.skipif(not availability(adapter_of("node", "null"), "bundled").ok, reason="no Node")
+@pytest.mark.parametrize("driver", ["pg", "postgres-js"])
+def test_a_statement_without_parameters_is_prepared_once_too(tmp_path: Path, driver: str) -> None:
+    own = {"engine": "postgresql", "language": "node", "driver": driver, "transport": "tcp"}
+    analysis = measured(tmp_path, ["scan.read"], own | {"statement": "prepared", "result": "whole"})
+    assert [r.median for r in analysis.results if r.metric == "texts_sent"] == [0]
+    assert not told(analysis, "prepared-each-time")
 
 
 def test_confounded_version(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import Analysis
+from rowpath.analysis.model import Analysis, ClaimCheck, Published
 from rowpath.planning.experiment_file import names
 from tests.script import script
 from tests.unit import journal_factory as factory
@@ -117,6 +118,67 @@ def test_a_question_page_shows_the_run_of_its_own_experiment(results: Any, page:
     assert "Measured on " in shown and "Trust: " in shown
     experiment = results.steps(text)[0].command.split()[2]
     assert experiment in {page.with_suffix(".toml").name, *names()}
+
+
+MOST_LINES = 25  # of what Rowpath says of a public table
+TABLE = """\
+<!-- begin result of one -->
+old
+<!-- end result -->
+words
+<!-- begin result of two -->
+<!-- end result -->
+"""
+
+
+def test_a_table_run_again_has_both_figures_every_claim_and_the_machine(results: Any, usual: Analysis) -> None:
+    rows = tuple(
+        Published("500 rows", row, value, "µs", value / 700, row, value * 500, 1.5 if value > 700 else 1.0)
+        for row, value in (("pg", 700.0), ("other", 770.0))
+    )
+    claims = (ClaimCheck("slower", "other is slower", "does not hold", "1.01× (0.98–1.04)"),)
+    shown = results.table_result(msgspec.structs.replace(usual, published=rows, claims=claims))
+    assert "| 500 rows | other | 770 µs | 1.10× | 385 ms | 1.50× |\n" in shown
+    assert "- **does not hold**: other is slower: 1.01× (0.98–1.04)\n" in shown
+    assert " ".join(shown.split()).endswith(results.escaped(results.machine(usual)))
+    refused = msgspec.structs.replace(usual, refusal="The machine was too busy.")
+    assert results.table_result(refused).startswith("**The machine was too busy.**\n")
+
+
+def test_a_run_fills_the_place_of_its_own_experiment_only(results: Any, tmp_path: Path) -> None:
+    page = tmp_path / "tables.md"
+    directory = factory.write(tmp_path, factory.records(factory.Run()))
+    analysis = analyse(directory)
+    name = analysis.run.experiment.name
+    page.write_text(TABLE.replace("result of two", f"result of {name}"), encoding="utf-8")
+    results.renew_tables(page, directory)
+    first, second = (each["shown"] for each in results.RESULT_OF.finditer(page.read_text(encoding="utf-8")))
+    assert (first, second) == ("old\n", results.table_result(analysis))
+
+
+def test_a_refused_run_replaces_no_result(
+    results: Any, usual: Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "tables.md"
+    named = TABLE.replace("result of one", f"result of {usual.run.experiment.name}")
+    refused = msgspec.structs.replace(usual, refusal="The machine was too busy.")
+    monkeypatch.setattr(results, "analyse", lambda directory: refused)
+    page.write_text(named.replace("old", "Measured on a day"), encoding="utf-8")
+    results.renew_tables(page, tmp_path)
+    assert "Measured on a day" in page.read_text(encoding="utf-8")
+    page.write_text(named, encoding="utf-8")
+    results.renew_tables(page, tmp_path)
+    assert "too busy" in page.read_text(encoding="utf-8")
+
+
+def test_each_public_table_shows_a_run_of_its_own_experiment(results: Any) -> None:
+    text = results.TABLES.read_text(encoding="utf-8")
+    found = list(results.RESULT_OF.finditer(text))
+    assert [each["name"] for each in found] == re.findall(r"`rowpath run (\S+)`", text)
+    assert {each["name"] for each in found} == {name for name in names() if name.startswith("published-")}
+    for each in found:
+        assert "Measured on " in each["shown"] and "Trust: " in each["shown"], each["name"]
+        assert each["shown"].count("\n") <= MOST_LINES, each["name"]
 
 
 def test_the_picture_is_small() -> None:

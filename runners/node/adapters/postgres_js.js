@@ -50,10 +50,11 @@ export default class PostgresJs extends PostgresqlAdapter {
     }
     const args = parameters && this.arguments(phase, parameters);
     const asText = args && this.statement === "text";
-    const prepare = this.statement === "prepared";
+    // Left out, `simple` is true of a statement without values, which would then be sent as text on each execution.
+    const settings = { prepare: this.statement === "prepared", simple: this.statement === "text" };
     const query = asText
       ? (statement) => sql.unsafe(statement)
-      : (values) => sql.unsafe(text, values ?? [], { prepare });
+      : (values) => sql.unsafe(text, values ?? [], settings);
     if (cursorRows && phase.columns.length) {
       const execute = (argument) => query(argument).values().cursor(cursorRows);
       return new Operation({ execute, args, rows: "batches", converters });

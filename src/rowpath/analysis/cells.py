@@ -63,7 +63,7 @@ class Cell:
             for number, rounds in clean.items()
         }
 
-    @property
+    @cached_property
     def disturbed_sets(self) -> int:
         """Sets whose undisturbed blocks do not suffice."""
         return sum(1 for rounds in self.used.values() if any(sample.disturbed for sample in rounds.values()))
@@ -101,12 +101,12 @@ class Cell:
                 found[number] = costs
         return found
 
-    @property
+    @cached_property
     def set_medians(self) -> dict[int, float]:
         """Median cost (ns/operation) by set."""
         return {number: statistics.median(costs.values()) for number, costs in sorted(self.costs.items())}
 
-    @property
+    @cached_property
     def set_means(self) -> dict[int, float]:
         """Mean cost (ns/operation) by set: all its time over all its operations."""
         found = {}
@@ -120,11 +120,17 @@ class Cell:
         """Median of the sets' medians (ns/operation)."""
         return statistics.median(self.set_medians.values()) if self.costs else None
 
-    def samples(self) -> Iterator[SampleRecord]:
+    @cached_property
+    def samples(self) -> tuple[SampleRecord, ...]:
         """The samples used, in order of sets and rounds."""
-        for _number, rounds in sorted(self.used.items()):
-            for _turn, sample in sorted(rounds.items()):
-                yield sample
+        in_order = (sorted(rounds.items()) for _number, rounds in sorted(self.used.items()))
+        return tuple(sample for rounds in in_order for _turn, sample in rounds)
+
+    @cached_property
+    def delivered_rows(self) -> float:
+        """Rows per operation that the samples used delivered."""
+        operations = sum(sample.operations for sample in self.samples)
+        return sum(sample.rows for sample in self.samples) / operations if operations else 0.0
 
     def every_sample(self) -> Iterator[SampleRecord]:
         """All samples, disturbed and repeated ones included."""

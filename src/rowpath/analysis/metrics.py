@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
@@ -28,8 +28,9 @@ def of_cell(cell: Cell) -> dict[str, Values]:
     fair = fairness(cell)
     if fair:
         found["fairness"] = fair
+    working = [sample for sample in cell.samples if sample.operations > 0]
     for metric, value in _SAMPLED.items():
-        values = _values(cell, value)
+        values = _values(working, value)
         if values:
             found[metric] = values
     return found
@@ -41,7 +42,9 @@ def fairness(cell: Cell) -> Values:
     Jain, Chiu, Hawe: A quantitative measure of fairness, DEC-TR-301, 1984.
     """
     done: dict[int, list[int]] = {}
-    for sample in cell.samples():
+    for sample in cell.samples:
+        if not sample.clients:
+            continue
         each = [client["operations"] for client in sample.clients]
         before = done.get(sample.set, [0] * len(each))
         done[sample.set] = [a + b for a, b in zip(before, each, strict=True)]
@@ -66,9 +69,7 @@ def mean_of(cell: Cell, metric: str) -> float | None:
         return {"time": each, "rate": 1e9 / each, "row_rate": rows_each(cell) * 1e9 / each}[metric]
     if metric not in ("client_cpu", "server_cpu"):
         return None
-    known = [
-        sample for sample in cell.samples() if sample.operations > 0 and getattr(sample, f"{metric}_ns") is not None
-    ]
+    known = [sample for sample in cell.samples if sample.operations > 0 and getattr(sample, f"{metric}_ns") is not None]
     operations_in_windows = sum(sample.in_window for sample in known)
     spent = sum(getattr(sample, f"{metric}_ns") for sample in known)
     return float(spent) / operations_in_windows if operations_in_windows else None
@@ -89,14 +90,13 @@ def rows_each(cell: Cell) -> float:
     """Rows per operation: delivered, or stored where a phase loads."""
     if cell.stored_rows:
         return cell.stored_rows
-    operations = sum(sample.operations for sample in cell.samples())
-    return sum(sample.rows for sample in cell.samples()) / operations if operations else 0.0
+    return cell.delivered_rows
 
 
-def _values(cell: Cell, value: Callable[[SampleRecord], float | None]) -> Values:
+def _values(working: Sequence[SampleRecord], value: Callable[[SampleRecord], float | None]) -> Values:
     found: Values = {}
-    for sample in cell.samples():
-        each = value(sample) if sample.operations > 0 else None
+    for sample in working:
+        each = value(sample)
         if each is not None:
             found.setdefault(sample.set, []).append(each)
     return found

@@ -142,7 +142,7 @@ def _level(
 def _idle(cell: Cell) -> float | None:
     shares = [
         max(0.0, 1 - statistics.fmean(client["ns"] for client in sample.clients) / sample.ns)
-        for sample in cell.samples()
+        for sample in cell.samples
         if sample.clients and sample.ns
     ]
     return statistics.fmean(shares) if shares else None

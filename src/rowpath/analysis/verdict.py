@@ -238,7 +238,7 @@ def _spent(name: str, client: float, server: float | None) -> str:
 
 def shares(cell: Cell) -> tuple[float, float | None] | None:
     """Client and server CPU as shares of the window (medians over samples); None where CPU was not measured."""
-    known = [sample for sample in cell.samples() if sample.client_cpu_ns is not None and sample.window_ns > 0]
+    known = [sample for sample in cell.samples if sample.client_cpu_ns is not None and sample.window_ns > 0]
     if not known:
         return None
     client = statistics.median((sample.client_core_ns or 0.0) / sample.window_ns for sample in known)

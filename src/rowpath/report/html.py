@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import jinja2
 import msgspec
 from markupsafe import Markup
 
@@ -45,27 +46,28 @@ def page(analysis: Analysis) -> str:
     """The page's text. Its security policy lets nothing in and runs only its own scripts."""
     shown = _shortened(view(analysis))
     style, script = _asset("page.css") + _asset("matrix.css"), _asset("matrix.js") + _asset("page.js")
-    written = (
-        templates(FOLDER / "templates")
-        .get_template("page.html.j2")
-        .render(
-            view=shown,
-            answering=ANSWERING,
-            leads=LEADS,
-            table_rows=TABLE_ROWS,
-            short_table=SHORT_TABLE,
-            evidence_length=EVIDENCE,
-            members=MEMBERS,
-            few_paths=len(shown.paths) <= FEW_PATHS,
-            style=Markup(style),
-            script=Markup(script),
-            policy=policy([script], style),
-            caps=caps(),
-            paths=Markup(embedded(_columns(shown.paths))),
-            matrix=Markup(embedded(shown.choose.data)) if shown.choose else "",
-        )
+    written = template().render(
+        view=shown,
+        answering=ANSWERING,
+        leads=LEADS,
+        table_rows=TABLE_ROWS,
+        short_table=SHORT_TABLE,
+        evidence_length=EVIDENCE,
+        members=MEMBERS,
+        few_paths=len(shown.paths) <= FEW_PATHS,
+        style=Markup(style),
+        script=Markup(script),
+        policy=policy([script], style),
+        caps=caps(),
+        paths=Markup(embedded(_columns(shown.paths))),
+        matrix=Markup(embedded(shown.choose.data)) if shown.choose else "",
     )
     return _IMPLIED.sub("", written)
+
+
+def template() -> jinja2.Template:
+    """The page's template; compiled by the first call of a process."""
+    return templates(FOLDER / "templates").get_template("page.html.j2")
 
 
 def _shortened(shown: View) -> View:

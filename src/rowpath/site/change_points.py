@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rowpath.analysis.statistics.grouping import holm
-from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval
+from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, quantile
 from rowpath.errors import EnvironmentMissing
 
 LEAST_POINTS = 6  # with fewer no change is looked for
@@ -84,10 +84,8 @@ def _borders(values: Sequence[float], penalty: float) -> list[int]:
 
 
 def _shift(at: int, before: Sequence[float], after: Sequence[float], spread: float, degrees: int, count: int) -> Shift:
-    from scipy.special import stdtrit
-
     mean = statistics.fmean(after) - statistics.fmean(before)
     error = math.sqrt(spread * (1 / len(before) + 1 / len(after)))
-    half = float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
+    half = quantile(degrees, CONFIDENCE) * error
     interval = Interval(mean, mean - half, mean + half, error, degrees, count)
     return Shift(at, interval, min(1.0, interval.p_value * (count - 1)))

@@ -17,6 +17,7 @@ import msgspec
 from rowpath.analysis.analyse import analysis_of, gather
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Analysis, PathDetails
+from rowpath.analysis.statistics.intervals import CONFIDENCE, SETS_FOR_CLAIMS, quantile
 from rowpath.errors import RowpathError, UsageError
 from rowpath.journal.reader import FILE
 from rowpath.journal.records import PathRecord
@@ -72,7 +73,9 @@ def _side_by_side(todo: list[tuple[Path, str, Path | None]]) -> Iterator[Examine
     if workers < 2:
         yield from map(_examine, todo)
         return
-    # Forked, because importing the analysis again takes as long as reading ten runs.
+    # Forked, because importing the analysis again takes as long as reading ten runs. So does what the first run loads.
+    html.template()
+    quantile(SETS_FOR_CLAIMS - 1, CONFIDENCE)
     pool = ProcessPoolExecutor(workers, get_context("fork"), initializer=_in_the_child, initargs=(os.getpid(),))
     try:
         yield from pool.map(_examine, todo)

@@ -11,9 +11,9 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import gammaincinv, stdtrit
+from scipy.special import gammaincinv
 
-from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, student
+from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, quantile, student
 
 LEAST_UNCHANGED = 5  # fewer paths do not tell a machine's drift from a change of their own
 # Half of the squares of standard normal values lie below it: the median of chi-square with one degree of freedom.
@@ -87,7 +87,7 @@ def compare_sides(base: Side, head: Side, drift: Drift) -> Interval | None:
     degrees = math.fsum(each[1] for each in known)
     variance = math.fsum(each[0] * each[1] for each in known) / degrees
     error = math.sqrt(variance)
-    half = float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
+    half = quantile(degrees, CONFIDENCE) * error
     return Interval(mean, mean - half, mean + half, error, degrees, sets)
 
 

@@ -43,11 +43,12 @@ def cpu_exceeds_wall(evidence: Evidence) -> Iterator[Finding]:
     for cell in evidence.cells.cells.values():
         counted = violations = 0
         worst = 0.0
+        slack = _cores(evidence, cell) * CPU_SLACK
         for sample in cell.every_sample():
             if sample.window_ns <= 0:
                 continue
             counted += 1
-            limit = _cores(evidence, cell) * sample.window_ns * CPU_SLACK + CPU_SLACK_NS
+            limit = slack * sample.window_ns + CPU_SLACK_NS
             for spent in (sample.client_core_ns, sample.server_core_ns):
                 if spent is not None and spent > limit:
                     violations += 1
@@ -118,7 +119,7 @@ def time_not_accounted(evidence: Evidence) -> Iterator[Finding]:
             continue
         if phase is not None and phase.kind == "connect":  # the CPU of a server process that has ended is not known
             continue
-        known = [sample for sample in cell.samples() if sample.client_cpu_ns is not None and sample.window_ns > 0]
+        known = [sample for sample in cell.samples if sample.client_cpu_ns is not None and sample.window_ns > 0]
         if not known or (cell.served and all(sample.server_cpu_ns is None for sample in known)):
             continue
         parts = [(s.client_core_ns or 0) + (s.server_core_ns or 0) + s.own_wait_ns for s in known]
@@ -143,7 +144,7 @@ def rate_not_from_time(evidence: Evidence) -> Iterator[Finding]:
             continue
         left_out = [
             1 - (s.ns + max(2 * lead_in_ns, 2 * s.lead_in_operations * s.ns / s.operations)) / s.window_ns
-            for s in cell.samples()
+            for s in cell.samples
             if s.operations > 0 and s.window_ns > 0
         ]
         share = statistics.median(left_out) if left_out else 0.0

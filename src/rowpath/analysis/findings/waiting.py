@@ -105,7 +105,7 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
     cost = evidence.journal.sync_cost
     for cell in evidence.sound() if cost is not None else ():
         syncs = evidence.per_operation(cell, "syncs")
-        cpu = statistics.median(_cpu_each(sample) for sample in cell.samples()) if cell.costs else 0.0
+        cpu = statistics.median(_cpu_each(sample) for sample in cell.samples) if cell.costs else 0.0
         took = cell.median
         durable = cell.path.coordinates.get("durability") == "full" and evidence.writes(*cell.key[1:3])
         if cost is None or took is None or syncs is None or not durable or cell.regime != "steady":
@@ -133,12 +133,11 @@ def _cpu_each(sample: SampleRecord) -> float:
 def collector_pauses(evidence: Evidence) -> Iterator[Finding]:
     """A runtime's garbage collector that takes over 3 % of the time."""
     for cell in evidence.sound():
-        samples = list(cell.samples())
-        window = sum(sample.window_ns for sample in samples)
-        collected = sum(sample.collector_ns for sample in samples)
+        window = sum(sample.window_ns for sample in cell.samples)
+        collected = sum(sample.collector_ns for sample in cell.samples)
         if cell.regime != "steady" or not window or collected <= COLLECTOR_SHARE * window:
             continue
-        collections = sum(sample.collections for sample in samples)
+        collections = sum(sample.collections for sample in cell.samples)
         yield Finding(
             "collector-pauses",
             "warning",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 from collections.abc import Sequence
@@ -100,8 +101,14 @@ def difference(a: Interval, b: Interval, confidence: float = CONFIDENCE) -> Inte
     return _interval(mean, math.sqrt(total), total**2 / spread if spread else a.degrees + b.degrees, sets, confidence)
 
 
-def _interval(mean: float, error: float, degrees: float, sets: int, confidence: float) -> Interval:
+@functools.cache
+def quantile(degrees: float, confidence: float) -> float:
+    """Half the width of a two-sided Student t interval, in standard errors."""
     from scipy.special import stdtrit
 
-    half = float(stdtrit(degrees, (1 + confidence) / 2)) * error
+    return float(stdtrit(degrees, (1 + confidence) / 2))
+
+
+def _interval(mean: float, error: float, degrees: float, sets: int, confidence: float) -> Interval:
+    half = quantile(degrees, confidence) * error
     return Interval(mean, mean - half, mean + half, error, degrees, sets)
