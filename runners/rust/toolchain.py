@@ -1,4 +1,7 @@
-"""Rust: one program per adapter, built by cargo from crates that Cargo.lock pins by checksum."""
+"""Rust: one program per adapter, built by cargo from crates that Cargo.lock pins by checksum.
+
+`build.package` names a folder with a Cargo.toml and a Cargo.lock of its own, for crates that exclude others.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,7 @@ from rowpath.runners.driver_package import NOT_FETCHED, Facts
 from rowpath.runners.manifest import Adapter, Command, language, source_file
 from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
 
-OLDEST = (1, 89)
-REMEDY = "install Rust 1.89 or newer with rustup from https://rustup.rs (Debian's is older)"
+REMEDY = "install Rust 1.94 or newer with rustup from https://rustup.rs (Debian's is older)"
 RUNNING = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "RUST_BACKTRACE": "", "MALLOC_ARENA_MAX": "", "GLIBC_TUNABLES": ""}
 # Of the user's environment only what says where crates come from and are kept.
 KEPT = ("CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
@@ -31,7 +33,7 @@ PROFILE = {"opt-level": "3", "debug": "false", "lto": "false", "codegen-units": 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter can be built and run here; quick, builds nothing."""
-    if problem := _tools_problem():
+    if problem := _tools_problem(_package(adapter)) or _lacking(adapter):
         return Availability(False, f"Rust adapter {adapter.driver}", *problem)
     what = f"{driver_versions.named(adapter, version)} ({rustc_version()})"
     unpinned = driver_versions.unpinned(adapter, version, "Cargo.lock")
@@ -54,21 +56,23 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
 def program(adapter: Adapter) -> Path:
     """The adapter's runner, built when it is not there yet."""
-    return built(adapter.driver, source_file(adapter), tuple(adapter.build.get("features", ())))
+    features = tuple(adapter.build.get("features", ()))
+    return built(adapter.driver, source_file(adapter), features, _package(adapter))
 
 
-def built(name: str, source: Path, features: tuple[str, ...] = ()) -> Path:
+def built(name: str, source: Path, features: tuple[str, ...] = (), package: Path | None = None) -> Path:
     """A program of that file, in the cache under a hash over everything of ours that it depends on."""
     folder = _folder()
-    inputs = [source, *(folder / own for own in ("Cargo.toml", "Cargo.lock", "build.rs", "lib.rs"))]
+    package = package or folder
+    inputs = [source, *(package / own for own in ("Cargo.toml", "Cargo.lock")), folder / "build.rs", folder / "lib.rs"]
     inputs += [*sorted(folder.glob("core/*.rs")), *sorted(folder.glob("families/**/*.rs"))]
     words = [*features, *map("=".join, PROFILE.items()), rustc_version()]
 
     def compile_to(made: Path) -> None:
-        if problem := _tools_problem():
+        if problem := _tools_problem(package):
             raise EnvironmentMissing(*problem)
         target = build_dir("rust") / "target"
-        manifest = _manifest(name, source)
+        manifest = _manifest(name, source, package)
         compiling.run(build_words(manifest, name, features, target), f"{name} does not compile", REMEDY)
         shutil.copy2(target / "release" / name, made)
 
@@ -121,11 +125,11 @@ def _is_cleared(variable: str) -> bool:
     return variable.startswith(CLEARED) and not variable.startswith(KEPT)
 
 
-def _manifest(name: str, source: Path) -> Path:
+def _manifest(name: str, source: Path, package: Path) -> Path:
     """Cargo.toml; of an adapter that is not one of ours a copy that names its source."""
     folder = _folder()
     if source.resolve().is_relative_to(folder.resolve()):
-        return folder / "Cargo.toml"
+        return package / "Cargo.toml"
     text = (folder / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
     text = text.replace('path = "lib.rs"', f'path = "{folder / "lib.rs"}"')
     text = text.replace("publish = false", f'publish = false\nbuild = "{folder / "build.rs"}"')
@@ -141,15 +145,35 @@ def _home() -> Path:
     return Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
 
 
-def _tools_problem() -> tuple[str, str] | None:
+def _tools_problem(package: Path | None = None) -> tuple[str, str] | None:
     if not cargo() or not rustc_version():
         return "Rust is missing (no programs cargo and rustc)", REMEDY
-    found = re.match(r"rustc (\d+)\.(\d+)", rustc_version())
-    if found and (int(found[1]), int(found[2])) < OLDEST:
-        return f"{rustc_version()} is too old: Cargo.toml wants {OLDEST[0]}.{OLDEST[1]}", REMEDY
+    found, oldest = re.match(r"rustc (\d+)\.(\d+)", rustc_version()), _oldest(package or _folder())
+    if found and (int(found[1]), int(found[2])) < oldest:
+        return f"{rustc_version()} is too old: Cargo.toml wants {oldest[0]}.{oldest[1]}", REMEDY
     if shutil.which(c_compiler.words()[0]) is None:
         return f"no C compiler ({c_compiler.words()[0]}), with which rustc links", "apt-get install gcc libc6-dev"
     return None
+
+
+@functools.cache
+def _oldest(package: Path) -> tuple[int, int]:
+    """The oldest Rust that a package's Cargo.toml allows."""
+    text = (package / "Cargo.toml").read_text(encoding="utf-8")
+    major, minor = tomllib.loads(text)["package"]["rust-version"].split(".")
+    return int(major), int(minor)
+
+
+def _lacking(adapter: Adapter) -> tuple[str, str] | None:
+    """What crates over a C library lack: its headers, or the program that says where they are."""
+    headers = adapter.build.get("headers", {})
+    if headers and shutil.which("pkg-config") is None:
+        return "the program pkg-config is missing", "apt-get install pkg-config"
+    return compiling.lacking("header", headers, c_compiler.has_header)
+
+
+def _package(adapter: Adapter) -> Path:
+    return _folder() / adapter.build.get("package", "")
 
 
 def _folder() -> Path:

@@ -35,6 +35,7 @@ DESCRIBING = (
     {"driver": "pgx", "statement": "bound", "exec_mode": "auto"},
     {"driver": "pgx-stdlib", "statement": "bound", "exec_mode": "auto"},
     {"driver": "pq", "statement": "bound", "format": "text"},
+    {"driver": "sqlx-postgres", "statement": "bound"},
 )
 STATIC = {"modernc-sqlite"}  # calls the kernel itself, so that no library counts its syncs
 # Beside the default of transport, TLS, clients and bulk way nothing changes in what is counted here.

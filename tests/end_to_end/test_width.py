@@ -113,7 +113,7 @@ def test_a_coordinate_that_cannot_be_ranked_together(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [(("go-postgres",), 13), (("node-postgres",), 8), (("languages", "engine=sqlite"), 7), (("rust-postgres",), 5)],
+    [(("go-postgres",), 13), (("node-postgres",), 8), (("languages", "engine=sqlite"), 7), (("rust-postgres",), 7)],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
 def test_every_path_of_a_language_delivers_the_rows(tmp_path: Path, words: tuple[str, ...], expected: int) -> None:

@@ -3,7 +3,7 @@ use rowpath::core::{
     Adapter, Column, Counters, Decimal, Delivered, Facts, Failure, Interruption, Operation, Options, Outcome, Phase,
     Rows, Sink, Source, Stopped, Threads, Type, Value, after, fail, iso, now_ns, take, unsupported,
 };
-use rowpath::families::sqltext;
+use rowpath::families::{sqlite, sqltext};
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, OpenFlags, Row, Statement};
 use std::sync::Arc;
@@ -11,8 +11,6 @@ use std::sync::Arc;
 fn main() {
     rowpath::core::serve::<Sqlite>("rusqlite");
 }
-
-const SETTINGS: [&str; 5] = ["journal_mode", "synchronous", "cache_size", "mmap_size", "busy_timeout"];
 
 struct Sqlite {
     connection: &'static Connection, // statements borrow it; `close` takes it back
@@ -32,16 +30,10 @@ impl Adapter for Sqlite {
         if phase.kind == "null" || phase.is_bulk() {
             return Err(unsupported("rusqlite has no such operation"));
         }
-        for column in phase.columns.iter() {
-            if matches!(column.kind, Type::Interval | Type::Uuid | Type::Array) {
-                return Err(unsupported(
-                    format!("column {}: SQLite has no type {:?}", column.name, column.kind).to_lowercase(),
-                ));
-            }
-        }
+        sqlite::has_types(&phase.columns)?;
         let mode = self.options.get("statement", "prepared");
         let (sql, bound) = if mode == "text" {
-            (sqltext::texts(phase, rows, literal)?, Vec::new())
+            (sqltext::texts(phase, rows, sqlite::literal)?, Vec::new())
         } else {
             (vec![phase.sql.clone()], rows.iter().map(|row| bind(row)).collect::<Outcome<_>>()?)
         };
@@ -56,7 +48,7 @@ impl Adapter for Sqlite {
             Type::Float32 | Type::Float64 => Delivered::natural("f64"),
             Type::Binary => Delivered::natural("&[u8]"),
             Type::Opaque => Delivered::natural("ValueRef"),
-            kind if is_kept_as_text(kind) => Delivered::from_text("&str"),
+            kind if sqlite::is_kept_as_text(kind) => Delivered::from_text("&str"),
             _ => Delivered::natural("&str"),
         }
     }
@@ -86,19 +78,9 @@ impl Adapter for Sqlite {
     }
 
     async fn facts(&mut self, facts: &mut Facts) -> Outcome<()> {
-        let ask = |sql: &str| -> Outcome<String> {
-            let text = |row: &Row| row.get_ref(0).map(|value| text_of(value));
-            self.connection.query_row(sql, [], text).map_err(failed)
-        };
         facts.driver_version = env!("ROWPATH_VERSION_RUSQLITE").into();
-        facts.engine_version = ask("SELECT sqlite_version()")?;
-        facts.build = ask("SELECT group_concat(compile_options, ' ') FROM pragma_compile_options")?;
-        facts
-            .libraries
-            .insert("sqlite".into(), format!("{} (bundled in the crate libsqlite3-sys)", facts.engine_version));
-        for name in SETTINGS {
-            facts.settings.insert(name.into(), ask(&format!("PRAGMA {name}"))?);
-        }
+        let text = |row: &Row| row.get_ref(0).map(text_of);
+        sqlite::tell(facts, async |sql| self.connection.query_row(sql, [], text).map_err(failed)).await?;
         let autocommit = if self.connection.is_autocommit() { "on" } else { "off" };
         facts.settings.insert("autocommit".into(), autocommit.into());
         Ok(())
@@ -229,10 +211,6 @@ impl Source for Taken<'_, '_> {
     }
 }
 
-fn is_kept_as_text(kind: Type) -> bool {
-    matches!(kind, Type::Decimal | Type::Date | Type::Time | Type::Timestamp | Type::Timestamptz)
-}
-
 fn bind(row: &[Value]) -> Outcome<Vec<Bound>> {
     row.iter()
         .map(|value| {
@@ -242,7 +220,7 @@ fn bind(row: &[Value]) -> Outcome<Vec<Bound>> {
                 Value::Boolean(value) => Bound::Integer(i64::from(*value)),
                 Value::Float(value) => Bound::Real(*value),
                 Value::Binary(value) => Bound::Blob(value.clone()),
-                Value::Interval(_) | Value::Array(_) | Value::Infinite { .. } => return Err(no_type()),
+                Value::Interval(_) | Value::Array(_) | Value::Infinite { .. } => return Err(sqlite::no_type()),
                 other => Bound::Text(sqltext::text(other)),
             })
         })
@@ -251,18 +229,6 @@ fn bind(row: &[Value]) -> Outcome<Vec<Bound>> {
 
 fn as_sql(value: &Bound) -> ToSqlOutput<'_> {
     ToSqlOutput::Borrowed(value.into())
-}
-
-fn literal(value: &Value) -> Outcome<String> {
-    match value {
-        Value::Decimal(value) => Ok(sqltext::quoted(&value.text())), // as a number it would be a float
-        Value::Interval(_) | Value::Array(_) | Value::Infinite { .. } => Err(no_type()),
-        other => Ok(sqltext::standard(other)),
-    }
-}
-
-fn no_type() -> Failure {
-    unsupported("SQLite has no type for an interval, an array or infinity")
 }
 
 fn text_of(value: ValueRef) -> String {

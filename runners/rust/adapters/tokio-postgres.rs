@@ -1,19 +1,21 @@
 //! tokio-postgres: asynchronous; each connection is a task beside its client's, all on one thread.
 use futures_util::{Stream, TryStreamExt};
+use postgres_native_tls::MakeTlsConnector;
 use rowpath::core::{
     Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Interruption, Operation, Options, Outcome, Phase,
-    Rows, Source, Stopped, fail, now_ns, take, unsupported,
+    Rows, Source, Stopped, fail, now_ns,
 };
-use rowpath::families::rust_postgres::statements::{ask, begin, commit, copy, drain};
-use rowpath::families::rust_postgres::{self as family, Bound, Width, failed};
+use rowpath::families::rust_postgres::asynchronous::{ask, begin, commit, copy, drain};
+use rowpath::families::rust_postgres::statements::{Mode, Statements, described};
+use rowpath::families::rust_postgres::{self as family, Width, failed};
 use rowpath::families::tokio::Tasks;
 use rowpath::families::{postgresql, sqltext};
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
-use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Statement};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 fn main() {
     rowpath::core::serve::<Connection>("tokio-postgres");
@@ -22,49 +24,33 @@ fn main() {
 struct Connection {
     client: Client,
     task: JoinHandle<()>,
-    config: Config,
+    address: Address,
     options: Options,
+}
+
+/// Where the server is, and how to get there.
+struct Address {
+    config: Config,
+    tls: Option<MakeTlsConnector>,
 }
 
 impl Adapter for Connection {
     type Runtime = Tasks;
-    type Operation = Statements;
+    type Operation = Work;
 
     async fn open(options: &Options) -> Outcome<Connection> {
-        let config = family::config(options)?;
-        let (client, task) = connect(&config).await?;
-        Ok(Connection { client, task, config, options: options.clone() })
+        let address = Address { config: family::config(options)?, tls: family::tls(options)? };
+        let (client, task) = connect(&address).await?;
+        Ok(Connection { client, task, address, options: options.clone() })
     }
 
-    async fn prepare(&mut self, phase: &Arc<Phase>, rows: &Arc<Rows>) -> Outcome<Statements> {
-        if phase.kind == "null" {
-            return Err(unsupported("this path has no operation of kind null"));
-        }
-        if phase.is_bulk() && !self.options.is("bulk", "copy") {
-            return Err(unsupported(format!("tokio-postgres has no bulk way {}", self.options.get("bulk", "none"))));
-        }
-        let mode = self.options.get("statement", "prepared");
-        if mode == "text" && !phase.is_bulk() {
-            let made = Statements::new(phase, sqltext::texts(phase, rows, postgresql::literal)?, &self.options);
-            return Ok(made);
-        }
-        let mut made = Statements::new(phase, vec![sqltext::numbered(phase)], &self.options);
-        made.types = phase.parameter_columns.iter().map(family::declared).collect();
-        if phase.is_bulk() || (mode == "prepared" && phase.kind != "connect") {
-            let statement = self.client.prepare(&made.sql[0]).await.map_err(failed)?;
-            made.types = statement.params().to_vec();
-            made.statement = Some(statement);
-        }
-        made.bound = rows.iter().map(|row| family::bound(row, &made.types)).collect::<Outcome<_>>()?;
-        if phase.is_bulk() {
-            family::fits_copy(phase, &made.types)?;
-            made.sql = vec![postgresql::copy_in(phase)];
-        }
-        Ok(made)
+    async fn prepare(&mut self, phase: &Arc<Phase>, rows: &Arc<Rows>) -> Outcome<Work> {
+        let prepare = async |sql: &str| self.client.prepare(sql).await.map_err(failed);
+        Ok(Work(Statements::of(phase, rows, &self.options, prepare).await?))
     }
 
     fn delivers(&self, column: &Column) -> Delivered {
-        if self.options.is("statement", "text") { family::delivers_text(column) } else { family::delivers(column) }
+        family::delivers(&self.options, column)
     }
 
     async fn run(&mut self, statement: &str) -> Outcome<()> {
@@ -87,10 +73,14 @@ impl Adapter for Connection {
             self.run(&format!("SET statement_timeout = {}", asked.after_ms)).await?;
         } else {
             asked.expect(&["cancel"], "tokio-postgres can cancel a statement and set its timeout")?;
-            let (token, after) = (self.client.cancel_token(), asked.after());
+            let (token, after, tls) = (self.client.cancel_token(), asked.after(), self.address.tls.clone());
             tokio::spawn(async move {
                 sleep(after).await;
-                let _ = token.cancel_query(NoTls).await; // the query's end says what came of it
+                // The query's end says what came of it.
+                let _ = match tls {
+                    Some(tls) => token.cancel_query(tls).await,
+                    None => token.cancel_query(NoTls).await,
+                };
             });
         }
         let start = now_ns();
@@ -104,13 +94,9 @@ impl Adapter for Connection {
 
     async fn describe(&mut self, sql: &str) -> Outcome<Vec<DescribedColumn>> {
         let statement = self.client.prepare(sql).await.map_err(failed)?;
-        let mut columns = Vec::new();
-        for field in statement.columns() {
-            let given: [&(dyn ToSql + Sync); 2] = [&field.type_().oid(), &field.type_modifier()];
-            let row = self.client.query_one(family::OF_TYPES, &given).await.map_err(failed)?;
-            columns.push(family::column(field, row.try_get(0).map_err(failed)?));
-        }
-        Ok(columns)
+        let ask =
+            async |sql: &str, given: &[&(dyn ToSql + Sync)]| self.client.query_one(sql, given).await.map_err(failed);
+        described(&statement, ask).await
     }
 
     async fn server_pid(&mut self) -> Outcome<Option<i64>> {
@@ -127,13 +113,22 @@ impl Adapter for Connection {
     }
 }
 
+async fn connect(to: &Address) -> Outcome<(Client, JoinHandle<()>)> {
+    match &to.tls {
+        Some(tls) => to.config.connect(tls.clone()).await.map(begun),
+        None => to.config.connect(NoTls).await.map(begun),
+    }
+    .map_err(failed)
+}
+
 /// A connection and the task that reads and writes for it: on the same thread, for tokio's runtime here has one only.
-async fn connect(config: &Config) -> Outcome<(Client, JoinHandle<()>)> {
-    let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
+fn begun(
+    (client, connection): (Client, impl Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static),
+) -> (Client, JoinHandle<()>) {
     let task = tokio::spawn(async move {
         let _ = connection.await; // the operation under way reports what broke
     });
-    Ok((client, task))
+    (client, task)
 }
 
 async fn closed(client: Client, task: JoinHandle<()>) -> Outcome<()> {
@@ -141,36 +136,16 @@ async fn closed(client: Client, task: JoinHandle<()>) -> Outcome<()> {
     task.await.map_err(|error| fail("internal", error))
 }
 
-/// A phase's SQL: a statement or one text with parameters, or a text for each row.
-struct Statements {
-    phase: Arc<Phase>,
-    mode: Mode,
-    is_whole: bool,
-    sql: Vec<String>,
-    types: Vec<Type>,
-    bound: Vec<Vec<Bound>>,
-    statement: Option<Statement>,
-}
+struct Work(Statements);
 
-/// How a statement is sent.
-#[derive(Clone, Copy, PartialEq)]
-enum Mode {
-    /// Bind, Execute and Sync of a statement with a name.
-    Prepared,
-    /// `query_typed`: Parse of the unnamed statement, Bind, Describe, Execute and Sync in one round trip.
-    Bound,
-    /// A simple query.
-    Text,
-}
-
-impl Operation for Statements {
+impl Operation for Work {
     type Adapter = Connection;
 
     async fn run(&mut self, on: &mut Connection, row: usize, counters: &mut Counters) -> Outcome<()> {
-        if self.phase.kind == "connect" {
-            return self.connect(&on.config, counters).await;
+        if self.0.phase.kind == "connect" {
+            return self.connect(&on.address, counters).await;
         }
-        if !self.phase.in_transaction() {
+        if !self.0.phase.in_transaction() {
             return self.once(&on.client, row, counters).await;
         }
         begin(&on.client).await?;
@@ -184,66 +159,50 @@ impl Operation for Statements {
     }
 }
 
-impl Statements {
-    fn new(phase: &Arc<Phase>, sql: Vec<String>, options: &Options) -> Statements {
-        let mode = match options.get("statement", "prepared").as_str() {
-            "text" => Mode::Text,
-            "bound" => Mode::Bound,
-            _ => Mode::Prepared,
-        };
-        let is_whole = options.get("result", "whole") == "whole";
-        let (types, bound) = (Vec::new(), Vec::new());
-        Statements { phase: phase.clone(), mode, is_whole, sql, types, bound, statement: None }
-    }
-
-    async fn connect(&mut self, config: &Config, counters: &mut Counters) -> Outcome<()> {
+impl Work {
+    async fn connect(&mut self, to: &Address, counters: &mut Counters) -> Outcome<()> {
         let start = now_ns();
-        let (client, task) = connect(config).await?;
+        let (client, task) = connect(to).await?;
         counters.connect_ns += now_ns() - start;
-        if self.mode == Mode::Prepared {
-            self.statement = Some(client.prepare(&self.sql[0]).await.map_err(failed)?);
+        if self.0.mode == Mode::Prepared {
+            self.0.statement = Some(client.prepare(self.0.sql(0)).await.map_err(failed)?);
         }
         let done = self.once(&client, 0, counters).await;
-        self.statement = None;
+        self.0.statement = None;
         done.and(closed(client, task).await)
     }
 
     /// What stands between BEGIN and COMMIT.
-    async fn all(&self, client: &Client, row: usize, counters: &mut Counters) -> Outcome<()> {
-        let times = self.phase.times();
-        let rows = row * times..(row + 1) * times;
-        if self.phase.is_bulk() {
-            copy(client, &self.sql[0], &self.types, &self.bound[rows]).await?;
+    async fn all(&self, client: &Client, operation: usize, counters: &mut Counters) -> Outcome<()> {
+        if self.0.phase.is_bulk() {
+            copy(client, &self.0, operation).await?;
             counters.executed();
             return Ok(());
         }
-        for at in rows {
-            self.once(client, at, counters).await?;
+        for row in self.0.rows_of(operation) {
+            self.once(client, row, counters).await?;
         }
         Ok(())
     }
 
     #[inline]
     async fn once(&self, client: &Client, row: usize, counters: &mut Counters) -> Outcome<()> {
-        let sql = if self.sql.len() > 1 { &self.sql[row] } else { &self.sql[0] };
-        let bound = self.bound.get(row).map_or(&[][..], Vec::as_slice);
-        let typed = bound.iter().zip(&self.types).map(|(value, type_)| (value.as_ref(), type_.clone()));
-        match &self.statement {
-            _ if self.mode == Mode::Text => self.simple(client, sql, counters).await,
-            Some(statement) if self.phase.queries() => {
-                let given = bound.iter().map(AsRef::as_ref);
-                self.taken(client.query_raw(statement, given).await.map_err(failed)?, counters).await
+        let (own, sql) = (&self.0, self.0.sql(row));
+        match &own.statement {
+            _ if own.mode == Mode::Text => self.simple(client, sql, counters).await,
+            Some(statement) if own.phase.queries() => {
+                self.taken(client.query_raw(statement, own.given(row)).await.map_err(failed)?, counters).await
             }
-            None if self.phase.queries() => {
-                self.taken(client.query_typed_raw(sql, typed).await.map_err(failed)?, counters).await
+            None if own.phase.queries() => {
+                self.taken(client.query_typed_raw(sql, own.typed(row)).await.map_err(failed)?, counters).await
             }
-            Some(statement) => executed(client.execute_raw(statement, bound.iter().map(AsRef::as_ref)).await, counters),
-            None => executed(client.execute_typed(sql, &typed.collect::<Vec<_>>()).await, counters),
+            Some(statement) => executed(client.execute_raw(statement, own.given(row)).await, counters),
+            None => executed(client.execute_typed(sql, &own.typed(row).collect::<Vec<_>>()).await, counters),
         }
     }
 
     async fn simple(&self, client: &Client, sql: &str, counters: &mut Counters) -> Outcome<()> {
-        if !self.phase.queries() {
+        if !self.0.phase.queries() {
             return executed(client.batch_execute(sql).await, counters);
         }
         let messages = client.simple_query_raw(sql).await.map_err(failed)?;
@@ -262,22 +221,16 @@ impl Statements {
         counters: &mut Counters,
     ) -> Outcome<()> {
         let mut rows = pin!(rows);
-        if self.is_whole {
+        if self.0.is_whole {
             let all: Vec<R> = rows.try_collect().await.map_err(failed)?;
             counters.executed();
-            return all.iter().try_for_each(|row| self.row(row, counters));
+            return all.iter().try_for_each(|row| self.0.take(row, counters));
         }
         counters.executed();
         while let Some(row) = rows.try_next().await.map_err(failed)? {
-            self.row(&row, counters)?;
+            self.0.take(&row, counters)?;
         }
         Ok(())
-    }
-
-    #[inline]
-    fn row(&self, row: &(impl Source + Width), counters: &mut Counters) -> Outcome<()> {
-        counters.expect(row.width())?;
-        take(row, &self.phase.columns, counters)
     }
 }
 

@@ -165,6 +165,8 @@ POSTGRESQL = Cases(
             "psycopg",
             "adbc-postgresql",
             "tokio-postgres",
+            "postgres",
+            "sqlx-postgres",
         ),  # it has no binary form, so the server refuses that
         "void": ("asyncpg",),  # as NULL
         "question mark operator": ("psqlodbc", "ado-psqlodbc", "pgjdbc"),  # always a placeholder to them

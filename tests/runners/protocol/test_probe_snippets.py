@@ -119,7 +119,7 @@ def start_go(adapter: Adapter, folder: Path, file: str) -> list[str]:
 
 
 def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
-    """The crates are those of the runner's lock, compiled where its own are: only tokio's macros come on top."""
+    """The crates are those of the driver's lock; only tokio's macros come on top."""
     rust = manifest.toolchain("rust")
     project = folder / "rust"
     (project / "src").mkdir(parents=True, exist_ok=True)
@@ -127,7 +127,8 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
     (project / "Cargo.toml").write_text(
         f'[package]\nname = "fastest"\nedition = "2024"\n[dependencies]\n{CRATES[adapter.driver]}', encoding="utf-8"
     )
-    shutil.copyfile(Path(manifest.language("rust").folder) / "Cargo.lock", project / "Cargo.lock")
+    package = Path(manifest.language("rust").folder) / adapter.build.get("package", "")
+    shutil.copyfile(package / "Cargo.lock", project / "Cargo.lock")
     target = build_dir("rust") / "snippets"
     words = rust.build_words(project / "Cargo.toml", "fastest", (), target)  # type: ignore[attr-defined]
     run([word for word in words if word != "--locked"], folder, "", timeout_s=300)
@@ -135,10 +136,18 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
     return ["./fastest"]
 
 
+TOKIO = 'tokio = { version = "1", features = ["rt", "macros", "net", "time"] }\n'
+WITHOUT_DEFAULTS = "default-features = false, features"
+SQLX = f'futures-util = "0.3"\n{TOKIO}sqlx = {{ version = "0.9", {WITHOUT_DEFAULTS} = ["runtime-tokio", '
 CRATES = {
+    "mysql": f'mysql = {{ version = "28", {WITHOUT_DEFAULTS} = ["minimal"] }}\n',
+    "mysql_async": f'mysql_async = {{ version = "0.37", {WITHOUT_DEFAULTS} = ["minimal"] }}\n{TOKIO}',
+    "postgres": 'postgres = "0.19"\nbytes = "1"\n',
     "rusqlite": 'rusqlite = { version = "0.43", features = ["bundled"] }\n',
-    "tokio-postgres": 'tokio-postgres = "0.7"\ntokio = { version = "1", features = ["rt", "macros", "net", "time"] }\n'
-    'futures-util = "0.3"\nbytes = "1"\n',
+    "sqlx-mysql": SQLX + '"mysql"] }\n',
+    "sqlx-postgres": SQLX + '"postgres", "bigdecimal", "chrono", "uuid"] }\n',
+    "sqlx-sqlite": SQLX + '"sqlite"] }\n',
+    "tokio-postgres": 'tokio-postgres = "0.7"\nfutures-util = "0.3"\nbytes = "1"\n' + TOKIO,
 }
 STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
     "c": start_c,
@@ -170,9 +179,7 @@ def check(target: Target, folder: Path, keyed: KeyedQuery | None = None) -> None
         languages.add(made.language)
     assert not wrong, "\n\n".join(wrong)
     some = {"duckdb": {"python", "java"}, "parquet": {"python"}, "arrow": {"python"}, "file": {"c", "python", "java"}}
-    wanted = some.get(target.engine, {"c", "python", "java", "csharp", "go", "node"})
-    if target.engine in ("sqlite", "postgresql"):
-        wanted = wanted | {"rust"}
+    wanted = some.get(target.engine, {"c", "python", "java", "csharp", "go", "node", "rust"})
     absent = {"csharp"} if csharp._tools_problem() else set()
     absent |= {"go"} if manifest.toolchain("go")._tools_problem() else set()  # type: ignore[attr-defined]
     absent |= {"rust"} if manifest.toolchain("rust")._tools_problem() else set()  # type: ignore[attr-defined]

@@ -34,9 +34,27 @@ pub fn kind(state: &str) -> &'static str {
     if ["08", "57P", "28"].iter().any(|class| state.starts_with(class)) { "connect" } else { "sql" }
 }
 
-/// COPY in binary of a phase's rows, its names quoted as the server knows them.
+/// COPY in binary of a phase's rows.
 pub fn copy_in(phase: &Phase) -> String {
+    copy_from(phase, "binary")
+}
+
+/// COPY in text of a phase's rows, their values as `copy_value` has them.
+pub fn copy_text(phase: &Phase) -> String {
+    copy_from(phase, "text")
+}
+
+/// COPY of a phase's rows, its names quoted as the server knows them.
+fn copy_from(phase: &Phase, format: &str) -> String {
     let quoted = |name: &str| format!("\"{}\"", name.to_lowercase().replace('"', "\"\""));
     let columns: Vec<_> = phase.parameter_columns.iter().map(|column| quoted(&column.name)).collect();
-    format!("COPY {} ({}) FROM STDIN (FORMAT binary)", quoted(&phase.table), columns.join(", "))
+    format!("COPY {} ({}) FROM STDIN (FORMAT {format})", quoted(&phase.table), columns.join(", "))
+}
+
+/// A value as COPY in text reads it.
+pub fn copy_value(value: &Value) -> Outcome<String> {
+    Ok(match value {
+        Value::Binary(value) => format!("\\x{}", hex_text(value)),
+        other => sqltext::text(other),
+    })
 }

@@ -1,9 +1,10 @@
 //! Parameters as the driver's types have them, made before the clock runs.
 use super::numeric;
-use crate::core::{Column, Date as Day, Decimal, Interval, Moment, Outcome, Phase, Type, Value, fail, unsupported};
+use crate::core::{Column, Decimal, Interval, Outcome, Phase, Type, Value, fail, unsupported};
+use crate::families::chrono::{date, instant, time};
 use crate::families::sqltext;
 use bytes::{BufMut, BytesMut};
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use std::error::Error;
 use tokio_postgres::types::{Date, Format, IsNull, Kind, Timestamp, ToSql, Type as Engine, to_sql_checked};
 use uuid::Uuid;
@@ -42,7 +43,7 @@ fn bind(value: &Value, wanted: &Engine) -> Outcome<Bound> {
         (Value::Binary(value), Engine::BYTEA) => Box::new(value.clone()),
         (Value::Decimal(value), Engine::NUMERIC) => Box::new(Numeric(value.clone())),
         (Value::Date(value), Engine::DATE) => Box::new(date(*value)?),
-        (Value::Time(value), Engine::TIME) => Box::new(time(value.0)?),
+        (Value::Time(value), Engine::TIME) => Box::new(time(*value)?),
         (Value::Timestamp(value), Engine::TIMESTAMP) => Box::new(instant(*value)?.naive_utc()),
         (Value::Instant(value), Engine::TIMESTAMPTZ) => Box::new(instant(*value)?),
         (Value::Interval(value), Engine::INTERVAL) => Box::new(Span(*value)),
@@ -93,20 +94,6 @@ pub fn declared(column: &Column) -> Engine {
         (Type::Array, _) => Engine::INT8_ARRAY,
         (Type::Json | Type::Opaque, _) => Engine::UNKNOWN,
     }
-}
-
-fn date(value: Day) -> Outcome<NaiveDate> {
-    let made = NaiveDate::from_ymd_opt(value.year, value.month.into(), value.day.into());
-    made.ok_or_else(|| unsupported("a day that chrono has not"))
-}
-
-fn time(ns: u64) -> Outcome<NaiveTime> {
-    let made = NaiveTime::from_num_seconds_from_midnight_opt((ns / 1_000_000_000) as u32, (ns % 1_000_000_000) as u32);
-    made.ok_or_else(|| unsupported("a time of day that chrono has not"))
-}
-
-fn instant(value: Moment) -> Outcome<DateTime<Utc>> {
-    DateTime::from_timestamp(value.seconds, value.nanoseconds).ok_or_else(|| unsupported("a time that chrono has not"))
 }
 
 fn narrowed<T>(values: &[Option<i64>], narrow: impl Fn(i64) -> T) -> Vec<Option<T>> {

@@ -1,4 +1,6 @@
 //! What tokio-postgres has alone and below the crate `postgres`: how it connects, its values, its errors.
+#[cfg(feature = "tokio-postgres")]
+pub mod asynchronous;
 mod bind;
 mod describe;
 mod numeric;
@@ -8,19 +10,21 @@ mod text_row;
 
 pub use bind::{Bound, bound, declared, fits_copy};
 pub use describe::{OF_TYPES, column};
-pub use row::{Width, delivers};
-pub use text_row::delivers_text;
+pub use row::Width;
 
-use crate::core::{Failure, Options, Outcome, fail};
+use crate::core::{Column, Delivered, Failure, Options, Outcome, fail};
 use crate::families::postgresql;
+use native_tls::TlsConnector;
+use postgres_native_tls::MakeTlsConnector;
 use std::error::Error as _;
-use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
+use tokio_postgres::{Config, SimpleQueryMessage};
 
-/// How to connect; without TLS, which the driver leaves to a crate of its own.
+/// How to connect.
 pub fn config(options: &Options) -> Outcome<Config> {
     let mut config = Config::new();
-    config.port(options.port()?).application_name("rowpath").ssl_mode(SslMode::Disable);
+    let tls = if options.is("tls", "on") { SslMode::Require } else { SslMode::Disable };
+    config.port(options.port()?).application_name("rowpath").ssl_mode(tls);
     if options.is("transport", "unix") {
         config.host_path(options.need("socket_dir")?);
     } else {
@@ -35,6 +39,31 @@ pub fn config(options: &Options) -> Outcome<Config> {
         };
     }
     Ok(config)
+}
+
+/// What encrypts with `tls=on`: another crate's, as the driver leaves it; the certificate is not verified.
+pub fn tls(options: &Options) -> Outcome<Option<MakeTlsConnector>> {
+    if !options.is("tls", "on") {
+        return Ok(None);
+    }
+    let mut builder = TlsConnector::builder();
+    builder.danger_accept_invalid_certs(true).danger_accept_invalid_hostnames(true);
+    let connector = builder.build().map_err(|error| fail("connect", error))?;
+    Ok(Some(MakeTlsConnector::new(connector)))
+}
+
+/// The type that a row hands over for a column.
+pub fn delivers(options: &Options, column: &Column) -> Delivered {
+    if options.is("statement", "text") { text_row::delivers(column) } else { row::delivers(column) }
+}
+
+/// The text of the first value of a simple query.
+pub fn first_text(messages: &[SimpleQueryMessage]) -> Outcome<String> {
+    let text = messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0),
+        _ => None,
+    });
+    text.map(str::to_string).ok_or_else(|| fail("sql", "no row came"))
 }
 
 /// The server's own words and SQLSTATE, else the driver's with what caused it.

@@ -1,17 +1,14 @@
 //! Values of a row in the binary format, as the driver's types have them; of those that it lacks our own.
 use super::failed;
 use super::numeric;
-use crate::core::{
-    Column, Day, Delivered, Interval, Moment, OfDay, Outcome, Sink, Source, Type, Wall, fail, unsupported,
-};
-use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
+use crate::core::{Column, Delivered, Interval, Outcome, Sink, Source, Type, fail, unsupported};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use std::error::Error;
 use std::hint::black_box;
 use tokio_postgres::Row;
 use tokio_postgres::types::{Date, FromSql, Kind, Timestamp, Type as Engine};
 use uuid::Uuid;
 
-const DAYS_TO_1970: i32 = 719_163; // from the day before 0001-01-01
 const DAY_US: i64 = 86_400_000_000;
 
 /// A row that knows how many columns it has.
@@ -191,41 +188,5 @@ impl<'a> FromSql<'a> for Span {
     }
     fn accepts(engine: &Engine) -> bool {
         *engine == Engine::INTERVAL
-    }
-}
-
-impl Day for NaiveDate {
-    fn day_of_month(&self) -> u32 {
-        self.day()
-    }
-    fn days(&self) -> i32 {
-        self.num_days_from_ce() - DAYS_TO_1970
-    }
-}
-
-impl OfDay for NaiveTime {
-    fn second_of_minute(&self) -> u32 {
-        self.second()
-    }
-    fn ns(&self) -> u64 {
-        u64::from(self.num_seconds_from_midnight()) * 1_000_000_000 + u64::from(self.nanosecond())
-    }
-}
-
-impl Wall for NaiveDateTime {
-    fn second_of_minute(&self) -> u32 {
-        self.second()
-    }
-    fn moment(&self) -> Moment {
-        self.and_utc().moment()
-    }
-}
-
-impl Wall for DateTime<Utc> {
-    fn second_of_minute(&self) -> u32 {
-        self.second()
-    }
-    fn moment(&self) -> Moment {
-        Moment { seconds: self.timestamp(), nanoseconds: self.timestamp_subsec_nanos() }
     }
 }

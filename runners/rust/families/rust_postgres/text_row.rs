@@ -41,7 +41,7 @@ impl Source for SimpleQueryRow {
 }
 
 /// The type that a simple query's row hands over for a column.
-pub fn delivers_text(column: &Column) -> Delivered {
+pub fn delivers(column: &Column) -> Delivered {
     match column.kind {
         Type::Char | Type::Varchar | Type::Text | Type::Json | Type::Opaque => Delivered::natural("&str"),
         _ => Delivered::from_text("&str"),

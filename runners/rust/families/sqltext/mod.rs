@@ -55,6 +55,37 @@ fn split(sql: &str) -> Vec<&str> {
     pieces
 }
 
+/// An INSERT of one row as one of so many rows; none where it ends in no list of values.
+pub fn many_rows(sql: &str, rows: usize) -> Option<String> {
+    let (head, values) = sql.split_at(sql.rfind('(')?);
+    Some(head.to_string() + &vec![values; rows].join(", "))
+}
+
+/// Appends a row with tabs between its values and `\N` for NULL, as COPY and LOAD DATA read it.
+pub fn tab_separated(row: &[Value], to: &mut Vec<u8>, text: impl Fn(&Value) -> Outcome<String>) -> Outcome<()> {
+    for (at, value) in row.iter().enumerate() {
+        if at > 0 {
+            to.push(b'\t');
+        }
+        match value {
+            Value::Null => to.extend_from_slice(b"\\N"),
+            Value::Text(text) => escape(text, to),
+            other => escape(&text(other)?, to),
+        }
+    }
+    to.push(b'\n');
+    Ok(())
+}
+
+fn escape(text: &str, to: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        if matches!(byte, b'\\' | b'\t' | b'\n' | b'\r') {
+            to.push(b'\\');
+        }
+        to.push(byte);
+    }
+}
+
 /// The literal of standard SQL.
 pub fn standard(value: &Value) -> String {
     match value {

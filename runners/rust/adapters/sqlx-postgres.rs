@@ -1,0 +1,381 @@
+//! sqlx on PostgreSQL: asynchronous; all on one thread.
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use rowpath::core::{
+    Column, Delivered, Facts, Interruption, Options, Outcome, Phase, Rows, Sink, Type, Value, fail, text_forms,
+    unsupported,
+};
+use rowpath::families::chrono::{date, instant, time};
+use rowpath::families::sqlx::{
+    Address, Conn, Connection, Engine, Mode, Row, big_decimal, failed, misfit, run, take_decimal, text_of,
+};
+use rowpath::families::{postgresql, sqltext};
+use sqlx::error::{BoxDynError, DatabaseError};
+use sqlx::postgres::types::{Oid, PgInterval};
+use sqlx::postgres::{PgArgumentBuffer, PgConnectOptions, PgSslMode, PgTypeInfo, PgValueFormat};
+use sqlx::types::{BigDecimal, Uuid};
+use sqlx::{Connection as _, Decode, Encode, Postgres, Row as _, ValueRef};
+use std::hint::black_box;
+use std::ops::Range;
+use tokio::time::sleep;
+
+const PIECE_BYTES: usize = 64 << 10; // of COPY
+const JSON: Oid = Oid(114);
+
+fn main() {
+    rowpath::core::serve::<Connection<PostgreSql>>("sqlx-postgres");
+}
+
+struct PostgreSql;
+
+impl Engine for PostgreSql {
+    type Db = Postgres;
+    type Bound = Bound;
+
+    fn address(options: &Options) -> Outcome<PgConnectOptions> {
+        let tls = if options.is("tls", "on") { PgSslMode::Require } else { PgSslMode::Disable };
+        let mut address = PgConnectOptions::new_without_pgpass().ssl_mode(tls).application_name("rowpath");
+        address = address.port(options.port()?).username(&options.get("user", ""));
+        address = address.password(&options.get("password", "")).database(&options.get("database", ""));
+        Ok(if options.is("transport", "unix") {
+            address.socket(options.need("socket_dir")?)
+        } else {
+            address.host(&options.get("host", "127.0.0.1"))
+        })
+    }
+
+    fn sql(phase: &Phase) -> String {
+        sqltext::numbered(phase)
+    }
+
+    fn literal(value: &Value) -> Outcome<String> {
+        postgresql::literal(value)
+    }
+
+    fn has_types(_: &[Column]) -> Outcome<()> {
+        Ok(())
+    }
+
+    fn bind(value: &Value, column: &Column) -> Outcome<Bound> {
+        Ok(match (value, column.kind, column.bits) {
+            (Value::Null, ..) => Bound::Null(declared(column)),
+            (Value::Integer(value), _, 16) => Bound::Integer16(*value as i16),
+            (Value::Integer(value), _, 32) => Bound::Integer32(*value as i32),
+            (Value::Integer(value), ..) => Bound::Integer64(*value),
+            (Value::Float(value), Type::Float32, _) => Bound::Float32(*value as f32),
+            (Value::Float(value), ..) => Bound::Float64(*value),
+            (Value::Boolean(value), ..) => Bound::Boolean(*value),
+            (Value::Decimal(value), ..) => Bound::Decimal(big_decimal(value)?),
+            (Value::Binary(value), ..) => Bound::Binary(value.clone()),
+            (Value::Date(value), ..) => Bound::Date(date(*value)?),
+            (Value::Time(value), ..) => Bound::Time(time(*value)?),
+            (Value::Timestamp(value), ..) => Bound::Timestamp(instant(*value)?.naive_utc()),
+            (Value::Instant(value), ..) => Bound::Instant(instant(*value)?),
+            (Value::Interval(value), ..) => {
+                let microseconds = value.nanoseconds / 1000;
+                Bound::Interval(PgInterval { months: value.months, days: value.days, microseconds })
+            }
+            (Value::Uuid(value), ..) => Bound::Uuid(Uuid::from_bytes(*value)),
+            (Value::Array(value), _, 16) => Bound::Array16(value.iter().map(|one| one.map(|one| one as i16)).collect()),
+            (Value::Array(value), _, 32) => Bound::Array32(value.iter().map(|one| one.map(|one| one as i32)).collect()),
+            (Value::Array(value), ..) => Bound::Array64(value.clone()),
+            (Value::Infinite { .. }, ..) => return Err(unsupported("chrono has no infinite date or time")),
+            (Value::Text(value), Type::Json | Type::Opaque, _) => Bound::Json(value.clone()),
+            (Value::Text(value), ..) => Bound::Text(value.clone()),
+        })
+    }
+
+    #[inline]
+    fn value(row: &Row<Self>, at: usize, column: &Column, sink: &mut impl Sink) -> Outcome<()> {
+        match (column.kind, column.bits) {
+            (Type::Integer, 16) => given(row, at, sink, |value: i16, sink| sink.integer(value.into())),
+            (Type::Integer, 32) => given(row, at, sink, |value: i32, sink| sink.integer(value.into())),
+            (Type::Integer, _) => given(row, at, sink, |value: i64, sink| sink.integer(value)),
+            (Type::Float32, _) => given(row, at, sink, |value: f32, sink| sink.float(value.into())),
+            (Type::Float64, _) => given(row, at, sink, |value: f64, sink| sink.float(value)),
+            (Type::Boolean, _) => given(row, at, sink, |value: bool, sink| sink.boolean(value)),
+            (Type::Char | Type::Varchar | Type::Text, _) => raw(row, at, sink, |value: &str, sink| sink.text(value)),
+            (Type::Binary, _) => given(row, at, sink, |value: Vec<u8>, sink| sink.binary(&value)),
+            (Type::Decimal, _) => held(row, at, sink, |value: BigDecimal, sink| take_decimal(&value, sink)),
+            (Type::Uuid, _) => given(row, at, sink, |value: Uuid, sink| sink.uuid(value.as_bytes())),
+            (Type::Array, 16) => held(row, at, sink, |value: Vec<Option<i16>>, sink| sink.array(&widened(&value))),
+            (Type::Array, 32) => held(row, at, sink, |value: Vec<Option<i32>>, sink| sink.array(&widened(&value))),
+            (Type::Array, _) => held(row, at, sink, |value: Vec<Option<i64>>, sink| sink.array(&value)),
+            _ => special(row, at, column, sink),
+        }
+    }
+
+    fn delivers(column: &Column, mode: Mode) -> Delivered {
+        let name = match (column.kind, column.bits) {
+            (Type::Integer, 16) => "i16",
+            (Type::Integer, 32) => "i32",
+            (Type::Integer, _) => "i64",
+            (Type::Float32, _) => "f32",
+            (Type::Float64, _) => "f64",
+            (Type::Boolean, _) => "bool",
+            (Type::Char | Type::Varchar | Type::Text | Type::Json, _) => "&str",
+            (Type::Binary, _) => "Vec<u8>",
+            (Type::Decimal, _) => "BigDecimal",
+            (Type::Date, _) => "NaiveDate",
+            (Type::Time, _) => "NaiveTime",
+            (Type::Timestamp, _) => "NaiveDateTime",
+            (Type::Timestamptz, _) => "DateTime<Utc>",
+            (Type::Interval, _) if mode == Mode::Text => return Delivered::from_text("&str"),
+            (Type::Interval, _) => "PgInterval",
+            (Type::Uuid, _) => "Uuid",
+            (Type::Array, 16) => "Vec<Option<i16>>",
+            (Type::Array, 32) => "Vec<Option<i32>>",
+            (Type::Array, _) => "Vec<Option<i64>>",
+            (Type::Opaque, _) => "PgValueRef",
+        };
+        Delivered::natural(name)
+    }
+
+    fn code(error: &(dyn DatabaseError + 'static)) -> (&'static str, String) {
+        let state = error.code().unwrap_or_default().into_owned();
+        (postgresql::kind(&state), state)
+    }
+
+    /// COPY in text, which sqlx sends as it is: the text is made here.
+    async fn copy(conn: &mut Conn<Self>, phase: &Phase, rows: &Rows, these: Range<usize>) -> Outcome<bool> {
+        let mut copy = conn.copy_in_raw(&postgresql::copy_text(phase)).await.map_err(failed::<Self>)?;
+        let mut text = Vec::new();
+        for row in &rows[these] {
+            sqltext::tab_separated(row, &mut text, postgresql::copy_value)?;
+            if text.len() > PIECE_BYTES {
+                copy.send(text.as_slice()).await.map_err(failed::<Self>)?;
+                text.clear();
+            }
+        }
+        copy.send(text.as_slice()).await.map_err(failed::<Self>)?;
+        copy.finish().await.map_err(failed::<Self>)?;
+        Ok(true)
+    }
+
+    /// sqlx has no request to cancel: another connection has the server cancel the statement.
+    async fn limit(conn: &mut Conn<Self>, asked: &Interruption, to: &Address<Self>) -> Outcome<String> {
+        if asked.kind == "timeout" {
+            run::<Self>(conn, &format!("SET statement_timeout = {}", asked.after_ms)).await?;
+        } else {
+            asked.expect(&["cancel"], "a program of sqlx can have a statement cancelled and set its timeout")?;
+            let cancel = format!("SELECT pg_cancel_backend({})", text_of::<Self>(conn, postgresql::PID).await?);
+            let (after, to) = (asked.after(), to.clone());
+            tokio::task::spawn_local(async move {
+                sleep(after).await;
+                if let Ok(mut other) = Conn::<Self>::connect_with(&to).await {
+                    let _ = run::<Self>(&mut other, &cancel).await; // the query's end says what came of it
+                    let _ = other.close().await;
+                }
+            });
+        }
+        Ok("RESET statement_timeout".into())
+    }
+
+    async fn server_pid(conn: &mut Conn<Self>) -> Outcome<Option<i64>> {
+        Ok(text_of::<Self>(conn, postgresql::PID).await?.parse().ok())
+    }
+
+    async fn facts(conn: &mut Conn<Self>, facts: &mut Facts) -> Outcome<()> {
+        postgresql::tell(facts, async |query| text_of::<Self>(conn, query).await).await
+    }
+}
+
+type Own = <Postgres as sqlx::Database>::Row;
+
+/// Takes a value of the driver's type.
+#[inline]
+fn given<'r, T: Decode<'r, Postgres> + sqlx::Type<Postgres>, S: Sink>(
+    row: &'r Own,
+    at: usize,
+    sink: &mut S,
+    take: impl FnOnce(T, &mut S) -> Outcome<()>,
+) -> Outcome<()> {
+    match row.try_get::<Option<T>, _>(at).map_err(misfit)? {
+        Some(value) => take(value, sink),
+        None => sink.null(),
+    }
+}
+
+/// The same of types that hold less than the server's: what they cannot hold is no failure of the path.
+#[inline]
+fn held<'r, T: Decode<'r, Postgres> + sqlx::Type<Postgres>, S: Sink>(
+    row: &'r Own,
+    at: usize,
+    sink: &mut S,
+    take: impl FnOnce(T, &mut S) -> Outcome<()>,
+) -> Outcome<()> {
+    match row.try_get::<Option<T>, _>(at).map_err(unsupported)? {
+        Some(value) => take(value, sink),
+        None => sink.null(),
+    }
+}
+
+/// The same of types that hold such a value without sqlx's knowing it: enumerations, for one.
+#[inline]
+fn raw<'r, T: Decode<'r, Postgres>, S: Sink>(
+    row: &'r Own,
+    at: usize,
+    sink: &mut S,
+    take: impl FnOnce(T, &mut S) -> Outcome<()>,
+) -> Outcome<()> {
+    let value = row.try_get_raw(at).map_err(misfit)?;
+    if value.is_null() { sink.null() } else { take(T::decode(value).map_err(misfit)?, sink) }
+}
+
+/// Takes values that sqlx decodes wrongly, not in text, or not at all.
+fn special(row: &Own, at: usize, column: &Column, sink: &mut impl Sink) -> Outcome<()> {
+    let value = row.try_get_raw(at).map_err(misfit)?;
+    if value.is_null() {
+        return sink.null();
+    }
+    let (bytes, is_text) = (value.as_bytes().map_err(misfit)?, value.format() == PgValueFormat::Text);
+    match column.kind {
+        Type::Opaque => {
+            black_box(bytes);
+            sink.opaque()
+        }
+        Type::Json => {
+            let has_version = !is_text && bytes.first() == Some(&1); // of jsonb
+            sink.text(str::from_utf8(&bytes[usize::from(has_version)..]).map_err(misfit)?)
+        }
+        Type::Interval if is_text => sink.interval(&text_forms::interval(str::from_utf8(bytes).map_err(misfit)?)?),
+        Type::Interval => given(row, at, sink, |value: PgInterval, sink| interval(value, sink)),
+        Type::Time if is_end_of_day(bytes, is_text) => Err(unsupported("a time of day ends before 24:00")),
+        Type::Time => held(row, at, sink, |value: NaiveTime, sink| sink.time(&value)),
+        _ if let Some(negative) = infinity(bytes, is_text) => sink.infinite(negative),
+        Type::Date => held(row, at, sink, |value: NaiveDate, sink| sink.date(&value)),
+        Type::Timestamp => held(row, at, sink, |value: NaiveDateTime, sink| sink.timestamp(&value)),
+        Type::Timestamptz => held(row, at, sink, |value: DateTime<Utc>, sink| sink.instant(&value)),
+        other => Err(fail("internal", format!("no way to take {other:?}"))),
+    }
+}
+
+fn interval(value: PgInterval, sink: &mut impl Sink) -> Outcome<()> {
+    let nanoseconds = value.microseconds.checked_mul(1000);
+    let nanoseconds = nanoseconds.ok_or_else(|| unsupported("an interval beyond 64 bits of nanoseconds"))?;
+    sink.interval(&rowpath::core::Interval { months: value.months, days: value.days, nanoseconds })
+}
+
+/// Whether a time is 24:00, of which chrono has no time.
+fn is_end_of_day(bytes: &[u8], is_text: bool) -> bool {
+    if is_text { bytes.starts_with(b"24:") } else { bytes == 86_400_000_000_i64.to_be_bytes() }
+}
+
+/// Whether a date or a time is infinite, which chrono has not, and on which side.
+fn infinity(bytes: &[u8], is_text: bool) -> Option<bool> {
+    match bytes {
+        b"infinity" if is_text => Some(false),
+        b"-infinity" if is_text => Some(true),
+        _ if is_text => None,
+        [0x7F, rest @ ..] if rest.iter().all(|byte| *byte == 0xFF) => Some(false),
+        [0x80, rest @ ..] if rest.iter().all(|byte| *byte == 0) => Some(true),
+        _ => None,
+    }
+}
+
+fn widened<T: Copy + Into<i64>>(values: &[Option<T>]) -> Vec<Option<i64>> {
+    values.iter().map(|value| value.map(Into::into)).collect()
+}
+
+/// A parameter; a NULL with the type that it is sent as.
+#[derive(Debug)]
+enum Bound {
+    Null(PgTypeInfo),
+    Integer16(i16),
+    Integer32(i32),
+    Integer64(i64),
+    Float32(f32),
+    Float64(f64),
+    Boolean(bool),
+    Text(String),
+    Json(String),
+    Binary(Vec<u8>),
+    Decimal(BigDecimal),
+    Date(NaiveDate),
+    Time(NaiveTime),
+    Timestamp(NaiveDateTime),
+    Instant(DateTime<Utc>),
+    Interval(PgInterval),
+    Uuid(Uuid),
+    Array16(Vec<Option<i16>>),
+    Array32(Vec<Option<i32>>),
+    Array64(Vec<Option<i64>>),
+}
+
+/// The types of parameters: one line for each, with what is done with its value.
+macro_rules! each {
+    ($bound:expr, $value:ident => $encoded:expr, $null:ident => $none:expr) => {
+        match $bound {
+            Bound::Null($null) => $none,
+            Bound::Integer16($value) => $encoded,
+            Bound::Integer32($value) => $encoded,
+            Bound::Integer64($value) => $encoded,
+            Bound::Float32($value) => $encoded,
+            Bound::Float64($value) => $encoded,
+            Bound::Boolean($value) => $encoded,
+            Bound::Text($value) => $encoded,
+            Bound::Json($value) => $encoded,
+            Bound::Binary($value) => $encoded,
+            Bound::Decimal($value) => $encoded,
+            Bound::Date($value) => $encoded,
+            Bound::Time($value) => $encoded,
+            Bound::Timestamp($value) => $encoded,
+            Bound::Instant($value) => $encoded,
+            Bound::Interval($value) => $encoded,
+            Bound::Uuid($value) => $encoded,
+            Bound::Array16($value) => $encoded,
+            Bound::Array32($value) => $encoded,
+            Bound::Array64($value) => $encoded,
+        }
+    };
+}
+
+impl Encode<'_, Postgres> for Bound {
+    fn encode_by_ref(&self, to: &mut PgArgumentBuffer) -> Result<sqlx::encode::IsNull, BoxDynError> {
+        each!(self, value => Encode::<Postgres>::encode_by_ref(value, to), _null => Ok(sqlx::encode::IsNull::Yes))
+    }
+
+    fn produces(&self) -> Option<PgTypeInfo> {
+        if let Bound::Json(_) = self {
+            return Some(PgTypeInfo::with_oid(JSON));
+        }
+        each!(self, value => Some(type_of(value)), null => Some(null.clone()))
+    }
+}
+
+fn type_of<T: sqlx::Type<Postgres>>(_: &T) -> PgTypeInfo {
+    T::type_info()
+}
+
+impl sqlx::Type<Postgres> for Bound {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_name("unknown")
+    }
+}
+
+/// The server's type of a declared column.
+fn declared(column: &Column) -> PgTypeInfo {
+    fn of<T: sqlx::Type<Postgres>>() -> PgTypeInfo {
+        T::type_info()
+    }
+    match (column.kind, column.bits) {
+        (Type::Integer, 16) => of::<i16>(),
+        (Type::Integer, 32) => of::<i32>(),
+        (Type::Integer, _) => of::<i64>(),
+        (Type::Decimal, _) => of::<BigDecimal>(),
+        (Type::Float32, _) => of::<f32>(),
+        (Type::Float64, _) => of::<f64>(),
+        (Type::Boolean, _) => of::<bool>(),
+        (Type::Char | Type::Varchar | Type::Text, _) => of::<String>(),
+        (Type::Json | Type::Opaque, _) => PgTypeInfo::with_oid(JSON),
+        (Type::Binary, _) => of::<Vec<u8>>(),
+        (Type::Date, _) => of::<NaiveDate>(),
+        (Type::Time, _) => of::<NaiveTime>(),
+        (Type::Timestamp, _) => of::<NaiveDateTime>(),
+        (Type::Timestamptz, _) => of::<DateTime<Utc>>(),
+        (Type::Interval, _) => of::<PgInterval>(),
+        (Type::Uuid, _) => of::<Uuid>(),
+        (Type::Array, 16) => of::<Vec<i16>>(),
+        (Type::Array, 32) => of::<Vec<i32>>(),
+        (Type::Array, _) => of::<Vec<i64>>(),
+    }
+}

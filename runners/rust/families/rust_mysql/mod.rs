@@ -1,0 +1,8 @@
+//! What the crates `mysql` and `mysql_async` share: both rest on mysql_common.
+mod describe;
+mod statements;
+mod values;
+
+pub use describe::described;
+pub use statements::{Bulk, Mode, Statements};
+pub use values::{bind, delivers, text_of};
