@@ -94,7 +94,7 @@ def _title(path: AccessPath, adapter: Adapter) -> str:
 
 
 def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted: Wanted) -> list[AccessPath]:
-    durabilities = ENGINES[engine].durabilities
+    durabilities = adapter.coordinates.get("durability", ENGINES[engine].durabilities)
     durability = next((each for each in DURABILITIES if each in durabilities), "none")
     fixed: Wanted = {"durability": (durability,)} | wanted | {"engine": (engine,), "deployment": (deployment,)}
     shaping = [key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME and key not in wanted]
