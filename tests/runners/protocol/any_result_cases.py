@@ -18,6 +18,8 @@ class Cases:
     own_ways: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # By query: its columns' types, each `type`, `type:bits`, `type(length)` or `type(precision,scale)`.
     types: dict[str, str] = field(default_factory=dict)
+    # Where the engine has several: the one that every driver's build reads.
+    storage: str = ""
 
 
 def each_and_null(**values: str) -> dict[str, str]:
@@ -388,6 +390,7 @@ DUCKDB = Cases(
         "json": "json json",
         "uuid": "uuid uuid",
     },
+    storage="v1.5.0",
 )
 
 ENGINES = {"postgresql": POSTGRESQL, "mariadb": MARIADB, "sqlite": SQLITE, "duckdb": DUCKDB}
