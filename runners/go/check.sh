@@ -8,8 +8,9 @@ case ${1-} in
     --fix) gofmt -w . ;;
     *) [ -z "$(gofmt -l .)" ] || { gofmt -d . && exit 1; } ;;
 esac
-go vet ./core ./families/...
+# The tags of every adapter's `build.tags`.
+go vet -tags duckdb_arrow ./core ./families/...
 # Each adapter is a program of its own.
 for adapter in adapters/*.go tests/*.go; do
-    go vet "$adapter"
+    go vet -tags duckdb_arrow "$adapter"
 done

@@ -55,30 +55,32 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
 def program(adapter: Adapter) -> Path:
     """The adapter's runner, built when it is not there yet."""
-    return built(adapter.driver, source_file(adapter), adapter.build.get("cgo", False))
+    tags = tuple(adapter.build.get("tags", ()))
+    return built(adapter.driver, source_file(adapter), adapter.build.get("cgo", False), tags)
 
 
-def built(name: str, source: Path, cgo: bool = False) -> Path:
+def built(name: str, source: Path, cgo: bool = False, tags: tuple[str, ...] = ()) -> Path:
     """A program of that file, in the cache under a hash over everything of ours that it depends on."""
     folder = _folder()
     inputs = [source, folder / "go.mod", folder / "go.sum"]
     inputs += [*sorted(folder.glob("core/*")), *sorted(folder.glob("families/*/*"))]
-    key = compiling.key(inputs, [*FLAGS, go_version(), str(cgo)])
+    key = compiling.key(inputs, [*FLAGS, go_version(), str(cgo), *tags])
 
     def compile_to(made: Path) -> None:
         if problem := _tools_problem():
             raise EnvironmentMissing(*problem)
         compiling.run(
-            build_words(made, source), f"{name} does not compile", REMEDY, BUILDING | {"CGO_ENABLED": str(int(cgo))}
+            build_words(made, source, tags), f"{name} does not compile", REMEDY, BUILDING | {"CGO_ENABLED": str(int(cgo))}
         )
 
     return compiling.made_once(build_dir("go") / f"{name}-{key}", compile_to)
 
 
-def build_words(made: Path, source: Path) -> list[str]:
+def build_words(made: Path, source: Path, tags: tuple[str, ...] = ()) -> list[str]:
     """How a program of one file is built with the modules of go.mod."""
+    tagged = ["-tags", ",".join(tags)] if tags else []
     # -C must come first. A file by its name: each adapter is a program of its own.
-    return [go(), "build", "-C", str(_folder()), *FLAGS, "-o", str(made.absolute()), str(source.absolute())]
+    return [go(), "build", "-C", str(_folder()), *FLAGS, *tagged, "-o", str(made.absolute()), str(source.absolute())]
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:

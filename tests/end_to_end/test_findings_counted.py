@@ -109,6 +109,26 @@ def test_a_statement_without_parameters_is_prepared_once_too(tmp_path: Path, dri
     assert not told(analysis, "prepared-each-time")
 
 
+def test_a_manifest_declares_the_round_trip_of_derbys_commit(tmp_path: Path) -> None:
+    selection: Select = {"engine": "derby", "deployment": "server", "driver": "derby", "statement": "prepared"}
+    analysis = measured(tmp_path, ["keyed.read"], selection)
+    assert [r.median for r in analysis.results if r.metric == "round_trips"] == [2]
+    assert told(analysis, "round-trips-not-as-declared") == []
+
+
+def test_a_bound_statement_commits_where_it_is_parsed_and_where_it_is_executed(tmp_path: Path) -> None:
+    drivers: dict[str, Select] = {"pgx": {"exec_mode": "auto"}, "pq": {"format": "text"}}
+    for driver in drivers:
+        if not (here := availability(adapter_of("go", driver), adapter_of("go", driver).versions[0])).ok:
+            pytest.skip(here.reason)
+    go: Select = {"engine": "postgresql", "language": "go", "transport": "tcp", "statement": "bound"}
+    analysis = measured(tmp_path, ["keyed.read"], *(go | {"driver": name} | own for name, own in drivers.items()))
+    for metric in ("round_trips", "commits"):
+        found = {r.path["driver"]: r.median for r in analysis.results if r.metric == metric}
+        assert found == pytest.approx(dict.fromkeys(drivers, 2), abs=0.1)  # a backend may report late
+    assert told(analysis, "commits-not-as-declared") == []
+
+
 def test_confounded_version(tmp_path: Path) -> None:
     if not any(adapter.driver == "sqlite-jdbc" for adapter in load_manifest("java").adapter):
         pytest.skip("there is no such driver")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,18 @@ def test_duckdb_loads_and_copies(tmp_path: Path) -> None:
     assert copy.parent.stat().st_mode & 0o077 == 0
     assert instance.size_bytes() == copy.stat().st_size > 100_000
     assert instance.settle(ANY_PATH).ns > 0
+
+
+@pytest.mark.parametrize(("storage", "oldest", "newest"), [("latest", 69, 1 << 32), ("v1.5.0", 64, 68)])
+def test_the_file_has_the_format_that_its_storage_says(
+    tmp_path: Path, storage: str, oldest: int, newest: int
+) -> None:
+    instance = ENGINES["duckdb"].instance("embedded", "full", replace(place(tmp_path), storage=storage))
+    instance.start()
+    instance.load(loaded(load_workload("scan")))
+    head = (tmp_path / "data" / "duckdb" / "loaded.duckdb").read_bytes()[:20]
+    assert head[8:12] == b"DUCK"
+    assert oldest <= int.from_bytes(head[12:], "little") <= newest
 
 
 @pytest.mark.parametrize("durability", ["full", "none"])

@@ -137,6 +137,17 @@ def test_round_trips_not_as_declared(tmp_path: Path, trips: float, severity: str
     assert [(f.paths, f.severity) for f in findings] == [(("psycopg tcp",), severity)]
 
 
+@pytest.mark.parametrize(("most", "told"), [(0, True), (2, False), (1, True)])
+def test_round_trips_that_a_manifest_declares(tmp_path: Path, most: int, told: bool) -> None:
+    paths = [factory.path("p", "derby server java derby transport=tcp statement=prepared", {"keyed.read": 90_000})]
+
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "path", "derby")[0]["most_round_trips"] = most
+        of(records, "counted", "derby")[0] |= {"round_trips": 200, "operations": 100}
+
+    assert ("round-trips-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+
+
 @pytest.mark.parametrize(
     ("statement", "prepares", "executes", "told"),
     [

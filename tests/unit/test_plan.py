@@ -4,7 +4,7 @@ import pytest
 
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment, Selection
-from rowpath.planning.availability import pruned
+from rowpath.planning.availability import most_round_trips, pruned
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import load_experiment, load_workloads
 from rowpath.planning.lattice import lattice
@@ -44,6 +44,15 @@ def test_the_shipped_profile_takes_the_drivers_own_defaults() -> None:
         assert path.path.get(key) == value
     (path,) = planned({"driver": "pgjdbc", "profile": "shipped", "version": "42.7.14"}).paths
     assert path.path.get("format") == path.adapter.shipped["format"] == "binary"
+
+
+def test_an_adapter_limits_storage_and_durability_to_what_its_build_has() -> None:
+    (path,) = planned({"driver": "duckdb-go"}).paths
+    assert (path.path.get("storage"), path.path.get("durability")) == ("v1.5.0", "full")
+    (other,) = planned({"language": "python", "driver": "duckdb"}).paths
+    assert other.path.get("storage") == "latest"
+    with pytest.raises(UsageError, match="durability must be full"):
+        planned({"driver": "duckdb-go", "durability": "none"})
 
 
 def test_points_that_do_not_exist_are_pruned_with_their_reason() -> None:
@@ -91,6 +100,14 @@ def test_a_confounded_build_is_a_comparison_of_its_own() -> None:
     by_driver = {p.path.get("driver"): p.comparison for p in plan.paths}
     assert by_driver["sqlite"] == by_driver["sqlite3"]
     assert by_driver["sqlite-jdbc"] != by_driver["sqlite"]
+
+
+def test_a_manifest_declares_the_round_trips_of_derbys_client_only_with_a_server() -> None:
+    plan = planned({"language": "java", "driver": "derby", "deployment": "*"}, {"driver": "pgjdbc"})
+    declared = {
+        (p.path.get("driver"), p.path.get("deployment")): most_round_trips(p.adapter, p.path) for p in plan.paths
+    }
+    assert declared == {("derby", "embedded"): 0, ("derby", "server"): 2, ("pgjdbc", "server"): 0}
 
 
 def test_different_durabilities_and_placements_are_never_one_comparison() -> None:

@@ -32,9 +32,13 @@ func NewEncoder(columns []Column, limit int64) *Encoder {
 func (e *Encoder) Digest() string { return fmt.Sprintf("%d:%016x", e.rows, e.sum) }
 
 func (e *Encoder) row(slots []Slot) error {
-	for at, slot := range slots {
-		e.at = at
-		if err := slot.Encode(e); err != nil {
+	return e.each(func(at int) error { return slots[at].Encode(e) })
+}
+
+// each encodes a row column by column.
+func (e *Encoder) each(encode func(at int) error) error {
+	for e.at = range e.columns {
+		if err := encode(e.at); err != nil {
 			return e.named(err)
 		}
 	}

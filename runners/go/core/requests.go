@@ -65,10 +65,6 @@ func (s *session) verify(asked *verifyRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots, err := s.clients.first().Slots(prepared.phase.Columns)
-	if err != nil {
-		return nil, err
-	}
 	encoder := NewEncoder(prepared.phase.Columns, or(asked.MaxRows, 100_000))
 	count := or(asked.Count, 1)
 	if err := kept(asked.Keep, encoder, func() error {
@@ -76,11 +72,16 @@ func (s *session) verify(asked *verifyRequest) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
+	delivers, err := s.delivers(prepared)
+	if err != nil {
+		return nil, err
+	}
 	delivered, converted := []string{}, []string{}
-	for at, slot := range slots {
-		delivered = append(delivered, slot.Delivers())
-		if slot.Converted() {
-			converted = append(converted, prepared.phase.Columns[at].Name)
+	for at, column := range prepared.phase.Columns {
+		name, fromText := delivers(at)
+		delivered = append(delivered, name)
+		if fromText {
+			converted = append(converted, column.Name)
 		}
 	}
 	counters := &prepared.samplers[0].counters
@@ -88,6 +89,15 @@ func (s *session) verify(asked *verifyRequest) (any, error) {
 		"digest": encoder.Digest(), "rows": counters.Rows, "touch": hex(counters.Touch), "operations": count,
 		"delivered": delivered, "converted": converted,
 	}, nil
+}
+
+// delivers is what the driver hands over in each column, and whether the adapter converts text.
+func (s *session) delivers(prepared *preparedPhase) (func(column int) (string, bool), error) {
+	if own, ok := prepared.samplers[0].operation.(Columnar); ok {
+		return own.Delivers, nil
+	}
+	slots, err := s.clients.first().Slots(prepared.phase.Columns)
+	return func(column int) (string, bool) { return slots[column].Delivers(), slots[column].Converted() }, err
 }
 
 // kept has the digest's rows kept in a file while do runs, where one is named.

@@ -71,10 +71,10 @@ class Adapter(SqlAdapter):
         options = self.options
         mode = "NONE" if options.get("durability") == "none" else "STANDARD"
         config = {"threads": int(options.get("threads", 1)), "fsync_mode": mode}
+        if options.get("storage", "latest") != "latest":
+            config["storage_compatibility_version"] = options["storage"]  # of a file that is not there yet
         if self.read_only:
             config["access_mode"] = "READ_ONLY"
-        if "storage" in options:  # of a file that is to be made
-            config["storage_compatibility_version"] = options["storage"]
         connection = duckdb.connect(self.place, config=config)
         connection.execute("SET TimeZone = 'UTC'")
         return connection

@@ -20,10 +20,16 @@ from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
 
 
+LATEST = "latest"  # the format of the loader's own build
+
+
 class DuckDb(backups.BackupWays):
     """The kind of engine: DuckDB, always embedded. Durability full: each commit syncs its log; none: fsync_mode=NONE.
 
     Each connection sets it: `fsync_mode` is a setting of the process, not of the file.
+
+    Storage: the version of the file's format (DuckDB's `storage_compatibility_version`). A driver with an older build
+    of DuckDB reads no newer one.
     """
 
     name = "duckdb"
@@ -31,6 +37,7 @@ class DuckDb(backups.BackupWays):
     ways = ("copy",)
     order = 14
     deployments: tuple[str, ...] = ("embedded",)
+    storages = (LATEST, "v1.5.0")
     types = {
         "decimal": "DECIMAL({precision},{scale})",
         "float32": "FLOAT",
@@ -75,6 +82,10 @@ class DuckDb(backups.BackupWays):
     def instance(self, deployment: str, durability: str, place: Place) -> DuckdbFile:
         return DuckdbFile(self, durability, place)
 
+    def durabilities_of(self, storage: str) -> tuple[str, ...]:
+        """Every one, whatever the format."""
+        return self.durabilities
+
     @override
     def create(self, name: str, table: Table) -> str:
         """CREATE TABLE in its dialect; an identity column takes its numbers from a sequence made with it."""
@@ -95,18 +106,14 @@ class DuckDb(backups.BackupWays):
 
 
 class DuckdbFile(EmbeddedDatabase[DuckDb]):
-    """One loaded database file and the copies of it that paths work on.
-
-    It has the format of the driver that makes it, or that of the place's storage, such as `v1.5.0`: older drivers need
-    an older one.
-    """
+    """One loaded database file and the copies of it that paths work on."""
 
     loaded_name = "loaded.duckdb"
     copy_name = "rowpath.duckdb"
 
     def __init__(self, engine: DuckDb, durability: str, place: Place) -> None:
         super().__init__(engine, durability, place)
-        self._storage = place.storage
+        self._storage = place.storage or LATEST
 
     @override
     def check(self) -> bool:
@@ -148,8 +155,9 @@ class DuckdbFile(EmbeddedDatabase[DuckDb]):
             "durability": "none",
             "statement": "bound",
             "threads": "1",
+            "storage": self._storage,
             "path": str(self._database),
-        } | ({"storage": self._storage} if self._storage else {})
+        }
         return load_through_runner.connected(options, self.version)
 
 

@@ -30,6 +30,7 @@ from rowpath.machine import counters, describe, file_digest
 from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
+from rowpath.planning.availability import most_round_trips
 from rowpath.planning.estimate import estimate
 from rowpath.planning.plan import Plan, PlannedPath, make_plan
 from rowpath.runners.manifest import build, language, lines_of_code, own_source, tools
@@ -194,6 +195,7 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             confounded=planned.adapter.confounded,
             shortest_operation_ns=language(planned.adapter.language).shortest_operation_ns,
             durabilities=list(ENGINES[planned.path.engine].durabilities),
+            most_round_trips=most_round_trips(planned.adapter, planned.path),
             driver_digest=file_digest.digest(Path(planned.path.version)) if "/" in planned.path.version else "",
             source=name,
         )

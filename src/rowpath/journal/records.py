@@ -51,6 +51,7 @@ class PathRecord(Record, tag="path"):
     durabilities: list[str] = []  # that its engine offers; empty: not known
     driver_digest: str = ""  # SHA-256 of a driver whose version is a file or folder; empty: a release
     source: str = ""  # the adapter's own file; empty: an external one
+    most_round_trips: int = 0  # that its manifest entry declares of at most one row; 0: what the statement mode means
 
 
 class SourceRecord(Record, tag="source"):

@@ -16,10 +16,16 @@ def pruned(adapter: Adapter, path: AccessPath) -> str:
     """Why this point of the lattice does not exist; empty when it does."""
     if path.get("link") != "none" and path.get("transport") != "tcp":
         return "links are emulated only for TCP"
-    for rule in adapter.unsupported:
-        if all(_meant(path.get(key), value) for key, value in rule.when.items()):
-            return rule.reason
-    return ""
+    return next((rule.reason for rule in adapter.unsupported if _speaks_of(path, rule.when)), "")
+
+
+def most_round_trips(adapter: Adapter, path: AccessPath) -> int:
+    """The most round trips that the manifest declares of an operation of at most one row; 0 where it declares none."""
+    return next((rule.most for rule in adapter.round_trips if _speaks_of(path, rule.when)), 0)
+
+
+def _speaks_of(path: AccessPath, when: dict[str, str]) -> bool:
+    return all(_meant(path.get(key), value) for key, value in when.items())
 
 
 def _meant(value: str, ruled: str) -> bool:
@@ -68,7 +74,7 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
         return f"{phase_name}: the adapter {adapter.driver} is a program written for {' and '.join(adapter.serves)}"
     for rule in adapter.unsupported:
         asked = dict(rule.when)
-        if fnmatchcase(phase_name, asked.pop("phase", "")) and all(_meant(path.get(key), asked[key]) for key in asked):
+        if fnmatchcase(phase_name, asked.pop("phase", "")) and _speaks_of(path, asked):
             return f"{phase_name}: {rule.reason}"
     if adapter.floor:
         return "" if phase.scan else " "

@@ -200,10 +200,10 @@ def _settings(
     if {"prepared", "text"} <= set(statements) and not keyed:
         wanted["statement"] = tuple(mode for mode in statements if mode != "bound")  # there is nothing to bind
     kind = ENGINES[engine]
-    if "none" in kind.durabilities:
+    if "none" in adapter.coordinates.get("durability", kind.durabilities):
         wanted["durability"] = ("none",)  # an adapter may have to bring about any other
     if isinstance(kind, Stored):
-        wanted["storage"] = kind.storages[:1]  # the tables are stored already
+        wanted["storage"] = adapter.coordinates.get("storage", kind.storages)[:1]  # the tables are stored already
     paths = lattice(adapter, wanted | {"placement": ("same",)}, complete=True)
     return [_as_given(path) for path in paths if path.get("access") in ("none", "sql")]
 

@@ -67,7 +67,8 @@ def changed(before: str, after: str) -> str:
 
 def how_to_run(header: Language, driver: SnippetDriver) -> str:
     """One line for a shell."""
-    words = header.snippets.run if driver.needs else header.snippets.run_bare or header.snippets.run
+    usual = header.snippets.run if driver.needs else header.snippets.run_bare or header.snippets.run
+    words = driver.run or usual
     file = header.snippet_file
     return " ".join(words.format(file=file, stem=Path(file).stem, needs=driver.needs).split())
 

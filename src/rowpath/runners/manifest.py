@@ -30,6 +30,14 @@ class Unsupported(Frozen, frozen=True):
     reason: str
 
 
+class RoundTrips(Frozen, frozen=True):
+    """Paths whose driver takes more round trips than their statement mode means, with the reason."""
+
+    when: dict[str, str]
+    most: int  # of an operation of at most one row
+    reason: str
+
+
 class Adapter(Frozen, frozen=True):
     """One entry of an `adapters.toml`: runners/PROTOCOL.md explains each field."""
 
@@ -47,6 +55,7 @@ class Adapter(Frozen, frozen=True):
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}
     unsupported: tuple[Unsupported, ...] = ()
+    round_trips: tuple[RoundTrips, ...] = ()
     language: str = ""
     serves: tuple[str, ...] = ()  # patterns of `workload.phase`: what a program written for it can do; empty: all
     opens_read_only: bool = False  # an embedded engine's file, truly, when `open` has `read_only`

@@ -34,14 +34,15 @@ class Outcome:
     text: str = ""
 
 
-def started(engine: str, folder: Path) -> Iterator[Instance]:
+def started(engine: str, folder: Path, storage: str = "") -> Iterator[Instance]:
     """An instance of the engine without any table, stopped afterwards."""
     folder.chmod(0o755)  # a server of root's runs as another user
     for name in ("s", "d"):
         (folder / name).mkdir(mode=0o777)
         (folder / name).chmod(0o777)
     kind = ENGINES[engine]
-    instance = kind.instance(kind.deployments[0], kind.durabilities[-1], Place(folder / "d", folder / "s", (0,)))
+    place = Place(folder / "d", folder / "s", (0,), storage=storage)
+    instance = kind.instance(kind.deployments[0], kind.durabilities[-1], place)
     instance.start()
     try:
         instance.load({})
@@ -138,10 +139,12 @@ def work_of(sql: str, columns: tuple[DescribedColumn, ...]) -> PreparedPhase:
 
 
 @contextlib.contextmanager
-def bench(engine: str, setting_up: list[str]) -> Iterator[Bench]:
+def bench(engine: str, setting_up: list[str], storage: str = "") -> Iterator[Bench]:
     """The engine with every runner; all are stopped afterwards."""
     # Not pytest's directories, which any other run of pytest closes to other users.
-    with tempfile.TemporaryDirectory() as folder, contextlib.contextmanager(started)(engine, Path(folder)) as instance:
+    with tempfile.TemporaryDirectory() as folder, contextlib.contextmanager(started)(
+        engine, Path(folder), storage
+    ) as instance:
         made = Bench(instance, paths(engine), setting_up)
         try:
             yield made

@@ -20,6 +20,8 @@ class Cases:
     types: dict[str, str] = field(default_factory=dict)
     # By query: drivers that describe it otherwise than `describer`, with what their interface lets them know.
     described_otherwise: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # Where the engine has several: the one that every driver's build reads.
+    storage: str = ""
 
 
 def each_and_null(**values: str) -> dict[str, str]:
@@ -398,6 +400,7 @@ DUCKDB = Cases(
         "json": "json json",
         "uuid": "uuid uuid",
     },
+    storage="v1.5.0",
 )
 
 ENGINES = {"postgresql": POSTGRESQL, "mariadb": MARIADB, "sqlite": SQLITE, "duckdb": DUCKDB}

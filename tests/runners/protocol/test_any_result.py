@@ -33,7 +33,7 @@ def test_any_result_is_delivered_or_unsupported(engine: str) -> None:
         pytest.skip(availability.reason)
     cases = any_result_cases.ENGINES[engine]
     wrong = []
-    with bench(engine, cases.setting_up) as made:
+    with bench(engine, cases.setting_up, cases.storage) as made:
         made.set_up(cases.describer)
         for name, sql in cases.queries.items():
             wrong += [f"{name}: {what}" for what in mistakes(made, cases, engine, name, sql)]

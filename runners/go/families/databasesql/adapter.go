@@ -38,9 +38,12 @@ type Copies interface {
 	Bulk(way string, db *sql.DB, phase *core.Phase, rows [][]any, bind Binder) (core.Operation, error)
 }
 
-// Describes is of a dialect that knows the columns of a query from the driver's own words.
+// Describes is of a dialect that has a query described by a statement that does not execute it.
 type Describes interface {
-	Described(column *sql.ColumnType) core.DescribedColumn
+	// Describing is that statement, each of whose rows begins with a column's name and type.
+	Describing(query string) string
+	// Described is a column by its type as the engine spells it.
+	Described(name, kind string) core.DescribedColumn
 }
 
 // Adapter is a path through database/sql: a pool of one connection for each client, as programs in Go have it.
@@ -108,6 +111,9 @@ func (a *Adapter) Slots(columns []core.Column) ([]core.Slot, error) {
 
 // Prepare makes a phase ready in the path's statement mode.
 func (a *Adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, error) {
+	if own, ok := a.Dialect.(Columns); ok && phase.Kind == "query" && a.options.Get("fetch", "row") == "columnar" {
+		return a.columnar(own.Columns(phase), phase, rows)
+	}
 	slots, err := a.Slots(phase.Columns)
 	if err != nil {
 		return nil, err
@@ -208,23 +214,40 @@ func closed(connection *sql.Conn) error {
 	return nil
 }
 
-// Describe executes the query and takes no row: database/sql tells its columns only then.
+// Describe is the columns of a query, in the engine's own words.
 func (a *Adapter) Describe(query string) ([]core.DescribedColumn, error) {
 	own, ok := a.Dialect.(Describes)
 	if !ok {
 		return a.Base.Describe(query)
 	}
-	rows, err := a.db.Query(query)
+	rows, err := a.db.Query(own.Describing(query))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	types, err := rows.ColumnTypes()
-	columns := make([]core.DescribedColumn, len(types))
-	for at, each := range types {
-		columns[at] = own.Described(each)
+	names, err := rows.Columns()
+	var name, kind string
+	destinations := []any{&name, &kind}
+	for range len(names) - len(destinations) {
+		destinations = append(destinations, new(any))
 	}
-	return columns, err
+	var columns []core.DescribedColumn
+	for rows.Next() {
+		if err := rows.Scan(destinations...); err != nil {
+			return nil, err
+		}
+		columns = append(columns, own.Described(name, kind))
+	}
+	return columns, errors.Join(err, rows.Err())
+}
+
+// Raw does something on the driver's own connection.
+func (a *Adapter) Raw(do func(connection any) error) error {
+	connection, err := a.db.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	return errors.Join(connection.Raw(do), connection.Close())
 }
 
 // ServerPid is the process that serves the connection.

@@ -39,6 +39,18 @@ func SlotOf(column core.Column, texts ...string) (core.Slot, error) {
 // Float32 is where a driver leaves floats that it delivers as float32.
 func Float32(column core.Column) core.Slot { return plain(column, float32Value) }
 
+// Integer is where a driver leaves integers that it delivers in a column's own width.
+func Integer(column core.Column) core.Slot {
+	switch column.Bits {
+	case 16:
+		return plain(column, int16Value)
+	case 32:
+		return plain(column, int32Value)
+	default:
+		return plain(column, integerValue)
+	}
+}
+
 // kind is what a Go type means to touch and digest.
 type kind[T any] struct {
 	touch  func(*T) int64
@@ -47,6 +59,14 @@ type kind[T any] struct {
 
 var (
 	integerValue = kind[int64]{func(v *int64) int64 { return *v }, (*core.Encoder).Integer}
+	int32Value   = kind[int32]{
+		func(v *int32) int64 { return int64(*v) },
+		func(e *core.Encoder, v int32) error { return e.Integer(int64(v)) },
+	}
+	int16Value = kind[int16]{
+		func(v *int16) int64 { return int64(*v) },
+		func(e *core.Encoder, v int16) error { return e.Integer(int64(v)) },
+	}
 	floatValue   = kind[float64]{func(v *float64) int64 { return core.TouchFloat(*v) }, (*core.Encoder).Float}
 	float32Value = kind[float32]{
 		func(v *float32) int64 { return core.TouchFloat(float64(*v)) },

@@ -33,7 +33,8 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         trips = proof.each("round_trips")
         if trips is None or statement not in ROUND_TRIPS:
             continue
-        least, most = ROUND_TRIPS[statement]
+        least, usual = ROUND_TRIPS[statement]
+        most = max(usual, path.most_round_trips)
         few = trips < least - ROUND_TRIPS_SLACK  # not even one turn each: true of any operation
         cursor = path.coordinates.get("result", "none").startswith(FETCHED)
         many = trips > most + ROUND_TRIPS_SLACK and not cursor and _point(evidence, proof)

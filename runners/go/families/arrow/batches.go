@@ -1,0 +1,110 @@
+// Package arrow takes Arrow record batches: it touches them column by column and encodes them value by value.
+package arrow
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"rowpath/core"
+)
+
+// Result takes the results of one phase.
+type Result struct {
+	columns []core.Column
+	schema  *arrow.Schema // of the last one; nil before
+	sink    byte          // the last byte of a text, so that it is read
+}
+
+// ResultOf is for results with these columns.
+func ResultOf(columns []core.Column) *Result { return &Result{columns: columns} }
+
+// Take takes every batch that is left, and releases the reader.
+func (r *Result) Take(reader array.RecordReader, counters *core.Counters) error {
+	defer reader.Release()
+	if counters.Proving() {
+		if err := counters.Expect(reader.Schema().NumFields()); err != nil {
+			return err
+		}
+		r.schema = reader.Schema()
+	}
+	return core.TakeBatches(&batches{r, reader}, counters)
+}
+
+// Delivers is a column's type in Arrow, and whether the adapter converts text.
+func (r *Result) Delivers(column int) (name string, converted bool) {
+	if r.schema == nil {
+		return "null", false
+	}
+	kind := storage(r.schema.Field(column).Type)
+	return fmt.Sprint(r.schema.Field(column).Type), isText(kind.ID()) && !declaredText[r.columns[column].Type]
+}
+
+var declaredText = map[string]bool{
+	"char": true, "varchar": true, "text": true, "json": true, "opaque": true,
+}
+
+func isText(kind arrow.Type) bool {
+	return kind == arrow.STRING || kind == arrow.LARGE_STRING || kind == arrow.STRING_VIEW
+}
+
+// storage is how an extension type keeps its values.
+func storage(kind arrow.DataType) arrow.DataType {
+	if extension, ok := kind.(arrow.ExtensionType); ok {
+		return extension.StorageType()
+	}
+	return kind
+}
+
+type batches struct {
+	result *Result
+	reader array.RecordReader
+}
+
+func (b *batches) Next() (core.Batch, error) {
+	if !b.reader.Next() {
+		return nil, b.reader.Err()
+	}
+	return batch{b.result, b.reader.RecordBatch()}, nil
+}
+
+type batch struct {
+	result *Result
+	record arrow.RecordBatch
+}
+
+func (b batch) Rows() int { return int(b.record.NumRows()) }
+
+func (b batch) Touch() (int64, error) {
+	var sum int64
+	for at, column := range b.result.columns {
+		touched, err := b.result.touch(column.Type, plain(b.record.Column(at)))
+		if err != nil {
+			return 0, core.Fail("verify", "column %s: %s", column.Name, err)
+		}
+		sum += touched
+	}
+	return sum, nil
+}
+
+func (b batch) Encode(encoder *core.Encoder, row, column int) error {
+	values := plain(b.record.Column(column))
+	if values.IsNull(row) {
+		return encoder.Null()
+	}
+	return encode(encoder, b.result.columns[column].Type, values, row)
+}
+
+// plain is a column's values without an extension type around them.
+func plain(values arrow.Array) arrow.Array {
+	if extension, ok := values.(array.ExtensionArray); ok {
+		return extension.Storage()
+	}
+	return values
+}
+
+// misfit is an Arrow type that does not hold values of the declared one.
+func misfit(kind string, values arrow.Array) error {
+	return core.Fail("verify", "no %s: Arrow's %s", kind, values.DataType())
+}
