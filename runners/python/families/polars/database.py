@@ -1,0 +1,33 @@
+"""Data frames of a database's rows. Imported after POLARS_MAX_THREADS is set."""
+
+import polars as pl
+
+from core.adapter import Unsupported
+from families.polars import frames
+
+MOST_DIGITS = 38
+# From text to the column's own type.
+FROM_TEXT = {
+    "decimal": lambda values, column: values.cast(pl.Decimal(column.precision, column.scale)),
+    "date": lambda values, _: values.str.to_date("%Y-%m-%d"),
+    "time": lambda values, _: values.str.to_time("%H:%M:%S%.f"),
+    "timestamp": lambda values, _: values.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us"),
+}
+
+
+class Frames(frames.Frames):
+    """Frames of which columns of the types `as_text` arrive as text."""
+
+    def __init__(self, columns, as_text=()):
+        super().__init__(columns)
+        for column in columns:
+            if column.type == "decimal" and "decimal" in as_text and not 0 < column.precision <= MOST_DIGITS:
+                raise Unsupported(f"column {column.name}: polars has no decimal of precision {column.precision}")
+        self.converted = [column.name for column in columns if column.type in as_text]
+        self._from_text = [
+            FROM_TEXT[column.type](pl.col(column.name), column) for column in columns if column.type in as_text
+        ]
+
+    def converted_frame(self, frame):
+        """The frame with these columns of their own type."""
+        return frame.with_columns(self._from_text) if self._from_text else frame
