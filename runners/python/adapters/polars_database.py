@@ -19,10 +19,15 @@ class Adapter(DataFrameAdapter):
         return super().connect()
 
     def prepare(self, phase, parameters):
-        if self.through == "connectorx":
-            for column in phase.columns:
+        adbc = self.through.startswith("adbc")
+        for column in phase.columns:
+            if self.through == "connectorx":
                 self.below.check(column)
-        frames = importlib.import_module("families.polars.database").Frames(phase.columns, self.as_text)
+            if column.type == "interval" and adbc:
+                raise Unsupported(f"column {column.name}: polars takes no interval of Arrow's in")
+            if column.type == "binary" and self.below_name == "psycopg2":
+                raise Unsupported(f"column {column.name}: polars makes no bytes of psycopg2's memoryview")
+        frames = importlib.import_module("families.polars.database").Frames(phase.columns, self.as_text, adbc)
         return ColumnarOperation(frames, self.reader(frames), self.texts(phase, parameters))
 
     def reader(self, frames):

@@ -1,7 +1,6 @@
 """PostgreSQL through psqlpy: tokio-postgres in Rust, awaited from Python; binary results."""
 
 import importlib.metadata
-import re
 from functools import partial
 from uuid import UUID
 
@@ -25,7 +24,6 @@ DECODERS = {
     "array": binary.integers,
 }
 DECIMAL_DIGITS = 28
-SQLSTATE = re.compile(r"\b[0-9A-Z]{5}\b")
 
 
 class Adapter(AsyncAdapter):
@@ -36,7 +34,7 @@ class Adapter(AsyncAdapter):
         self.pool, self.connection = self.wait(self.log_in())
 
     async def log_in(self):
-        """A pool of one connection, and that."""
+        """A pool, which connects when it is first asked, and one connection of it."""
         at = address(self.options)
         pool = psqlpy.ConnectionPool(
             username=at["user"],
@@ -45,7 +43,6 @@ class Adapter(AsyncAdapter):
             port=int(at["port"]),
             db_name=self.options["database"],
             options="-c TimeZone=UTC",
-            max_db_pool_size=1,
             **SSL[tls(self.options)],
         )
         return pool, await pool.connection()
@@ -85,7 +82,7 @@ class Adapter(AsyncAdapter):
 
         async def rows(row):
             text, values = (*row, None) if as_text else (query, row or None)
-            async with connection.cursor(text, values, fetch_number=size) as cursor:
+            async with connection.cursor(text, values, array_size=size) as cursor:
                 async for block in cursor:
                     for values in block.result(as_tuple=True, custom_decoders=decoders):
                         yield values
@@ -128,10 +125,6 @@ class Adapter(AsyncAdapter):
         self.pool.close()
         if self._owns:
             self.event_loop.close()
-
-    def code(self, error):
-        found = SQLSTATE.search(str(error))
-        return found[0] if found else type(error).__name__
 
 
 def decoders_of(columns):

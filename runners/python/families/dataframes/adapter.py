@@ -35,7 +35,7 @@ class DataFrameAdapter(Adapter):
 
     def connect(self):
         engine, self.through = self.options["engine"], self.options["through"]
-        name = BELOW[engine].get(self.through)
+        self.below_name = name = BELOW[engine].get(self.through)
         if name is None:
             raise Unsupported(f"{engine} is not reached through {self.through}")
         self.as_text = AS_TEXT.get(name, ())
