@@ -63,6 +63,8 @@ class Adapter(AsyncAdapter):
         if phase.kind == "connect":
             return operation(lambda opened: rows_of(opened[1].execute(query)), connect=self.log_in, close=hang_up)
         as_text = parameters is not None and self.options.get("statement") == "text"
+        if not as_text:
+            takes(phase.parameter_columns)
         arguments = [(with_literals(phase.sql, row, literal),) for row in parameters] if as_text else parameters
         kept = self.options.get("statement") == "prepared"  # by their text, for the connection's life
         result, _, size = self.options.get("result", "whole").partition(":")
@@ -96,6 +98,7 @@ class Adapter(AsyncAdapter):
         return partial(execute, "BEGIN"), partial(execute, "COMMIT"), partial(execute, "ROLLBACK")
 
     def bulk(self, phase, way):
+        takes(phase.parameter_columns)
         connection = self.connection
         if way == "copy":
             columns = [column.name.lower() for column in phase.parameter_columns]  # psqlpy quotes names
@@ -125,6 +128,13 @@ class Adapter(AsyncAdapter):
         self.pool.close()
         if self._owns:
             self.event_loop.close()
+
+
+def takes(columns):
+    """Unsupported for parameters that psqlpy takes in no form that keeps them."""
+    for column in columns:
+        if column.type == "json":
+            raise Unsupported(f"column {column.name}: psqlpy takes no text for json, only what Python makes of it")
 
 
 def decoders_of(columns):

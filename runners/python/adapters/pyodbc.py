@@ -20,7 +20,7 @@ pyodbc.native_uuid = True
 
 class Adapter(SqlAdapter):
     errors = (pyodbc.Error,)
-    bulk_ways = ("array", "executemany")
+    bulk_ways = ("executemany", "array")
     running = None
 
     def connect(self):
@@ -82,6 +82,12 @@ class Adapter(SqlAdapter):
 
     def bulk(self, phase, way):
         check(self.engine, phase.parameter_columns)
+        if (
+            way == "array"
+            and self.engine == "postgresql"
+            and any(column.type == "binary" for column in phase.parameter_columns)
+        ):
+            raise Unsupported("pyodbc makes no array of binary values whose greatest length the driver does not say")
         connection = self.connection
         cursor = connection.cursor()
         cursor.fast_executemany = way == "array"
@@ -89,7 +95,7 @@ class Adapter(SqlAdapter):
         def executemany(rows):
             connection.autocommit = False
             try:
-                cursor.executemany(phase.sql, [taken(self.engine, row) for row in rows])
+                cursor.executemany(phase.sql, [taken(self.engine, row, way == "array") for row in rows])
             except BaseException:
                 self.roll_back()
                 raise

@@ -38,9 +38,9 @@ def converters_of(engine, columns):
     return [NATURAL[engine].get(column.type) for column in columns]
 
 
-def taken(engine, row):
+def taken(engine, row, in_array=False):
     """A row of parameters as the engine's driver takes it, its digits kept."""
-    return tuple(map(_text_of if engine == "sqlite" else _bound, row))
+    return tuple(map(_bound if engine == "postgresql" and not in_array else _text_of, row))
 
 
 def _bound(value):
@@ -51,10 +51,11 @@ def _bound(value):
 
 def _text_of(value):
     if isinstance(value, datetime):
-        return value.isoformat(" ")  # a TIMESTAMP of libsqliteodbc has milliseconds
+        # A TIMESTAMP bound has whole seconds over MariaDB's driver and in psqlodbc's arrays, milliseconds over SQLite's.
+        return value.replace(tzinfo=None).isoformat(" ")
     if isinstance(value, Decimal):
         return format(value, "f")
-    return str(value) if isinstance(value, (date, time)) else value
+    return str(value) if isinstance(value, (date, time, UUID)) else value
 
 
 def check(engine, columns):
