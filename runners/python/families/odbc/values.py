@@ -51,7 +51,7 @@ def _bound(value):
 
 def _text_of(value):
     if isinstance(value, datetime):
-        # A TIMESTAMP bound has whole seconds over MariaDB's driver and in psqlodbc's arrays, milliseconds over SQLite's.
+        # A TIMESTAMP bound has whole seconds over MariaDB's driver, in psqlodbc's arrays too; milliseconds in SQLite's.
         return value.replace(tzinfo=None).isoformat(" ")
     if isinstance(value, Decimal):
         return format(value, "f")
