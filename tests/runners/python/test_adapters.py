@@ -245,7 +245,7 @@ def test_errors_are_typed(start: Callable[..., Talk], postgresql: dict[str, Any]
     scan = workload_file.load_workload("scan")
     with pytest.raises(RunnerFailure) as caught:
         talk.verify(talk.prepare(scan, scan.phases[0], "SELECT * FROM nowhere"))
-    code = "42P01" if driver != "psqlpy" else "ConnectionExecuteError"  # it has no other
+    code = "42P01" if driver != "psqlpy" else "DatabaseError"  # it has no other
     assert (caught.value.kind, caught.value.code) == ("sql", code)
     failing = talk.sample(f"{scan.name}.{scan.phases[0].name}", duration_ns=10_000_000_000)
     assert (failing.operations, failing.failed) == (0, 100)
