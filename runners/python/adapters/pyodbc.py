@@ -48,8 +48,9 @@ class Adapter(SqlAdapter):
                 close=pyodbc.Connection.close,
             )
         # A cursor keeps its last statement prepared as long as its text stays the same.
-        cursor = connection.cursor()
-        execute, arguments = cursor.execute, parameters
+        # One in the server stays open as long as pyodbc's: there each execution has one of its own.
+        in_server = self.options.get("result", "whole").startswith("cursor")
+        execute = connection.execute if in_server else connection.cursor().execute
         if parameters is None:
             work = Operation(lambda _: execute(sql), converters=converters)
         elif self.options.get("statement") == "text":

@@ -41,8 +41,8 @@ def test_frames_hold_the_rows(
     through: str,
 ) -> None:
     talk = start(driver)
-    place = postgresql if engine == "postgresql" else {"engine": "sqlite", "path": str(sqlite_file)}
-    options = {**place, "through": through, "statement": "text", "fetch": "columnar", "transport": "unix", "tls": "off"}
+    place = postgresql if engine == "postgresql" else {"path": str(sqlite_file)}
+    options = {**place, "engine": engine, "through": through, "statement": "text", "transport": "unix", "tls": "off"}
     talk.open(**options)
     check_every_phase(talk, ENGINES[engine], READ)
     facts = talk.facts()
@@ -63,7 +63,7 @@ def test_frames_hold_the_rows(
 def test_pandas_says_what_it_would_change(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
     types = workload_file.load_workload("types")
     talk = start("pandas")
-    talk.open(**postgresql, through="psycopg", statement="bound", transport="unix")
+    talk.open(**postgresql, engine="postgresql", through="psycopg", statement="bound", transport="unix")
     with pytest.raises(RunnerFailure, match="53 bits") as caught:
         talk.prepare(types, types.phases[0])
     assert caught.value.kind == "unsupported"

@@ -32,8 +32,8 @@ def test_pyodbc_postgresql(
 ) -> None:
     needs_odbc("pyodbc", "postgresql")
     talk = start("pyodbc", engine="postgresql")
-    options = {**postgresql, "statement": statement, "fetch": fetch, "result": result, "profile": profile}
-    options |= {"transport": "unix", "tls": "off"}
+    options = {**postgresql, "engine": "postgresql", "statement": statement, "fetch": fetch, "result": result}
+    options |= {"profile": profile, "transport": "unix", "tls": "off"}
     with pytest.raises(RunnerFailure) as caught:
         talk.open(**options | {"password": "wr{on};g"})
     assert caught.value.kind == "connect"
@@ -65,7 +65,8 @@ def test_pyodbc_sqlite(start: Callable[..., Talk], sqlite_file: Path, result: st
 def test_arrow_odbc_postgresql(start: Callable[..., Talk], postgresql: dict[str, Any], fetch: str, result: str) -> None:
     needs_odbc("arrow-odbc", "postgresql")
     talk = start("arrow-odbc", engine="postgresql")
-    talk.open(**postgresql, statement="text", fetch=fetch, result=result, transport="unix", tls="off")
+    how = {"statement": "text", "fetch": fetch, "result": result, "transport": "unix", "tls": "off"}
+    talk.open(**postgresql, engine="postgresql", **how)
     check_every_phase(talk, ENGINES["postgresql"], ("scan", "aggregate"))
     facts = talk.facts()
     assert facts.driver_version == ADAPTERS["arrow-odbc"].versions[0]
