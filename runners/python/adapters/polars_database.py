@@ -39,7 +39,15 @@ class Adapter(DataFrameAdapter):
             read = partial(read, pre_execution_query=self.below.before or None)
         else:
             read = partial(self.polars.read_database, connection=self.connection, infer_schema_length=None)
-        return lambda sql: [frames.converted_frame(read(query=sql))]
+        twice = self.polars.exceptions.DuplicateError
+
+        def frames_of(sql):
+            try:
+                return [frames.converted_frame(read(query=sql))]
+            except twice as error:
+                raise Unsupported(f"polars has no two columns of one name: {error}") from error
+
+        return frames_of
 
     def run(self, statement):
         if self.through == "adbc-uri":

@@ -24,14 +24,21 @@ class Frames(frames.Frames):
 
     def __init__(self, columns, as_text=(), extensions=False):
         super().__init__(columns)
+        if len({column.name for column in columns}) < len(columns):
+            raise Unsupported("polars has no two columns of one name")
         for column in columns:
             if column.type == "decimal" and "decimal" in as_text and not 0 < column.precision <= MOST_DIGITS:
                 raise Unsupported(f"column {column.name}: polars has no decimal of precision {column.precision}")
         self.converted = [column.name for column in columns if column.type in as_text]
         known = FROM_EXTENSION if extensions else {kind: FROM_TEXT[kind] for kind in as_text}
         self._from_text = [
-            known[column.type](pl.col(column.name), column) for column in columns if column.type in known
+            known[column.type](self.chosen(i, column), column)
+            for i, column in enumerate(columns)
+            if column.type in known
         ]
+
+    def chosen(self, number, _column):
+        return pl.nth(number)  # an engine may have made another name of it
 
     def converted_frame(self, frame):
         """The frame with these columns of their own type."""
