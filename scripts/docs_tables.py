@@ -59,6 +59,9 @@ MEANINGS = {
     "access": "`handler` reads records by HANDLER … READ",
     "thread": "the thread of the process that calls an embedded engine's library",
     "profile": "settings named, or the driver's own defaults",
+    "implementation": "of the driver: compiled or in the language itself; of psycopg: wheels with their own libpq, "
+    "compiled here, or ctypes",
+    "through": "of pandas and polars-database: the driver that brings the rows of a data frame",
     "poll": "only of the drain: the kernel wakes it, or it asks again and again",
     "read_transaction": "only of LMDB: one kept and renewed, or one per operation",
     "prepare_threshold": "only of pgjdbc: after how many executions it prepares",

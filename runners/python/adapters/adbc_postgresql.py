@@ -14,8 +14,12 @@ from families.postgresql.facts import server_facts
 
 class Adapter(AdbcAdapter):
     def opened(self):
+        return dbapi.connect(self.uri(), autocommit=True)
+
+    def uri(self):
+        """The connection as one URI, the password in it."""
         keywords = {key: value for key, value in libpq_keywords(self.options).items() if value is not None}
-        return dbapi.connect(f"postgresql://?{urlencode(keywords, quote_via=quote)}", autocommit=True)
+        return f"postgresql://?{urlencode(keywords, quote_via=quote)}"
 
     def spelt(self, sql):
         return numbered(sql)

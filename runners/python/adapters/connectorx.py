@@ -64,15 +64,20 @@ class Adapter(Base):
         return quote(self.options["database"], safe="")
 
     def read(self, sql, **partitions):
+        return self.guarded(
+            self.module.read_sql,
+            self.url,
+            sql,
+            return_type="arrow",
+            protocol=self.protocol,
+            pre_execution_query=self.before or None,
+            **partitions,
+        )
+
+    def guarded(self, read, *given, **named):
+        """What `read` returns; its errors without the URL, which holds the password."""
         try:
-            return self.module.read_sql(
-                self.url,
-                sql,
-                return_type="arrow",
-                protocol=self.protocol,
-                pre_execution_query=self.before or None,
-                **partitions,
-            )
+            return read(*given, **named)
         except BaseException as error:
             text = str(error).replace(self.url, "its URL")
             raise (Unsupported if any(words in text for words in CANNOT) else Failed)(text) from None

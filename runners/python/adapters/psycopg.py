@@ -9,6 +9,7 @@ from psycopg.adapt import Loader
 from psycopg.pq import Format
 from psycopg.types.string import TextBinaryLoader, TextLoader
 
+from core.adapter import Unsupported
 from core.operation import Operation
 from families.libpq.adapter import LibpqAdapter, begun
 from families.postgresql.connection import libpq_keywords
@@ -54,6 +55,12 @@ class OwnTypeBinary(TextBinaryLoader):
 class Adapter(LibpqAdapter):
     errors = (psycopg.Error,)
     bulk_ways = ("copy", "executemany")
+
+    def connect(self):
+        wanted = self.options.get("implementation", psycopg.pq.__impl__)
+        if wanted != psycopg.pq.__impl__:  # chosen by PSYCOPG_IMPL when it is imported
+            raise Unsupported(f"psycopg was imported as {psycopg.pq.__impl__}, not as {wanted}")
+        super().connect()
 
     def log_in(self):
         connection = psycopg.connect(**libpq_keywords(self.options), autocommit=not self.shipped)

@@ -11,8 +11,9 @@ from core.adapter import Unsupported
 from core.operation import Operation
 from families.sql.adapter import SqlAdapter
 from families.sql.blocks import block_size, in_blocks
-from families.sql.literals import literal, with_literals
+from families.sql.literals import with_literals
 from families.sqlite.facts import engine_facts
+from families.sqlite.literals import literal
 from families.sqlite3 import describe
 from families.text.values import FROM_TEXT
 
@@ -22,13 +23,6 @@ KEPT_AS_TEXT = ("decimal", "date", "time", "timestamp", "timestamptz", "uuid")
 for natural, as_text in ((Decimal, lambda v: format(v, "f")), (UUID, str), (time, str), (date, str)):
     sqlite3.register_adapter(natural, as_text)
 sqlite3.register_adapter(datetime, lambda value: value.isoformat(" "))
-
-
-def literal_here(value):
-    """A value as it stands inside SQLite's SQL."""
-    if isinstance(value, bool):
-        return str(int(value))
-    return f"X'{value.hex()}'" if isinstance(value, bytes) else literal(value)
 
 
 class Adapter(SqlAdapter):
@@ -68,7 +62,7 @@ class Adapter(SqlAdapter):
         if parameters is None:
             work = Operation(lambda _: execute(sql), converters=converters)
         elif self.options.get("statement") == "text":
-            work = Operation(execute, [with_literals(sql, row, literal_here) for row in parameters], converters)
+            work = Operation(execute, [with_literals(sql, row, literal) for row in parameters], converters)
         else:
             work = Operation(partial(execute, sql), parameters, converters)
         size = block_size(self.options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import io
+import itertools
 import os
 import signal
 import sys
@@ -321,6 +322,7 @@ def selftest(options: argparse.Namespace) -> int:
 def setup(options: argparse.Namespace) -> int:
     """`rowpath setup`: fetch and build all that can run here."""
     from rowpath.model.path import AccessPath
+    from rowpath.planning.availability import pruned
     from rowpath.runners.manifest import availability, build, every_adapter
 
     console = _console(options.color, to_stderr=True)
@@ -332,9 +334,11 @@ def setup(options: argparse.Namespace) -> int:
         else:
             why = with_remedy(here.reason, here.remedy)
             console.print(f"skipped {adapter.language} {adapter.driver}: {why}", highlight=False)
-        for one in adapter.coordinates.get("concurrency", ()):
-            path = AccessPath.of({"language": adapter.language, "concurrency": one})
-            special += [path] if availability(adapter, adapter.versions[0], path).ok else []
+        for key in ("concurrency", "implementation"):
+            for one, version in itertools.product(adapter.coordinates.get(key, ()), adapter.versions):
+                named = {"language": adapter.language, "driver": adapter.driver, "version": version, key: one}
+                path = AccessPath.of(named)
+                special += [path] if not pruned(adapter, path) and availability(adapter, version, path).ok else []
     build(ready, lambda text: console.print(text, highlight=False), special)
     return 0
 

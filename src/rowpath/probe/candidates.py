@@ -72,6 +72,7 @@ def candidates(
         if engine not in adapter.engines or deployment not in adapter.deployments or (keyed and adapter.floor):
             continue
         chosen = not ((languages and adapter.language not in languages) or (drivers and adapter.driver not in drivers))
+        chosen = chosen and (not adapter.only_named or adapter.driver in drivers)
         if not chosen and adapter != yours:
             continue
         settings = _settings(adapter, engine, deployment, transport, tls, version, keyed)
@@ -88,6 +89,8 @@ def candidates(
         default = served[0]
         served = sorted(served, key=lambda path: _distance(path, default))
         here = availability(adapter, version or adapter.versions[0], default)
+        served, absent = _implemented(adapter, version or adapter.versions[0], served)
+        dropped += absent if here.ok else []
         if (unfit := unsuited(adapter, tls, read_only))[0]:
             dropped.append(Dropped(default, *unfit))
         elif not here.ok:
@@ -121,6 +124,14 @@ def candidates(
         reason = why.reason if why else f"{yours.driver} does not serve this target"
         raise UsageError(f"--mine {mine}: {reason}", (why.remedy if why else "") or "rowpath list drivers")
     return Candidates(tried, tuple(planned(*floor) for floor in floors), tuple(dropped), baselines)
+
+
+def _implemented(adapter: Adapter, version: str, served: list[AccessPath]) -> tuple[list[AccessPath], list[Dropped]]:
+    """Those whose implementation of the driver can run here, and the first path of each that cannot, dropped."""
+    firsts = {path.get("implementation"): path for path in reversed(served)}
+    here = {name: availability(adapter, version, path) for name, path in firsts.items()}
+    absent = [Dropped(firsts[name], one.reason, one.remedy) for name, one in here.items() if not one.ok]
+    return [path for path in served if here[path.get("implementation")].ok], absent
 
 
 def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter, dict[str, str]]:

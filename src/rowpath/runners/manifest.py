@@ -51,6 +51,7 @@ class Adapter(Frozen, frozen=True):
     loads: tuple[str, ...] = ()  # engines whose databases are made and filled through it
     describes: dict[str, int] = {}  # engine → its turn when a probe asks what columns a query has
     usual: tuple[str, ...] = ()  # engines that most programs of the language reach through it: a probe compares with it
+    only_named: bool = False  # a probe tries it only where `--driver` or `--mine` names it
     confounded: str = ""
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}
@@ -188,7 +189,7 @@ def _check_source(file: Path, adapter: Adapter) -> None:
 
 def is_external(adapter: Adapter) -> bool:
     """Whether it came from a manifest named on the command line."""
-    return adapter in _external
+    return (adapter.language, adapter.driver) in {(each.language, each.driver) for each in _external}
 
 
 def source_file(adapter: Adapter, source: str = "") -> Path:

@@ -46,11 +46,16 @@ QUERIES = {
 def settings(engine: str, deployment: str, with_parameters: bool = False) -> list[PlannedPath]:
     """Each driver with its defaults, and with one other value of each of its settings."""
     phase = Phase("query", "query", "SELECT 1", scan=deployment == "file")
-    found = candidates(engine, deployment, phase, keyed=with_parameters)
+    only_named = tuple(adapter.driver for adapter in manifest.every_adapter() if adapter.only_named)
+    paths = [
+        path
+        for drivers in ((), only_named)
+        for path in candidates(engine, deployment, phase, keyed=with_parameters, drivers=drivers).paths
+    ]
     defaults: dict[str, PlannedPath] = {}
     seen: set[tuple[str, str, str]] = set()
     chosen: dict[str, list[PlannedPath]] = {}
-    for planned in found.paths:
+    for planned in paths:
         key = f"{planned.adapter.language} {planned.adapter.driver}"
         default = defaults.setdefault(key, planned)
         apart = [(name, value) for name, value in planned.path.coordinates if value != default.path.get(name)]

@@ -82,10 +82,11 @@ class Talk:
         return self.runner.request(p.Facts, 10, expect=p.FactsReply)
 
 
-def command_of(adapter: Adapter, extra: Path | None = None) -> Command:
-    version = adapter.versions[0]
-    language.build([(adapter, version)])
-    command = language.command(adapter, version, AccessPath.of({}))
+def command_of(adapter: Adapter, extra: Path | None = None, **coordinates: str) -> Command:
+    version = coordinates.get("version", adapter.versions[0])
+    path = AccessPath.of({"driver": adapter.driver, **coordinates})
+    language.build([(adapter, version)], [path])
+    command = language.command(adapter, version, path)
     if extra is None:
         return command
     both = {**command.environment, "PYTHONPATH": f"{extra}{os.pathsep}{command.environment['PYTHONPATH']}"}
@@ -96,8 +97,8 @@ def command_of(adapter: Adapter, extra: Path | None = None) -> Command:
 def start_fixture(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
     with contextlib.ExitStack() as stack:
 
-        def started(driver: str, extra: Path | None = None) -> Talk:
-            runner = Runner.start(command_of(ADAPTERS.get(driver, ADAPTERS["null"]), extra), (0,))
+        def started(driver: str, extra: Path | None = None, **coordinates: str) -> Talk:
+            runner = Runner.start(command_of(ADAPTERS.get(driver, ADAPTERS["null"]), extra, **coordinates), (0,))
             stack.callback(runner.stop)
             runner.hello(driver)
             return Talk(runner, tmp_path)

@@ -34,6 +34,7 @@ def tried(talk: Talk, behaviour: str, sql: str, after_ms: int = AFTER_MS, most_m
         ("psycopg2", "timeout", "statement timeout"),
         ("asyncpg", "cancel", "Cancelled"),
         ("asyncpg", "timeout", "Timeout"),
+        ("psqlpy", "timeout", "statement timeout"),
     ],
 )
 @pytest.mark.parametrize("profile", ["tuned", "shipped"])

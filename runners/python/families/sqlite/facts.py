@@ -10,5 +10,5 @@ def engine_facts(one, settings):
         "build": one("SELECT sqlite_source_id()"),
         "settings": settings
         | {name: one(f"PRAGMA {name}") for name in ("journal_mode", "cache_size", "threads")}
-        | {"synchronous": SYNCHRONOUS[one("PRAGMA synchronous")]},
+        | {"synchronous": SYNCHRONOUS[int(one("PRAGMA synchronous"))]},
     }

@@ -43,7 +43,7 @@ class EngineFixture:
         self._paths = paths
         self._log = log
         self._numbers = itertools.count()
-        self._built: set[tuple[str, str, str]] = set()
+        self._built: set[tuple[str, ...]] = set()
         self._connection: Worker | None = None
         self._processes: dict[ProcessKey, Runner] = {}  # of one adapter
 
@@ -120,9 +120,9 @@ class EngineFixture:
 
     def _build(self, planned: PlannedPath) -> None:
         version = planned.path.get("version")
-        key = (planned.adapter.language, planned.adapter.driver, version)
+        key = (planned.adapter.language, planned.adapter.driver, version, planned.path.get("implementation"))
         if key not in self._built:
-            manifest.build([(planned.adapter, version)])
+            manifest.build([(planned.adapter, version)], paths=[planned.path])
             self._built.add(key)
 
     def disconnect(self) -> None:

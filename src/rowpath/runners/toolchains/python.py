@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
 from rowpath.machine import file_digest, jobs, processes
 from rowpath.machine.directories import build_dir, data_dir
@@ -23,7 +25,8 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import NOT_FETCHED, Facts
 from rowpath.runners.manifest import Adapter, Command, is_external, source_file
-from rowpath.runners.toolchains import driver_versions, python_compiled
+from rowpath.runners.toolchains import compiling, driver_versions, odbc, python_compiled
+from rowpath.runners.toolchains.csharp import library_file
 
 PIP_TIMEOUT_S = 300
 REMEDY = "apt-get install python3-venv python3-pip"
@@ -56,8 +59,12 @@ def _locked(lock: Path) -> dict[str, str]:
     return {entry.partition("==")[0]: entry for entry in entries}
 
 
+def _name(requirement: str) -> str:
+    return requirement.partition("[")[0]
+
+
 def _locked_version(adapter: Adapter, requirement: str) -> str:
-    entry = _locked(_lock(adapter)).get(requirement.partition("[")[0], "")
+    entry = _locked(_lock(adapter)).get(_name(requirement), "")
     found = re.match(r"[^=]+==([^\s;]+)", entry)
     return found.group(1) if found else ""
 
@@ -77,9 +84,23 @@ def _own(adapter: Adapter, version: str) -> str:
     return "" if version == _locked_version(adapter, requirement) else f"{requirement}=={version}"
 
 
+def _variants(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
+    """The adapter as a path needs it; without a path as each of its engines does.
+
+    `build.engine.NAME` and `build.implementation.NAME` hold what is there instead of the adapter's own.
+    """
+    if path is None:
+        engines = adapter.build.get("engine", {})
+        return [_variants(adapter, AccessPath.of({"engine": name}))[0] for name in engines] or [adapter]
+    own: dict[str, Any] = {}
+    for key in ("engine", "implementation"):
+        own |= adapter.build.get(key, {}).get(path.get(key), {})
+    return [structs.replace(adapter, build=adapter.build | own) if own else adapter]
+
+
 def _environment(adapter: Adapter, version: str) -> Path:
     """Where the environment is: named by everything that makes it what it is."""
-    own = adapter.driver if python_compiled.is_compiled(adapter) else ""
+    own = adapter.driver if python_compiled.is_compiled(adapter) or adapter.build.get("apart") else ""
     own += _own(adapter, version) + (file_digest.digest(Path(version)) if "/" in version else "")
     made_of = [_lock(adapter).read_bytes(), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
     name = hashlib.sha256(b"\0".join(made_of)).hexdigest()[:16]
@@ -101,7 +122,7 @@ def _packages(adapter: Adapter, version: str) -> list[str]:
         return list(_locked(_lock()))
     if _own(adapter, version) or python_compiled.is_compiled(adapter):
         return []
-    requirement = str(adapter.build.get("requirement", "")).partition("[")[0]
+    requirement = _name(str(adapter.build.get("requirement", "")))
     return [CORE_PACKAGE, *([requirement] if requirement else []), *adapter.build.get("packages", ())]
 
 
@@ -116,16 +137,24 @@ def _absent(adapter: Adapter, version: str) -> list[str] | None:
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether the driver's environment is there or can be made; makes nothing."""
+    each = [_available(one, version) for one in _variants(adapter, path)]
+    return next((one for one in each if one.ok), each[0])
+
+
+def _available(adapter: Adapter, version: str) -> Availability:
     what = f"{adapter.driver} {version} (Python {platform.python_version()})"
     if "/" in version and (refused := driver_versions.refused(adapter, version, "requirement")):
         return Availability(False, what, *refused)
+    libraries = adapter.build.get("libraries", {})
+    if missing := compiling.lacking("library", libraries, library_file) or odbc.problem(adapter, "", library_file):
+        return Availability(False, what, *missing)
     if interpreter(adapter, version) is not None:
         return Availability(True, what)
     if python_compiled.is_compiled(adapter):
         if (failed := _environment(adapter, version) / FAILED).is_file():
             return Availability(False, what, failed.read_text(), f"fix it, then rm -r {failed.parent}")
         if lacking := python_compiled.missing(adapter):
-            return Availability(False, what, lacking, python_compiled.REMEDY)
+            return Availability(False, what, lacking, python_compiled.remedy(adapter))
     if _has("venv") and (_has("pip") or _has("ensurepip")):
         return Availability(True, what)
     return Availability(False, what, "this Python has no venv or no pip for the drivers' environment", REMEDY)
@@ -141,9 +170,13 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     A driver that cannot be compiled stops no other: a warning names it, and `command` refuses it.
     """
     by_environment: dict[Path, list[tuple[Adapter, str]]] = {}
+    every_path = list(paths)
     for adapter, version in adapters:
-        if _absent(adapter, version) != []:
-            by_environment.setdefault(_environment(adapter, version), []).append((adapter, version))
+        named = [path for path in every_path if path.driver == adapter.driver and path.version in (version, "none")]
+        mine = {(path.engine, path.get("implementation")): path for path in named}
+        for one in [_variants(adapter, path)[0] for path in mine.values()] or [adapter]:
+            if _absent(one, version) != []:
+                by_environment.setdefault(_environment(one, version), []).append((one, version))
     processes.side_by_side(functools.partial(_bring_up_to_date, *each) for each in by_environment.items())
 
 
@@ -175,8 +208,9 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
         tools = [_locked(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
         _install(pip, [*CHECKED, _written(environment / "core.lock", [_locked(_lock())[CORE_PACKAGE], *tools])])
     if compiled:
-        pinned = _locked(_lock(adapter))[str(adapter.build["requirement"])]
-        driver = [own] if own else [*CHECKED, _written(environment / "driver.lock", [pinned])]
+        names = [_name(str(adapter.build["requirement"])), *adapter.build.get("packages", ())]
+        pinned = [_locked(_lock(adapter))[name] for name in names]
+        driver = [own] if own else [*CHECKED, _written(environment / "driver.lock", pinned)]
         try:
             # pip keeps what it compiled only by the source: another library's build would be taken for this one's.
             _install(pip, ["--no-build-isolation", "--no-cache-dir", *driver], ":none:", python_compiled.flags(adapter))
@@ -238,9 +272,10 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
     EnvironmentMissing for a driver that could not be compiled.
     """
+    source = ("--source", str(source_file(adapter))) if is_external(adapter) else ()
+    adapter = _variants(adapter, path)[0]
     if (failed := _environment(adapter, version) / FAILED).is_file():
         raise EnvironmentMissing(failed.read_text(), f"fix it, then rm -r {failed.parent}")
-    source = ("--source", str(source_file(adapter))) if is_external(adapter) else ()
     program = str(_program(_environment(adapter, version)))
     return Command(
         arguments=(program, "-m", "core", *source, "--adapter", adapter.driver),
@@ -250,6 +285,12 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
             "PYTHONNOUSERSITE": "1",
             "PYTHONUTF8": "1",
             "PYTHONPYCACHEPREFIX": str(build_dir("python") / "pycache"),
+            **adapter.build.get("environment", {}),
+            **(
+                {"ROWPATH_ODBC_DRIVER": str(odbc.driver_file(adapter, "", library_file))}
+                if "odbc" in adapter.build
+                else {}
+            ),
         },
     )
 

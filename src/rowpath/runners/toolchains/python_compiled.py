@@ -12,13 +12,18 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.machine import processes
 from rowpath.runners.manifest import Adapter
 
-REMEDY = "apt-get install gcc libmariadb-dev python3-dev"
+PACKAGES = {"mariadb_config": "libmariadb-dev", "pg_config": "libpq-dev"}  # of Debian, with each program
 LOCK = "compiled.lock"
 
 
 def is_compiled(adapter: Adapter) -> bool:
     """Whether its manifest names `compiled_with`: the program that knows where its C library is."""
     return "compiled_with" in adapter.build
+
+
+def remedy(adapter: Adapter) -> str:
+    """The command that brings what compiling the driver takes."""
+    return f"apt-get install gcc {PACKAGES[str(adapter.build['compiled_with'])]} python3-dev"
 
 
 def missing(adapter: Adapter) -> str:
@@ -44,15 +49,18 @@ def flags(adapter: Adapter) -> dict[str, str]:
     Errors: EnvironmentMissing when the library's own program does not say.
     """
     program = str(adapter.build["compiled_with"])
+    if program == "pg_config":  # which the driver's build asks by itself
+        return {"LDFLAGS": f"-Wl,-rpath,{_said(adapter, '--libdir')}"}
     return {
-        "MYSQLCLIENT_CFLAGS": _said(program, "--include"),
-        "MYSQLCLIENT_LDFLAGS": _said(program, "--libs"),
+        "MYSQLCLIENT_CFLAGS": _said(adapter, "--include"),
+        "MYSQLCLIENT_LDFLAGS": _said(adapter, "--libs"),
         "MARIADB_CONFIG": shutil.which(program) or program,
     }
 
 
-def _said(program: str, question: str) -> str:
+def _said(adapter: Adapter, question: str) -> str:
+    program = str(adapter.build["compiled_with"])
     done = processes.run([program, question], timeout_s=30)
     if done.returncode:
-        raise EnvironmentMissing(f"{program} {question} failed: {done.stderr.strip()[-300:]}", REMEDY)
+        raise EnvironmentMissing(f"{program} {question} failed: {done.stderr.strip()[-300:]}", remedy(adapter))
     return done.stdout.strip()

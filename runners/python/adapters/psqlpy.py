@@ -1,0 +1,167 @@
+"""PostgreSQL through psqlpy: tokio-postgres in Rust, awaited from Python; binary results."""
+
+import importlib.metadata
+from functools import partial
+from uuid import UUID
+
+import psqlpy
+from psqlpy import exceptions
+
+from core.adapter import Unsupported
+from core.client_tasks import AsyncAdapter
+from families.postgresql import binary
+from families.postgresql.connection import address, numbered, tls
+from families.postgresql.facts import server_facts
+from families.sql.literals import literal, with_literals
+
+SSL = {"off": {"ssl_mode": psqlpy.SslMode.Disable}, "on": {"ssl_mode": psqlpy.SslMode.Require}, "default": {}}
+# CHAR, the text of JSON, months of an interval, long decimals, arrays with NULL: psqlpy has no such values.
+DECODERS = {
+    "char": binary.text,
+    "json": binary.json,
+    "interval": binary.interval,
+    "decimal": binary.decimal,
+    "array": binary.integers,
+}
+DECIMAL_DIGITS = 28
+
+
+class Adapter(AsyncAdapter):
+    errors = (exceptions.Error,)
+    bulk_ways = ("copy", "executemany")
+
+    def connect(self):
+        self.pool, self.connection = self.wait(self.log_in())
+
+    async def log_in(self):
+        """A pool, which connects when it is first asked, and one connection of it."""
+        at = address(self.options)
+        pool = psqlpy.ConnectionPool(
+            username=at["user"],
+            password=at["password"],
+            host=at["host"],
+            port=int(at["port"]),
+            db_name=self.options["database"],
+            options="-c TimeZone=UTC",
+            **SSL[tls(self.options)],
+        )
+        return pool, await pool.connection()
+
+    def server_pid(self):
+        return self.one("SELECT pg_backend_pid()")
+
+    def one(self, sql):
+        """The value of the first row and column of a query."""
+        return self.wait(awaited(self.connection.fetch_val, sql))
+
+    def prepare(self, phase, parameters):
+        connection = self.connection
+        query = numbered(phase.sql) if phase.parameter_columns else phase.sql  # a ? may be an operator
+        rows_of = partial(fetched, decoders_of(phase.columns))
+        converters = [UUID if column.type == "uuid" else None for column in phase.columns]
+        operation = partial(self.operation, converters=converters)
+        if phase.kind == "connect":
+            return operation(lambda opened: rows_of(opened[1].execute(query)), connect=self.log_in, close=hang_up)
+        as_text = parameters is not None and self.options.get("statement") == "text"
+        if not as_text:
+            takes(phase.parameter_columns)
+        arguments = [(with_literals(phase.sql, row, literal),) for row in parameters] if as_text else parameters
+        kept = self.options.get("statement") == "prepared"  # by their text, for the connection's life
+        result, _, size = self.options.get("result", "whole").partition(":")
+        if result == "cursor" and phase.columns:
+            return operation(self.through_cursor(query, as_text, int(size), phase.columns), arguments, each=True)
+        execute = partial(connection.execute, prepared=kept)
+        if as_text:
+            run = execute if not phase.columns else lambda text: rows_of(execute(text))
+            return operation(lambda argument: run(*argument), arguments)
+        if not phase.columns:
+            return operation(lambda row: execute(query, row), arguments)
+        return operation(lambda row: rows_of(execute(query, row)), arguments)
+
+    def through_cursor(self, query, as_text, size, columns):
+        """The rows `size` a round trip, through a cursor in the server."""
+        connection, decoders = self.connection, decoders_of(columns)
+
+        async def rows(row):
+            text, values = (*row, None) if as_text else (query, row or None)
+            async with connection.cursor(text, values, array_size=size) as cursor:
+                async for block in cursor:
+                    for values in block.result(as_tuple=True, custom_decoders=decoders):
+                        yield values
+
+        return rows
+
+    def transaction(self, phase):
+        if not phase.transaction or (phase.columns and self.options.get("result", "").startswith("cursor")):
+            return None  # a cursor has one of its own
+        execute = self.connection.execute_batch
+        return partial(execute, "BEGIN"), partial(execute, "COMMIT"), partial(execute, "ROLLBACK")
+
+    def bulk(self, phase, way):
+        takes(phase.parameter_columns)
+        connection = self.connection
+        if way == "copy":
+            columns = [column.name.lower() for column in phase.parameter_columns]  # psqlpy quotes names
+            copy_in = partial(connection.copy_records_to_table, phase.table.lower(), columns=columns)
+            return self.operation(lambda rows: copy_in(records=rows))
+        query = numbered(phase.sql)
+        return self.operation(lambda rows: connection.execute_many(query, rows))  # one transaction by itself
+
+    def run(self, statement):
+        self.wait(awaited(self.connection.execute_batch, statement))
+
+    def set_timeout(self, milliseconds):
+        self.run(f"SET statement_timeout = {milliseconds}")
+
+    def facts(self):
+        encrypted = self.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+        settings = {
+            "autocommit": "on",  # seen on the wire: it begins a transaction only when it is asked to
+            "tls": "on" if encrypted else "off",
+            "pool": self.pool.status().max_size,
+            "event_loop": type(self.event_loop).__name__,
+        }
+        return {"driver_version": importlib.metadata.version("psqlpy"), **server_facts(self.one, settings)}
+
+    def close(self):
+        self.connection.close()
+        self.pool.close()
+        if self._owns:
+            self.event_loop.close()
+
+
+def takes(columns):
+    """Unsupported for parameters that psqlpy takes in no form that keeps them."""
+    for column in columns:
+        if column.type == "json":
+            raise Unsupported(f"column {column.name}: psqlpy takes no text for json, only what Python makes of it")
+
+
+def decoders_of(columns):
+    """By a column's name how its bytes become a value, for what psqlpy has none of its own; None where it has all."""
+    needed = [column for column in columns if column.type in DECODERS and not kept(column)]
+    if needed and len({column.name.lower() for column in columns}) < len(columns):
+        raise Unsupported("psqlpy decodes columns by their names, and these are not all different")
+    return {column.name.lower(): DECODERS[column.type] for column in needed} or None
+
+
+def kept(column):
+    """Whether it is a decimal that psqlpy's own has room for."""
+    return column.type == "decimal" and 0 < column.precision <= DECIMAL_DIGITS
+
+
+async def fetched(decoders, execution):
+    """The rows of an execution, as tuples of Python values."""
+    return (await execution).result(as_tuple=True, custom_decoders=decoders)
+
+
+async def awaited(function, argument):
+    """What `function` gives once it is awaited; it must be called while the event loop runs."""
+    return await function(argument)
+
+
+async def hang_up(opened):
+    """Close a connection and its pool."""
+    pool, connection = opened
+    connection.close()
+    pool.close()
