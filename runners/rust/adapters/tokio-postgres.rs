@@ -1,8 +1,9 @@
 //! tokio-postgres: asynchronous; each connection is a task beside its client's, all on one thread.
+use futures_util::future::join_all;
 use futures_util::{Stream, TryStreamExt};
 use rowpath::core::{
-    Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Interruption, Operation, Options, Outcome, Phase,
-    Rows, Source, Stopped, fail, now_ns, take, unsupported,
+    Adapter, Column, Counters, Delivered, DescribedColumn, Endings, Facts, Interruption, Operation, Options, Outcome,
+    Phase, Rows, Source, Stopped, fail, now_ns, take, unsupported,
 };
 use rowpath::families::rust_postgres::statements::{ask, begin, commit, copy, drain};
 use rowpath::families::rust_postgres::{self as family, Bound, Width, failed};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Statement};
+use tokio_postgres::{Client, Config, NoTls, Row, SimpleQueryMessage, SimpleQueryRow, Statement};
 
 fn main() {
     rowpath::core::serve::<Connection>("tokio-postgres");
@@ -166,6 +167,21 @@ enum Mode {
 impl Operation for Statements {
     type Adapter = Connection;
 
+    fn pipelines(&self) -> bool {
+        self.is_whole
+    }
+
+    /// The driver sends what futures that are polled together ask for, each statement with a Sync of its own.
+    async fn pipeline(&mut self, on: &mut Connection, rows: &[usize], counters: &mut Counters, endings: &mut Endings) {
+        if self.mode == Mode::Text {
+            let answers = join_all(rows.iter().map(|row| self.simple_rows(&on.client, *row))).await;
+            self.all_taken(answers, counters, endings);
+        } else {
+            let answers = join_all(rows.iter().map(|row| self.rows(&on.client, *row))).await;
+            self.all_taken(answers, counters, endings);
+        }
+    }
+
     async fn run(&mut self, on: &mut Connection, row: usize, counters: &mut Counters) -> Outcome<()> {
         if self.phase.kind == "connect" {
             return self.connect(&on.config, counters).await;
@@ -239,6 +255,44 @@ impl Statements {
             }
             Some(statement) => executed(client.execute_raw(statement, bound.iter().map(AsRef::as_ref)).await, counters),
             None => executed(client.execute_typed(sql, &typed.collect::<Vec<_>>()).await, counters),
+        }
+    }
+
+    /// All rows of one operation; none of one that only executes.
+    async fn rows(&self, client: &Client, row: usize) -> Outcome<Vec<Row>> {
+        let bound = self.bound.get(row).map_or(&[][..], Vec::as_slice);
+        let typed = bound.iter().zip(&self.types).map(|(value, type_)| (value.as_ref(), type_.clone()));
+        let given = bound.iter().map(AsRef::as_ref);
+        match &self.statement {
+            Some(statement) if self.phase.queries() => {
+                client.query_raw(statement, given).await.map_err(failed)?.try_collect().await.map_err(failed)
+            }
+            None if self.phase.queries() => {
+                client.query_typed_raw(&self.sql[0], typed).await.map_err(failed)?.try_collect().await.map_err(failed)
+            }
+            Some(statement) => client.execute_raw(statement, given).await.map(|_| Vec::new()).map_err(failed),
+            None => {
+                let typed: Vec<_> = typed.collect();
+                client.execute_typed(&self.sql[0], &typed).await.map(|_| Vec::new()).map_err(failed)
+            }
+        }
+    }
+
+    async fn simple_rows(&self, client: &Client, row: usize) -> Outcome<Vec<SimpleQueryRow>> {
+        let messages = client.simple_query(&self.sql[row]).await.map_err(failed)?;
+        let row_of = |message| if let SimpleQueryMessage::Row(row) = message { Some(row) } else { None };
+        Ok(messages.into_iter().filter_map(row_of).collect())
+    }
+
+    fn all_taken<R: Source + Width>(
+        &self,
+        answers: Vec<Outcome<Vec<R>>>,
+        counters: &mut Counters,
+        endings: &mut Endings,
+    ) {
+        for answer in answers {
+            let taken = answer.and_then(|rows| rows.iter().try_for_each(|row| self.row(row, counters)));
+            endings.note(taken, counters);
         }
     }
 
