@@ -8,7 +8,10 @@ import msgspec
 import pytest
 
 from rowpath.analysis import floors
+from rowpath.analysis.analyse import analyse
 from rowpath.analysis.cells import Cells
+from rowpath.analysis.comparison.pairs import pair
+from rowpath.analysis.comparison.side import Run, Side
 from rowpath.analysis.evidence import Evidence
 from rowpath.errors import UsageError
 from rowpath.journal.reader import read
@@ -20,11 +23,14 @@ from rowpath.planning.experiment_file import load_experiment, load_workloads
 from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.planning.plan import Plan, make_plan
 from rowpath.probe.candidates import candidates
+from rowpath.report.view import view
 from rowpath.runners.manifest import every_adapter
+from rowpath.site.model import SitePath
 from tests.unit import journal_factory as factory
 from tests.unit.test_findings import found, of
 
 LIBPQ: dict[str, str | tuple[str, ...]] = {"engine": "postgresql", "driver": "libpq", "transport": "tcp"}
+OFF = " pipeline=off"
 READ = Phase("read", "query", "SELECT 1 WHERE 1 = ?", parameters=Parameters("sequence", 10, columns=("id",)))
 
 
@@ -86,7 +92,8 @@ def test_writes_are_pipelined_where_each_keeps_its_own_transaction(driver: str, 
     plan = plan_of(select, phases=("keyed.read", "keyed.insert"))
     (path,) = plan.paths
     assert path.phases == (("keyed.read", "keyed.insert") if writes else ("keyed.read",))
-    assert [phase for _, phase, why in plan.unserved if "one transaction" in why] == ([] if writes else ["keyed.insert"])
+    left_out = [phase for _, phase, why in plan.unserved if "one transaction" in why]
+    assert left_out == ([] if writes else ["keyed.insert"])
 
 
 def test_groups_of_clients_send_no_pipelines() -> None:
@@ -142,6 +149,13 @@ def test_reads_of_a_pipeline_may_share_a_transaction(tmp_path: Path, size: str, 
     assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
 
 
+@pytest.mark.parametrize(("size", "told"), [("10", False), ("off", True)])
+def test_the_clock_is_read_once_a_pipeline(tmp_path: Path, size: str, told: bool) -> None:
+    words = f"postgresql server c libpq transport=tcp pipeline={size}"
+    paths = [factory.path("p", words, {"keyed.read": 1_500})]
+    assert ("clock-too-coarse" in found(tmp_path, paths=paths)) is told
+
+
 @pytest.mark.parametrize(("size", "floor"), [("10", "null c"), ("off", "ping c")])
 def test_a_pipelined_operation_may_take_less_than_a_ping_pong(size: str, floor: str, tmp_path: Path) -> None:
     paths = [
@@ -153,6 +167,39 @@ def test_a_pipelined_operation_may_take_less_than_a_ping_pong(size: str, floor: 
     against = floors.floor_of(cells, cell)
     assert against is not None
     assert against.path.name == floor
+
+
+def test_a_run_from_before_there_were_pipelines_is_paired_and_followed(tmp_path: Path) -> None:
+    words = "postgresql server c libpq transport=unix"
+
+    def side(name: str, told: str) -> Side:
+        run = factory.Run(paths=[factory.path("p", told, {"keyed.read": 9_000})])
+        return Side("base", [Run(factory.write(tmp_path / name, factory.records(run)))])
+
+    def followed(side: Side) -> str:
+        (path,) = side.paths.values()
+        return SitePath("", "", path.coordinates, "1", "1", "", False).key
+
+    before, now, tens = (side(f"run{at}", f"{words}{more}") for at, more in enumerate(("", OFF, " pipeline=10")))
+    assert len(pair(before, now).pairs) == 1
+    assert not pair(before, tens).pairs
+    assert followed(before) == followed(now) != followed(tens)
+
+
+def test_the_report_shows_a_path_beside_itself_without_pipelines(tmp_path: Path) -> None:
+    words = "postgresql server c libpq transport=unix"
+    paths = [
+        factory.path("one by one", f"{words} pipeline=off", {"keyed.read": 9_000}),
+        factory.path("in tens", f"{words} pipeline=10", {"keyed.read": 3_000}),
+        factory.path("another", f"{words} pipeline=10 format=binary", {"keyed.read": 2_000}),
+    ]
+    shown = view(analyse(factory.write(tmp_path, factory.records(factory.Run(paths=paths, disturbed_share=0.0)))))
+    (section,) = (each for op in shown.operations for each in op.sections if "In pipelines" in each.grid.caption)
+    assert section.leading
+    cells = [row.cells for row in section.grid.rows]
+    assert [row[:2] for row in cells] == [("one by one", "off"), ("in tens", "10")]
+    assert cells[1][3].startswith(("2.9", "3.0"))
+    assert section.opening.sentence.startswith("Most is gained by in tens: ")
 
 
 def cells_of(folder: Path, paths: list[factory.MadePath]) -> Cells:

@@ -38,6 +38,9 @@ COORDINATES = (
 )
 
 
+# What a path without such a coordinate does: older runs know of no pipelines.
+WITHOUT = {"pipeline": "off"}
+
 # Coordinates that split comparisons unless an option joins them; durability always does.
 TOGETHER = ("fetch", "pipeline", "threads", "tls", "link", "clients", "placement")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.grouping import grouped
-from rowpath.model.path import TOGETHER, AccessPath, Dropped
+from rowpath.model.path import TOGETHER, WITHOUT, AccessPath, Dropped
 from rowpath.model.workload import Phase, PhaseName, Workload, phase_of
 from rowpath.planning.availability import unavailable
 from rowpath.planning.candidates import candidates, nothing_left, served_phases
@@ -127,9 +127,9 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
 
 
 def _value(path: AccessPath, key: str) -> str:
-    """The value; a path without pipelines has none, as one that could have them."""
+    """The value; of a path without such a coordinate what it does all the same."""
     value = path.get(key)
-    return "off" if key == "pipeline" and value == "none" else value
+    return WITHOUT.get(key, value) if value == "none" else value
 
 
 def set_limit(paths: list[PlannedPath]) -> int:
