@@ -1,7 +1,7 @@
 """Pipelines: the loop of a phase whose operations are sent many at a time, before the first answer is taken."""
 
 from core.adapter import Unsupported
-from core.sampler import FAILURES_LIMIT, Sampler
+from core.sampler import Sampler
 
 BLOCK = """
 {define} block(position, duration, limit, {bound}):
