@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 /// A path's clients: one connection each; their work runs where the adapter's runtime has it.
 pub struct Clients<A: Adapter> {
     inboxes: Vec<Arc<Mailbox<Job<A>>>>,
-    pub connect_ns: i64,  // of the first one
+    pub connect_ns: i64, // of the first one
     pub pipeline: usize, // operations that are sent before the first answer is taken; 0: one by one
 }
 
