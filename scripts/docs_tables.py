@@ -42,6 +42,7 @@ MEANINGS = {
     "PostgreSQL's COPY; `drain` is a floor: bytes received, not parsed",
     "result": "how a result travels; `none` is the driver's default, any n will do, `fetch-size:n` is set outside a "
     "transaction",
+    "pipeline": "statements sent before the first answer is read; any other number too",
     "format": "the form of values on the wire",
     "tls": "`default` is the driver's default",
     "link": "`none`, or the round trip of an emulated link over TCP: `0.5ms`, `20ms`",

@@ -70,6 +70,29 @@ def test_what_a_server_says_first_is_a_greeting_and_no_round_trip(server: tuple[
     proxy.stop()
 
 
+def test_patience_counts_what_a_client_waits_for(server: tuple[socket.socket, int]) -> None:
+    """Answers that come while the client still sends are no round trips of their own."""
+    listener, port = server
+    threading.Thread(target=serve, args=(listener, 7), daemon=True).start()
+    proxy = Proxy(port)
+    with socket.create_connection(("127.0.0.1", proxy.port)) as client:
+        proxy.patience(3600)  # no machine is so slow that a piece comes later
+        for piece in range(1, 11):
+            client.sendall(b"x")
+            while proxy.read().bytes_sent < piece:
+                pass
+        assert proxy.read() == Counters(bytes_sent=10, connections=1)
+        proxy.patience(0)  # hands on what was held back
+        receive(client, 70)
+        assert proxy.read() == Counters(bytes_sent=10, bytes_received=70, round_trips=1, connections=1)
+        proxy.patience(0.01)
+        for _ in range(3):
+            client.sendall(b"x")
+            receive(client, 7)
+        assert proxy.read().round_trips == 4
+    proxy.stop()
+
+
 def test_unix_sockets(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "server"))

@@ -13,6 +13,7 @@ from rowpath.cli import doctor
 from rowpath.cli import list as listing
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment, Selection
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.planning.experiment_file import load_workloads
 from rowpath.planning.mixed_load.eligibility import only_alone
@@ -84,7 +85,7 @@ def test_its_header_keeps_it_out_of_client_groups(toy: manifest.Adapter) -> None
     from rowpath.planning.experiment_file import load_experiment
 
     groups = load_experiment("reads-writes-backup").experiment
-    assert only_alone(toy, groups) == "the runner of Toy does not support client groups"
+    assert only_alone(toy, AccessPath.of({}), groups) == "the runner of Toy does not support client groups"
 
 
 @pytest.mark.usefixtures("toy")

@@ -1,7 +1,7 @@
 /* PostgreSQL through libpq. Statement modes: PQprepare once, PQexecParams, or a simple query with literals. Results
-   whole, row by row, in chunks, by a server's cursor, or as a COPY. Text values of other types are converted inside the
-   clock; binary ones are decoded. Bulk ways: COPY … FROM STDIN, or one INSERT with as many rows of placeholders as the
-   protocol allows. */
+   whole, row by row, in chunks, by a server's cursor, as a COPY, or whole by PQenterPipelineMode. Text values of other
+   types are converted inside the clock; binary ones are decoded. Bulk ways: COPY … FROM STDIN, or one INSERT with as
+   many rows of placeholders as the protocol allows. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,6 +48,7 @@ static void *pq_open(const rp_options *options, int64_t *server_pid) {
 static void *pq_prepare(void *opened, rp_phase *phase) {
     pq_connection *connection = opened;
     bool rows = phase->kind == RP_QUERY && phase->column_count > 0;
+    if (phase->pipeline > 0 && !pq_pipelines(connection)) return NULL;
     if (rows && connection->copies_out) return pq_copy_out_of(connection, phase);
     if (rows && connection->cursor_rows > 0) return pq_cursor_of(connection, phase);
     return phase->bulk ? pq_bulk_of(connection, phase) : pq_statement_of(connection, phase, phase->sql, 1);
@@ -55,17 +56,8 @@ static void *pq_prepare(void *opened, rp_phase *phase) {
 
 static bool send_streamed(const pq_operation *operation, const char *text) {
     PGconn *pg = operation->connection->pg;
-    int count = operation->parameter_count, binary = operation->connection->binary;
-    int rows = operation->connection->chunk_rows, sent;
-    if (operation->mode == RP_LITERAL)
-        sent = PQsendQuery(pg, text);
-    else if (operation->mode == RP_PREPARED)
-        sent = PQsendQueryPrepared(pg, operation->name, count, operation->values, operation->lengths,
-                                   operation->formats, binary);
-    else
-        sent = PQsendQueryParams(pg, operation->sql, count, operation->types, operation->values, operation->lengths,
-                                 operation->formats, binary);
-    if (!sent) return pq_fail(pg, NULL);
+    int rows = operation->connection->chunk_rows;
+    if (!pq_send_statement(operation, text)) return false;
     if (rows == 1) return PQsetSingleRowMode(pg) || pq_fail(pg, NULL);
 #ifdef LIBPQ_HAS_CHUNK_MODE
     return PQsetChunkedRowsMode(pg, rows) || pq_fail(pg, NULL);
@@ -150,6 +142,8 @@ const rp_adapter rp_adapter_here = {
     .release = pq_release,
     .run = pq_run,
     .facts = pq_facts,
+    .send = pq_send,
+    .receive = pq_receive,
     .bulk = pq_bulk,
     .canceller = pq_canceller,
     .cancel = pq_cancel,

@@ -24,7 +24,8 @@ typedef struct rp_phase {
     const char *name, *sql, *table;
     rp_kind kind;
     bool scan, transaction, stamps;
-    bool bulk; /* kind `load`: the driver's own bulk way */
+    bool bulk;         /* kind `load`: the driver's own bulk way */
+    uint64_t pipeline; /* so many statements are sent before their answers are read; 0: one after the other */
     rp_access access;
     rp_column *columns, *parameter_columns, *table_columns;
     int column_count, parameter_column_count, table_column_count;
@@ -83,6 +84,10 @@ typedef struct rp_adapter {
     void (*release)(void *statement);
     bool (*run)(void *connection, const char *sql); /* (optional) also BEGIN and COMMIT of a transaction */
     void (*facts)(void *connection, rp_facts *facts);
+    /* (optional) A pipeline: sends the statement for parameter row `row` without reading an answer; then takes the
+       answers one by one, in that order. `last`: it is the pipeline's last. What fails to be sent ends the pipeline. */
+    bool (*send)(void *statement, const rp_phase *phase, uint64_t row, bool last);
+    bool (*receive)(void *statement, const rp_phase *phase, bool last, rp_sink *sink);
     /* (optional) Stores parameter rows [row, row + count) the driver's own bulk way, in one transaction, committed. */
     bool (*bulk)(void *statement, const rp_phase *phase, uint64_t row, uint64_t count);
     /* (optional) What another thread needs to stop the statement that will run on the connection; then stops it. */

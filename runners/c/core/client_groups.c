@@ -59,6 +59,7 @@ static bool read_group(rp_groups *all, rp_group *group, const rp_json *asked, co
     if (group->phase == NULL) return false;
     if (group->phase->kind > RP_NOTHING)
         return rp_fail(RP_UNSUPPORTED, "", "a group does queries and single writes, not phase %s", group->phase->name);
+    if (group->phase->pipeline > 0) return rp_fail(RP_UNSUPPORTED, "", "a group's clients send no pipelines");
     const rp_control *control =
         rp_shared_counters_at(&all->counters, rp_json_integer(asked, "control", -1), sizeof *control);
     group->end = (rp_end){control, &all->stop};

@@ -66,9 +66,9 @@ bool rp_operate(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink 
     return operate(client, phase, row, sink, counters);
 }
 
-static void note_failure(rp_sample_counters *counters, rp_sink *sink, const rp_sink *before) {
+void rp_note_failure(rp_sample_counters *counters, rp_sink *sink, const rp_sink *before) {
     if (counters->failed++ == 0) counters->failure = rp_last_error;
-    sink->rows = before->rows; /* what a failed operation delivered counts nowhere */
+    sink->rows = before->rows;
     sink->touch = before->touch;
     sink->bytes = before->bytes;
     sink->broken = false;
@@ -81,6 +81,10 @@ static void note_stamps(rp_sample_counters *counters, const rp_sink *sink, uint6
 
 void rp_run_operations(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_sample_counters *counters,
                        uint64_t duration_ns, uint64_t operations, rp_failures *failures) {
+    if (RP_UNLIKELY(phase->pipeline > 0)) {
+        rp_run_pipelines(client, phase, sink, counters, duration_ns, operations, failures);
+        return;
+    }
     *counters = (rp_sample_counters){.min_ns = UINT64_MAX};
     uint64_t wrap = phase->wrap, row = phase->position % wrap, done = 0;
     uint64_t start = rp_now_ns(), previous = start;
@@ -93,7 +97,7 @@ void rp_run_operations(const rp_client *client, rp_phase *phase, rp_sink *sink, 
         bool good = operate(client, phase, row, sink, counters);
         uint64_t now = rp_now_ns(), took = now - previous;
         if (RP_UNLIKELY(!good)) {
-            note_failure(counters, sink, &before);
+            rp_note_failure(counters, sink, &before);
             if (atomic_fetch_add(failures, 1) + 1 >= RP_MOST_FAILURES) operations = done + 1;
         } else {
             counters->operations++;

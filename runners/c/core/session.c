@@ -159,10 +159,11 @@ static bool prepare(rp_session *session, const rp_json *request, rp_writer *repl
     rp_phase **place = find_phase(session, phase->name);
     if (*place != NULL) forget_phase(session, place);
     uint64_t took_ns = 0;
+    bool pipelined = rp_phase_pipelined(phase, session->adapter, &session->options);
     rp_phase_divide(phase, session->client_count);
     phase->next = session->phases;
     session->phases = phase;
-    if (!can_serve(session, phase) || !prepare_statements(session, phase, &took_ns)) {
+    if (!pipelined || !can_serve(session, phase) || !prepare_statements(session, phase, &took_ns)) {
         forget_phase(session, &session->phases);
         return false;
     }

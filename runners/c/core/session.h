@@ -85,6 +85,20 @@ bool rp_operate(const rp_client *client, rp_phase *phase, uint64_t row, rp_sink 
 void rp_run_operations(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_sample_counters *counters,
                        uint64_t duration_ns, uint64_t operations, rp_failures *failures);
 
+/* The same in pipelines of the phase's size, the last one shorter where `operations` ends in it. */
+void rp_run_pipelines(const rp_client *client, rp_phase *phase, rp_sink *sink, rp_sample_counters *counters,
+                      uint64_t duration_ns, uint64_t operations, rp_failures *failures);
+
+/* One pipeline of `count` operations from parameter row `row` on: into operations and failures of the counters. */
+void rp_pipeline(const rp_client *client, const rp_phase *phase, uint64_t row, uint64_t count, rp_sink *sink,
+                 rp_sample_counters *counters);
+
+/* Sets how the phase is pipelined, by the option `pipeline`; false after rp_fail: it cannot be. */
+bool rp_phase_pipelined(rp_phase *phase, const rp_adapter *adapter, const rp_options *options);
+
+/* Counts a failed operation; what it delivered since `before` counts nowhere. */
+void rp_note_failure(rp_sample_counters *counters, rp_sink *sink, const rp_sink *before);
+
 /* What one client is to do in a sample, and what came of it. */
 typedef struct rp_turn {
     rp_phase *phase;

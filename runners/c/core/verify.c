@@ -24,9 +24,17 @@ bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_
     if (*keep != '\0' && (digest.kept = fopen(keep, "wbe")) == NULL)
         return rp_fail_errno(RP_INTERNAL, "the file for the rows");
     bool good = true;
-    for (uint64_t i = 0; good && i < count; i++) {
+    for (uint64_t i = 0, step = 1; good && i < count; i += step) {
+        uint64_t row = (first + i) % phase->wrap;
         digest.row.length = 0;
-        good = rp_operate(client, phase, (first + i) % phase->wrap, &sink, &counters);
+        if (phase->pipeline == 0) {
+            good = rp_operate(client, phase, row, &sink, &counters);
+        } else {
+            step = count - i < phase->pipeline ? count - i : phase->pipeline;
+            rp_pipeline(client, phase, row, step, &sink, &counters);
+            good = counters.failed == 0;
+            if (!good) rp_last_error = counters.failure;
+        }
     }
     free(digest.row.data);
     if (!kept_all(digest.kept) || !good) return false;

@@ -58,7 +58,7 @@ func (a *adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, erro
 		one.sql, err = sqltext.Texts(phase.SQL, phase.ParameterColumns, rows, postgresql.Literal)
 	} else {
 		one.sql = []string{sqltext.Numbered(phase)}
-		one.arguments, err = a.arguments(rows, phase.Kind == "query")
+		one.arguments, err = a.arguments(rows, phase.Kind == "query" && phase.Pipeline == 0) // a batch takes no formats
 	}
 	if err != nil {
 		return nil, err
@@ -74,10 +74,37 @@ func (a *adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, erro
 	case phase.InTransaction():
 		return a.inTransaction(one, 1), nil
 	}
-	return core.Function(func(at int, counters *core.Counters) error {
-		return one.run(a.connection, at, counters)
-	}), nil
+	return &single{one, a.connection}, nil
 }
+
+// single is a statement by itself, in autocommit.
+type single struct {
+	*statement
+	on *pgx.Conn
+}
+
+func (s *single) Run(row int, counters *core.Counters) error { return s.run(s.on, row, counters) }
+
+// RunPipeline sends all with one Sync behind them: one transaction, of which an error ends what follows it.
+func (s *single) RunPipeline(rows []int, counters *core.Counters, ended func(error)) {
+	queue := &pgx.Batch{}
+	for _, row := range rows {
+		sql, given := s.of(row)
+		queue.Queue(sql, given...)
+	}
+	results := s.on.SendBatch(ever, queue)
+	for range rows {
+		answer, err := results.Query()
+		if err == nil {
+			err = core.Take(s.row, answer, counters)
+			answer.Close()
+		}
+		ended(err)
+	}
+	_ = results.Close() // its error is one of those above
+}
+
+func (s *single) Close() error { return nil }
 
 // formats has results sent as text; nil: as pgx chooses, which is binary where it prepares or describes.
 func (a *adapter) formats() any {
@@ -225,15 +252,20 @@ type statement struct {
 	queries   bool
 }
 
-func (s *statement) run(on runs, row int, counters *core.Counters) error {
-	var given []any
-	if s.arguments != nil {
-		given = s.arguments[row]
-	}
-	sql := s.sql[0]
+// of is the text and the arguments for one parameter row.
+func (s *statement) of(row int) (sql string, given []any) {
+	sql = s.sql[0]
 	if len(s.sql) > 1 {
 		sql = s.sql[row]
 	}
+	if s.arguments != nil {
+		given = s.arguments[row]
+	}
+	return sql, given
+}
+
+func (s *statement) run(on runs, row int, counters *core.Counters) error {
+	sql, given := s.of(row)
 	if !s.queries {
 		_, err := on.Exec(ever, sql, given...)
 		counters.Executed()

@@ -34,6 +34,13 @@ type Operation interface {
 	Close() error
 }
 
+// Pipelined is an operation that can be sent many times before the first answer is read.
+type Pipelined interface {
+	Operation
+	// RunPipeline does one operation for each of these parameter rows; ended is called once for each, in their order.
+	RunPipeline(rows []int, counters *Counters, ended func(error))
+}
+
 // Slot is where a driver leaves the values of one column, row after row.
 type Slot interface {
 	// Destination is what the driver's Scan takes.

@@ -60,6 +60,9 @@ func newClientGroups(asked *groupsRequest, connections int, phases func(string) 
 		if err != nil {
 			return nil, err
 		}
+		if prepared.phase.Pipeline > 0 {
+			return nil, Unsupported("a group's clients send no pipelines")
+		}
 		grouped, err := newGroup(one, prepared, shared)
 		if err != nil {
 			return nil, err

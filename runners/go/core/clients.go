@@ -8,6 +8,7 @@ import (
 // clients are a path's clients: one connection each, and a goroutine each where there is more than one.
 type clients struct {
 	adapters  []Adapter
+	options   Options
 	work      []chan func() // nil with a single client, which runs on the loop's own goroutine
 	connectNs int64         // of the first one
 }
@@ -17,7 +18,7 @@ func openClients(make_ func() Adapter, options Options) (*clients, error) {
 	if how := options.Get("concurrency", "goroutines"); count > 1 && how != "goroutines" {
 		return nil, Unsupported("the Go runner has no concurrency %s", how)
 	}
-	opened := &clients{}
+	opened := &clients{options: options}
 	for client := range count {
 		adapter := make_()
 		start := NowNs()
@@ -58,6 +59,9 @@ func (c *clients) prepare(phase *Phase, rows [][]any) (*preparedPhase, error) {
 	if err != nil {
 		return nil, err
 	}
+	if phase.Pipeline, err = pipelineOf(c.options, phase, len(rows)); err != nil {
+		return nil, err
+	}
 	prepared := &preparedPhase{phase: phase, rows: rows, operations: int64(operations)}
 	for _, adapter := range c.adapters {
 		start := NowNs()
@@ -70,6 +74,9 @@ func (c *clients) prepare(phase *Phase, rows [][]any) (*preparedPhase, error) {
 		}
 		made := &sampler{phase: phase, operation: operation, adapter: adapter, wrap: prepared.operations}
 		prepared.samplers = append(prepared.samplers, made)
+		if err := made.pipelines(); err != nil {
+			return nil, errors.Join(err, prepared.close())
+		}
 	}
 	if c.work != nil {
 		prepared.spread(0, prepared.operations)

@@ -12,6 +12,7 @@ type Phase struct {
 	Stamps           bool     `json:"stamps"`
 	RowsPerOperation int      `json:"rows_per_operation"`
 	Way              string   `json:"way"`
+	Pipeline         int      `json:"-"` // so many operations are sent before the first answer is read; 0: one by one
 }
 
 // InTransaction is whether BEGIN and COMMIT belong to each operation.

@@ -25,6 +25,8 @@ type sampler struct {
 	minNs      int64
 	maxNs      int64
 	failure    *Failure
+	pipelined  Pipelined // nil: operations are done one by one
+	sent       []int     // the parameter rows of the pipeline under way
 	_          [64]byte
 }
 
@@ -81,6 +83,9 @@ func (s *sampler) verify(first, count int64, encoder *Encoder) error {
 		s.counters.encoder = nil
 		s.seek(resume)
 	}()
+	if s.pipelined != nil {
+		return s.verifyPipelines(count)
+	}
 	for range count {
 		s.counters.begin(0)
 		if err := s.operation.Run(s.row, &s.counters); err != nil {
@@ -106,7 +111,11 @@ func (s *sampler) reset() {
 func (s *sampler) block(start, durationNs, wanted int64) int64 {
 	now := start
 	for {
-		now = s.step(now)
+		if s.pipelined != nil {
+			now = s.pipeline(now, wanted)
+		} else {
+			now = s.step(now)
+		}
 		over := now-start >= durationNs
 		if wanted > 0 {
 			over = s.operations+s.failed >= wanted

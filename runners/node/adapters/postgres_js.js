@@ -8,6 +8,7 @@ import { versionOf } from "../core/packages.js";
 import { AS_TEXT, copyCommand, copyText, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
 
 const SSL = { off: false, on: "require", default: undefined };
+const SENT_AT_MOST = 100; // before answers, unless max_pipeline says otherwise
 const asIs = (value) => value;
 const kept = ([to, ...others]) => ({ to, from: [to, ...others], serialize: asIs, parse: asIs });
 const types = Object.fromEntries(
@@ -33,6 +34,8 @@ export default class PostgresJs extends PostgresqlAdapter {
   logIn() {
     const shipped = this.options.profile === "shipped" ? {} : { fetch_types: false };
     const settings = { ...shipped, max: 1, ssl: SSL[this.tls], types, onnotice: () => {}, connection: SESSION };
+    const pipeline = Number(this.options.pipeline);
+    if (pipeline > SENT_AT_MOST) settings.max_pipeline = pipeline;
     return opened({ ...this.address, ...settings });
   }
 
@@ -60,7 +63,7 @@ export default class PostgresJs extends PostgresqlAdapter {
       return new Operation({ execute, args, rows: "batches", converters });
     }
     const execute = phase.columns.length ? (argument) => query(argument).values() : query;
-    return new Operation({ execute, args, converters });
+    return new Operation({ execute, args, converters, pipelines: true });
   }
 
   bulk(phase) {

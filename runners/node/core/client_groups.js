@@ -1,6 +1,7 @@
 // Client groups at work at once: the requests `client-groups` and `client-groups-end`, and what is between.
 
 import { Failure, Unsupported } from "./failure.js";
+import { PipelineSampler } from "./pipeline.js";
 import { SCHEDULES } from "./pacing.js";
 import { touchText } from "./touch.js";
 
@@ -44,6 +45,7 @@ export class ClientGroups {
     const prepared = this.phases.get(group.phase);
     if (!prepared) throw internal(`phase '${group.phase}' is not prepared`);
     const { kind } = prepared.phase;
+    if (prepared.sampler instanceof PipelineSampler) throw new Unsupported("a group's clients send no pipelines");
     if (!KINDS.includes(kind)) throw new Unsupported(`groups are for ${KINDS.join(", ")}, not for ${kind}`);
     if (pacing !== "closed" && !(pacing in SCHEDULES && group.rate_per_s > 0)) {
       throw internal(`group ${name}: ${pacing} at ${group.rate_per_s} a second`);

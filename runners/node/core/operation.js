@@ -8,9 +8,11 @@
  * iterable of arrays of rows) or `each` (an asynchronous iterable of rows). For kind `connect` execute takes the
  * connection that `connect()` opened and `close` will close. `converters` has one entry per column: a function for a
  * value that arrives in another type than its natural one, else null. Nothing is awaited of a synchronous driver.
+ * `pipelines`: rows are `awaited`, and what execute is called for before the first await goes out before any answer.
  */
 export class Operation {
-  constructor({ execute, args, rows = "awaited", converters = [], prepareNs = 0, connect = null, close = null }) {
+  constructor(given) {
+    const { execute, args, rows = "awaited", converters = [], prepareNs = 0, connect = null, close = null } = given;
     this.execute = execute;
     this.args = args?.length ? args : [undefined];
     this.rows = rows;
@@ -18,6 +20,7 @@ export class Operation {
     this.prepareNs = prepareNs;
     this.connect = connect;
     this.close = close;
+    this.pipelines = given.pipelines ?? false;
   }
 
   /** Whether its driver answers before it returns. */

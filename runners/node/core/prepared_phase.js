@@ -1,6 +1,7 @@
 // A phase made ready on every connection, and where its clients go on.
 
 import { loadOperation } from "./load.js";
+import { PipelineSampler, pipelineSize } from "./pipeline.js";
 import { Sampler } from "./sampler.js";
 
 /** One phase: where each of `clients` clients goes on. */
@@ -45,5 +46,7 @@ export async function preparedSampler(phase, parameters, adapter) {
     phase.kind === "load"
       ? await loadOperation(adapter, phase, parameters ?? [], adapter.options.bulk ?? "none")
       : { operation: await adapter.prepare(phase, parameters), transaction: adapter.transaction(phase) };
+  const size = pipelineSize(adapter.options, phase, parameters, ready.transaction);
+  if (size) return new PipelineSampler(phase, ready.operation, size);
   return new Sampler(phase.kind, phase.columns, ready.operation, phase.stamps, ready.transaction);
 }

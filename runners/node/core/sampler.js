@@ -18,7 +18,7 @@ import { Misfit } from "./failure.js";
 import { threadCpuNs } from "./native.js";
 import * as touch from "./touch.js";
 
-const FAILURES_LIMIT = 100;
+export const FAILURES_LIMIT = 100;
 
 const BLOCK = ({ operation, done, async, mend }) => `
 return ${async} function block(position, durationNs, limit) {
@@ -136,7 +136,7 @@ export class Sampler {
     const digest = new Digest(this.columns, most, keep);
     const seen = { rows: 0, sum: 0n, delivered: this.columns.map(() => "null") };
     try {
-      for (let position = first; position < first + count; position++) await this.#verifyOne(position, digest, seen);
+      for await (const raw of this.answers(first, count)) this.#verifyOne(raw, digest, seen);
     } finally {
       digest.close();
     }
@@ -145,8 +145,14 @@ export class Sampler {
     return { ...reply, delivered: seen.delivered, converted };
   }
 
-  async #verifyOne(position, digest, seen) {
-    const raw = await this.rowsOfOne(position % this.operation.args.length);
+  /** The rows of operations [first, first + count), by operation. */
+  async *answers(first, count) {
+    for (let position = first; position < first + count; position++) {
+      yield await this.rowsOfOne(position % this.operation.args.length);
+    }
+  }
+
+  #verifyOne(raw, digest, seen) {
     for (const row of raw) {
       for (let i = 0; i < row.length; i++) {
         if (row[i] !== null && seen.delivered[i] === "null") seen.delivered[i] = nameOfType(row[i]);
@@ -169,7 +175,7 @@ export class Sampler {
 
   #touched(row) {
     this.touchOne ??= this.#function(
-      `return (row) => { let rows = 0, sum = 0, total = 0n; ${this.#take()} return total + BigInt(sum); };`,
+      `return (row) => { let rows = 0, sum = 0, total = 0n; ${this.take()} return total + BigInt(sum); };`,
     );
     return this.touchOne(row);
   }
@@ -185,10 +191,10 @@ export class Sampler {
   }
 
   #operationCode(kind, stamps) {
-    if (kind === "connect") return this.#connectCode(this.#take());
+    if (kind === "connect") return this.#connectCode(this.take());
     const { rows } = this.operation;
     const call = "execute(args[index])";
-    const code = this.columns.length ? rowsOf(rows, call, this.#take(), stamps) : `${this.wait}${call};`;
+    const code = this.columns.length ? rowsOf(rows, call, this.take(), stamps) : `${this.wait}${call};`;
     return this.#inTransaction(code);
   }
 
@@ -211,7 +217,8 @@ export class Sampler {
     return `try { ${this.#inTransaction(code)} } catch (error) { ${this.mend} throw error; } return rows;`;
   }
 
-  #take() {
+  /** JavaScript that takes the values of `row`. */
+  take() {
     const { columns, converters } = this;
     const parts = columns.map((column, i) => {
       const convert = converters[i]

@@ -13,7 +13,7 @@ from core.adapter import Unsupported
 from core.operation import Operation
 from families.libpq.adapter import LibpqAdapter, begun
 from families.postgresql.connection import libpq_keywords
-from families.psycopg import copy, describe
+from families.psycopg import copy, describe, pipeline
 from families.sql.blocks import block_size, in_blocks
 from families.sql.literals import with_literals
 from families.sql.placeholders import formatted
@@ -114,6 +114,8 @@ class Adapter(LibpqAdapter):
         size = block_size(self.options)
         if size and phase.columns:
             work.execute = in_blocks(work.execute, size)
+        elif parameters is not None and phase.columns:
+            work.pipelined = pipeline.executed(connection, binary, query if bound else None, keep)
         return work
 
     def through_cursor(self, query, bound, size):

@@ -58,6 +58,8 @@ class ClientGroups:
             raise Failure("internal", f"phase {group['phase']!r} is not prepared")
         if prepared.phase.kind not in KINDS:
             raise Failure("unsupported", f"groups are for {', '.join(KINDS)}, not for {prepared.phase.kind}")
+        if prepared.pipelined:
+            raise Failure("unsupported", "a group's clients send no pipelines")
         if group["pacing"] != "closed" and not (group["pacing"] in SCHEDULES and group["rate_per_s"] > 0):
             raise Failure("internal", f"group {group['name']}: {group['pacing']} at {group['rate_per_s']} a second")
         first, count = group["first_client"], group["clients"]

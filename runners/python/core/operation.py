@@ -8,8 +8,11 @@ class Operation:
 
     `execute(arguments[i])` does operation i and gives back an iterable of its rows; for kind `connect` it takes the
     connection that `connect()` opened and `close` will close. `converters` has one entry per column: a function for
-    a value that arrives as text and is to become the natural type, else None.
+    a value that arrives as text and is to become the natural type, else None. `pipelined`, where the driver has
+    pipelines, takes a list of arguments and gives a list of as many iterables; that of a failed operation raises.
     """
+
+    pipelined = None
 
     def __init__(self, execute, arguments=None, converters=None, prepare_ns=0, connect=None, close=None):
         self.execute = execute

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from core.load import load_operation
+from core.pipeline import PipelineSampler, pipeline_size
 
 
 class Share(NamedTuple):
@@ -21,6 +22,7 @@ class PreparedPhase:
         self.phase = phase
         self.parameters = parameters
         self.samplers = samplers
+        self.pipelined = isinstance(samplers[0], PipelineSampler)
         wrap = len(parameters or ()) // (phase.rows_per_operation if phase.kind == "load" else 1)
         self._starts = [client * wrap // len(samplers) for client in range(len(samplers))]
         self._positions = list(self._starts)
@@ -52,6 +54,10 @@ def prepared_sampler(phase, parameters, adapter):
     else:
         operation = adapter.prepare(phase, parameters)
         transaction = adapter.transaction(phase)
-    sampler = operation.sampler(phase.kind, phase.columns, phase.stamps, transaction)
+    size = pipeline_size(adapter, phase, parameters, transaction)
+    if size:
+        sampler = PipelineSampler(phase, operation, size)
+    else:
+        sampler = operation.sampler(phase.kind, phase.columns, phase.stamps, transaction)
     sampler.prepare_ns = operation.prepare_ns
     return sampler

@@ -178,8 +178,8 @@ class Sampler:
     def _block(self, template, **how):
         return self._compiled(BLOCK, template, self._scope, **how)
 
-    def _compiled(self, source, template, scope, **how):
-        take = "\n    ".join([*self._conversions(), *self._touch()])
+    def _compiled(self, source, template, scope, depth=1, **how):
+        take = ("\n" + "    " * depth).join([*self._conversions(), *self._touch()])
         operation = template.format(row=self._row(), take=take, **self.syntax)
         wait, mend = self.syntax["wait"], ""
         if self.transaction:
@@ -218,15 +218,14 @@ class Sampler:
         rows = total = 0
         delivered = [""] * len(columns)
         with as_unsupported(columns), digesting(columns, max_rows, keep) as digest:
-            for position in range(first, first + count):
-                for row in self._rows(position):
-                    natural = self._convert(row)
-                    for i, value in enumerate(row):
-                        if value is not None and not delivered[i]:
-                            delivered[i] = type(value).__name__
-                    digest.add(natural)
-                    rows += 1
-                    total += self._touched(natural)
+            for row in self._rows_of(first, count):
+                natural = self._convert(row)
+                for i, value in enumerate(row):
+                    if value is not None and not delivered[i]:
+                        delivered[i] = type(value).__name__
+                digest.add(natural)
+                rows += 1
+                total += self._touched(natural)
         return {
             "digest": digest.text(),
             "rows": rows,
@@ -235,6 +234,10 @@ class Sampler:
             "delivered": [name or "null" for name in delivered],
             "converted": [c.name for c, convert in zip(columns, self.converters, strict=True) if convert],
         }
+
+    def _rows_of(self, first, count):
+        for position in range(first, first + count):
+            yield from self._rows(position)
 
     def _rows(self, position):
         """The rows of one operation, one by one, begun and ended as in the clock."""

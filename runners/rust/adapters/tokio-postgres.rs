@@ -1,9 +1,10 @@
 //! tokio-postgres: asynchronous; each connection is a task beside its client's, all on one thread.
+use futures_util::future::join_all;
 use futures_util::{Stream, TryStreamExt};
 use postgres_native_tls::MakeTlsConnector;
 use rowpath::core::{
-    Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Interruption, Operation, Options, Outcome, Phase,
-    Rows, Source, Stopped, fail, now_ns,
+    Adapter, Column, Counters, Delivered, DescribedColumn, Endings, Facts, Interruption, Operation, Options, Outcome,
+    Phase, Rows, Source, Stopped, fail, now_ns,
 };
 use rowpath::families::rust_postgres::asynchronous::{ask, begin, commit, copy, drain};
 use rowpath::families::rust_postgres::statements::{Mode, Statements, described};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
+use tokio_postgres::{Client, Config, NoTls, Row, SimpleQueryMessage, SimpleQueryRow};
 
 fn main() {
     rowpath::core::serve::<Connection>("tokio-postgres");
@@ -141,6 +142,21 @@ struct Work(Statements);
 impl Operation for Work {
     type Adapter = Connection;
 
+    fn pipelines(&self) -> bool {
+        self.0.is_whole
+    }
+
+    /// The driver sends what futures that are polled together ask for, each statement with a Sync of its own.
+    async fn pipeline(&mut self, on: &mut Connection, rows: &[usize], counters: &mut Counters, endings: &mut Endings) {
+        if self.0.mode == Mode::Text {
+            let answers = join_all(rows.iter().map(|row| self.simple_rows(&on.client, *row))).await;
+            self.all_taken(answers, counters, endings);
+        } else {
+            let answers = join_all(rows.iter().map(|row| self.rows(&on.client, *row))).await;
+            self.all_taken(answers, counters, endings);
+        }
+    }
+
     async fn run(&mut self, on: &mut Connection, row: usize, counters: &mut Counters) -> Outcome<()> {
         if self.0.phase.kind == "connect" {
             return self.connect(&on.address, counters).await;
@@ -198,6 +214,42 @@ impl Work {
             }
             Some(statement) => executed(client.execute_raw(statement, own.given(row)).await, counters),
             None => executed(client.execute_typed(sql, &own.typed(row).collect::<Vec<_>>()).await, counters),
+        }
+    }
+
+    /// All rows of one operation; none of one that only executes.
+    async fn rows(&self, client: &Client, row: usize) -> Outcome<Vec<Row>> {
+        let (own, sql) = (&self.0, self.0.sql(row));
+        match &own.statement {
+            Some(statement) if own.phase.queries() => {
+                client.query_raw(statement, own.given(row)).await.map_err(failed)?.try_collect().await.map_err(failed)
+            }
+            None if own.phase.queries() => {
+                client.query_typed_raw(sql, own.typed(row)).await.map_err(failed)?.try_collect().await.map_err(failed)
+            }
+            Some(statement) => client.execute_raw(statement, own.given(row)).await.map(|_| Vec::new()).map_err(failed),
+            None => {
+                let typed: Vec<_> = own.typed(row).collect();
+                client.execute_typed(sql, &typed).await.map(|_| Vec::new()).map_err(failed)
+            }
+        }
+    }
+
+    async fn simple_rows(&self, client: &Client, row: usize) -> Outcome<Vec<SimpleQueryRow>> {
+        let messages = client.simple_query(self.0.sql(row)).await.map_err(failed)?;
+        let row_of = |message| if let SimpleQueryMessage::Row(row) = message { Some(row) } else { None };
+        Ok(messages.into_iter().filter_map(row_of).collect())
+    }
+
+    fn all_taken<R: Source + Width>(
+        &self,
+        answers: Vec<Outcome<Vec<R>>>,
+        counters: &mut Counters,
+        endings: &mut Endings,
+    ) {
+        for answer in answers {
+            let taken = answer.and_then(|rows| rows.iter().try_for_each(|row| self.0.take(row, counters)));
+            endings.note(taken, counters);
         }
     }
 

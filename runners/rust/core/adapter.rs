@@ -4,6 +4,7 @@ use super::failure::{Outcome, unsupported};
 use super::interruption::{Interruption, Stopped};
 use super::options::Options;
 use super::phase::Phase;
+use super::pipeline::Endings;
 use super::runtime::Runtime;
 use super::values::Rows;
 use serde::Serialize;
@@ -51,6 +52,12 @@ pub trait Operation: 'static {
     type Adapter;
     /// Does one operation and adds what it delivered; row is the parameter row, 0 without parameters.
     async fn run(&mut self, adapter: &mut Self::Adapter, row: usize, counters: &mut Counters) -> Outcome<()>;
+    /// Whether it can be sent many times before the first answer is taken.
+    fn pipelines(&self) -> bool {
+        false
+    }
+    /// Does one operation for each of these parameter rows, as one pipeline; each end is noted, in their order.
+    async fn pipeline(&mut self, _: &mut Self::Adapter, _rows: &[usize], _: &mut Counters, _: &mut Endings) {}
     /// Frees what the phase holds on the connection.
     async fn close(self, _adapter: &mut Self::Adapter) -> Outcome<()>
     where

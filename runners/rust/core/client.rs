@@ -1,6 +1,6 @@
 use super::adapter::{Adapter, Operation};
 use super::clock::now_ns;
-use super::failure::{Failure, Outcome, fail};
+use super::failure::{Failure, Outcome, fail, unsupported};
 use super::mailbox::Mailbox;
 use super::options::Options;
 use super::phase::Phase;
@@ -45,6 +45,9 @@ impl<A: Adapter> Client<A> {
         let start = now_ns();
         let operation = self.adapter()?.prepare(phase, rows).await?;
         let took_ns = now_ns() - start;
+        if phase.pipeline > 0 && !operation.pipelines() {
+            return Err(unsupported("this driver has no pipeline for that"));
+        }
         let mut sampler = Sampler::new(phase.clone(), operation, wrap);
         sampler.seek(at);
         self.phases.insert(phase.name.clone(), sampler);

@@ -148,6 +148,9 @@ fn group_clients(asked: &GroupRequest, prepared: &PreparedPhase, shared: &Shared
     if !matches!(kind.as_str(), "query" | "execute" | "null") {
         return Err(unsupported(format!("no group does operations of kind {kind}")));
     }
+    if prepared.phase.pipeline > 0 {
+        return Err(unsupported("a group's clients send no pipelines"));
+    }
     let rows = prepared.operations as usize;
     let one = |client| {
         let at = asked.slots + client * asked.slot_bytes;

@@ -19,11 +19,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 pub struct Clients<A: Adapter> {
     inboxes: Vec<Arc<Mailbox<Job<A>>>>,
     pub connect_ns: i64, // of the first one
+    pub pipeline: usize, // operations that are sent before the first answer is taken; 0: one by one
 }
 
 impl<A: Adapter> Clients<A> {
     pub fn new(inboxes: Vec<Arc<Mailbox<Job<A>>>>) -> Clients<A> {
-        Clients { inboxes, connect_ns: 0 }
+        Clients { inboxes, connect_ns: 0, pipeline: 0 }
     }
 
     pub fn count(&self) -> usize {
@@ -63,6 +64,7 @@ impl<A: Adapter> Clients<A> {
     }
 
     pub fn open(&mut self, options: &Options) -> Outcome<()> {
+        self.pipeline = options.number("pipeline").max(0) as usize;
         for client in 0..self.count() {
             let options = options.clone();
             let took_ns = came(self.begin(client, async move |client| client.open(&options).await))?;

@@ -1,5 +1,5 @@
 use super::column::Column;
-use super::failure::{Outcome, fail};
+use super::failure::{Outcome, fail, unsupported};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -24,6 +24,9 @@ pub struct Phase {
     pub rows_per_operation: usize,
     #[serde(default)]
     pub way: String,
+    /// So many operations are sent before the first answer is taken; 0: one by one.
+    #[serde(skip)]
+    pub pipeline: usize,
 }
 
 fn none() -> Arc<[Column]> {
@@ -34,6 +37,19 @@ impl Phase {
     /// Whether BEGIN and COMMIT belong to each operation.
     pub fn in_transaction(&self) -> bool {
         self.transaction == "transaction" || self.kind == "load"
+    }
+
+    /// Has its operations sent in pipelines of this size, if it has any that can be; 0: of none.
+    pub fn pipelined(&mut self, size: usize, parameters: usize) -> Outcome<()> {
+        let is_single = matches!(self.kind.as_str(), "query" | "execute") && !self.in_transaction() && !self.stamps;
+        if size == 0 || (is_single && parameters == 0) {
+            return Ok(()); // one statement has nothing to be sent beside it
+        }
+        if !is_single {
+            return Err(unsupported("a pipeline has single statements in autocommit, without stamps"));
+        }
+        self.pipeline = size;
+        Ok(())
     }
 
     pub fn is_bulk(&self) -> bool {

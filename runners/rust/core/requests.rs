@@ -84,16 +84,17 @@ pub struct DescribeRequest {
 
 impl<A: Adapter> Session<A> {
     pub fn prepare(&mut self, asked: PrepareRequest) -> Outcome<Value> {
-        let phase = Arc::new(asked.phase);
+        let mut phase = asked.phase;
         let rows = match asked.parameters {
             Some(slice) => read_rows(&slice.file, &phase.parameter_columns, slice.first, slice.count)?,
             None => Vec::new(),
         };
         let (name, parameters) = (phase.name.clone(), rows.len());
+        phase.pipelined(self.clients()?.pipeline, parameters)?;
         if self.phases.remove(&name).is_some() {
             self.clients()?.forget(&name)?;
         }
-        let prepared = self.clients()?.prepare(phase, Arc::new(rows))?;
+        let prepared = self.clients()?.prepare(Arc::new(phase), Arc::new(rows))?;
         let prepare_ns = prepared.prepare_ns;
         self.phases.insert(name, prepared);
         Ok(json!({ "prepare_ns": prepare_ns, "parameters": parameters }))

@@ -22,17 +22,18 @@ pub struct Wanted {
 /// The loop of one client in one phase, with its clock and its position.
 #[repr(align(128))] // no two clients write into one cache line
 pub struct Sampler<A: Adapter> {
-    phase: Arc<Phase>,
+    pub(super) phase: Arc<Phase>,
     pub operation: A::Operation,
     pub wrap: i64, // operations before positions wrap
     position: i64,
-    row: usize,
-    counters: Counters,
-    operations: i64,
-    failed: i64,
-    min_ns: i64,
-    max_ns: i64,
-    failure: Option<Failure>,
+    pub(super) row: usize,
+    pub(super) counters: Counters,
+    pub(super) operations: i64,
+    pub(super) failed: i64,
+    pub(super) min_ns: i64,
+    pub(super) max_ns: i64,
+    pub(super) failure: Option<Failure>,
+    pub(super) sent: Vec<usize>, // the parameter rows of the pipeline under way
 }
 
 impl<A: Adapter> Sampler<A> {
@@ -50,6 +51,7 @@ impl<A: Adapter> Sampler<A> {
             min_ns: 0,
             max_ns: 0,
             failure: None,
+            sent: Vec::new(),
         }
     }
 
@@ -110,6 +112,9 @@ impl<A: Adapter> Sampler<A> {
     }
 
     async fn proven(&mut self, adapter: &mut A, count: i64) -> Outcome<()> {
+        if self.phase.pipeline > 0 {
+            return self.proven_in_pipelines(adapter, count).await;
+        }
         for _ in 0..count {
             self.counters.begin(0);
             self.operation.run(adapter, self.row, &mut self.counters).await?;
@@ -133,7 +138,11 @@ impl<A: Adapter> Sampler<A> {
     async fn block(&mut self, adapter: &mut A, start_ns: i64, duration_ns: i64, operations: Option<i64>) -> i64 {
         let mut now = start_ns;
         loop {
-            now = self.step(adapter, now).await;
+            now = if self.phase.pipeline > 0 {
+                self.step_pipeline(adapter, now, operations).await
+            } else {
+                self.step(adapter, now).await
+            };
             let is_over = match operations {
                 Some(wanted) => self.operations + self.failed >= wanted,
                 None => now - start_ns >= duration_ns,
@@ -152,15 +161,21 @@ impl<A: Adapter> Sampler<A> {
             Ok(()) => self.operations += 1,
             Err(failure) => self.fail(failure),
         }
+        self.advance();
+        let end_ns = now_ns();
+        self.min_ns = self.min_ns.min(end_ns - start_ns);
+        self.max_ns = self.max_ns.max(end_ns - start_ns);
+        end_ns
+    }
+
+    /// Goes to the next operation.
+    #[inline]
+    pub(super) fn advance(&mut self) {
         self.position += 1;
         self.row += 1;
         if self.row as i64 == self.wrap {
             self.row = 0;
         }
-        let end_ns = now_ns();
-        self.min_ns = self.min_ns.min(end_ns - start_ns);
-        self.max_ns = self.max_ns.max(end_ns - start_ns);
-        end_ns
     }
 
     #[cold]

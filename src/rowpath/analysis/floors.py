@@ -8,6 +8,7 @@ from typing import Literal
 
 from rowpath.analysis.cells import Cell, Cells
 from rowpath.analysis.statistics.intervals import Interval
+from rowpath.model.path import pipeline_of
 
 PING_PONG = ("deployment", "placement", "transport", "link")  # what a server's path and its ping-pong have in common
 NOISE = math.log(0.98)  # a path surely below this ratio to its floor beats it; up to the floor it is inside its noise
@@ -44,7 +45,10 @@ def floors(cells: Cells) -> list[Cell]:
 
 def floor_of(cells: Cells, cell: Cell) -> Cell | None:
     """The floor of a steady cell: the ping-pong of its placement and transport for a server, else its language's null
-    operation, or the least null operation where its language has none. None for floors themselves and cold cells."""
+    operation, or the least null operation where its language has none. None for floors themselves and cold cells.
+
+    A pipelined operation may well take less than a ping-pong of its own: the null operation is its floor.
+    """
     get = cell.path.coordinates.get
     if cell.is_null or cell.regime != "steady":
         return None
@@ -53,7 +57,8 @@ def floor_of(cells: Cells, cell: Cell) -> Cell | None:
         return all(floor.path.coordinates.get(key, "none") == get(key, "none") for key in keys)
 
     every = floors(cells)
-    served = [floor for floor in every if cell.served and alike(floor, *PING_PONG)]
+    awaited = cell.served and pipeline_of(cell.path.coordinates) == 1
+    served = [floor for floor in every if awaited and alike(floor, *PING_PONG)]
     nulls = [floor for floor in every if not floor.served]
     own = [floor for floor in nulls if alike(floor, "language")]
     return min(served or own or nulls, key=_cost, default=None)

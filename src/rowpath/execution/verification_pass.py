@@ -29,7 +29,9 @@ COUNTED_OPERATIONS = 20
 LARGE_ROWS = 50_000  # of a scan that takes so long that few operations must do
 WRITTEN_OPERATIONS = 100
 VERIFIED_OPERATIONS = 1000
-LEAST_ROUND_TRIPS = 0.95  # per operation, of a path over a connection
+LEAST_ROUND_TRIPS = 0.95  # per operation, or per pipeline of operations, of a path over a connection
+COUNTED_PIPELINES = 5
+PATIENCE_S = 0.05  # the pieces of a pipeline come closer upon each other, unless the client lost its core
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ class VerificationPass:
         worker, counting, sync_file = self._worker, self._counting, self._sync_file
         commits_before = self._commits()
         if counting:
+            counting.proxy.patience(PATIENCE_S if self._planned.path.pipelined else 0)
             counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
             counting.proxy.reset()
         statements_before = statement_counts(worker.instance)
@@ -157,13 +160,15 @@ class VerificationPass:
             sources["statements"] = STATEMENTS_MEANS
         if counting:
             counts |= _passed(counting, work)
+            counting.proxy.patience(0)
             sources["bytes"] = proxy.MEANS
             if counting.encrypted:
                 sources["texts_sent"] = "unavailable: the connection is encrypted"
-        if operations > 1 and together.calls is not None and single_calls is not None:
+        step = self._planned.path.pipeline
+        if operations > step and together.calls is not None and single_calls is not None:
             # What a request costs the runner itself is in both: the difference is made of operations only.
             more = together.calls - single_calls
-            counts |= {"system_calls": more / (operations - 1) * operations} if more >= 0 else {}
+            counts |= {"system_calls": more / (operations - step) * operations} if more >= 0 else {}
         sources["system_calls"] = system_calls.probe()
         if syncs_before is not None and sync_file is not None:
             counts["syncs"] = syncs.read(sync_file)["total"] - syncs_before["total"]
@@ -175,35 +180,41 @@ class VerificationPass:
         return Observation(reply, counts, sources)
 
     def _settle(self, work: PreparedPhase, settling: int) -> int | None:
-        """Let the driver settle; the least system calls of a request for one operation (a runtime adds its own)."""
+        """Let the driver settle; the least system calls of a request for one operation (a runtime adds its own).
+
+        Of a pipelined path for one pipeline.
+        """
         worker = self._worker
         if work.phase.union:
             for _ in range(SETTLING_RETRIEVALS):
                 worker.sample(work, "warm")
             return None
-        singles = min(settling, SINGLE_OPERATIONS)
+        step = self._planned.path.pipeline
+        singles = min(settling, SINGLE_OPERATIONS * step)
         if settling > singles:
             worker.sample(work, "warm", operations=settling - singles, first=0)
         least: list[int] = []
-        for position in range(settling - singles, settling):
+        for position in range(settling - singles, settling, step):
             with system_calls.counting(worker.runner.pid) as counted:
-                worker.sample(work, "warm", operations=1, first=position)
+                worker.sample(work, "warm", operations=step, first=position)
             least += [counted.calls] if counted.calls is not None else []
         return min(least, default=None)
 
     def _how_many(self, work: PreparedPhase) -> tuple[int, int]:
         """Operations that let the driver settle on every connection, and operations that are counted."""
-        clients = self._worker.clients
-        settling = SETTLING_OPERATIONS * clients
+        clients, pipeline = self._worker.clients, self._planned.path.pipeline
+        settling = _whole_pipelines(SETTLING_OPERATIONS, pipeline) * clients
         if work.phase.writes:
             settling = settling if work.phase.operations > 2 * settling else 0
-            return settling, min(work.phase.operations - settling, WRITTEN_OPERATIONS)
+            return settling, min(work.phase.operations - settling, _whole_pipelines(WRITTEN_OPERATIONS, pipeline))
         if work.phase.kind == "connect":
             return 1, 3
         if work.phase.union:
             return SETTLING_RETRIEVALS, 1
         if work.phase.scan and work.phase.rows_per_operation >= LARGE_ROWS:
             return SETTLING_RETRIEVALS * clients, 2
+        if self._planned.path.pipelined:
+            return settling, max(_whole_pipelines(COUNTED_OPERATIONS, pipeline), COUNTED_PIPELINES * pipeline) * clients
         return settling, 3 if work.phase.scan else COUNTED_OPERATIONS
 
     def _commits(self) -> int | None:
@@ -268,6 +279,10 @@ def _passed(counting: Counting, work: PreparedPhase) -> dict[str, int]:
     return passed
 
 
+def _whole_pipelines(operations: int, pipeline: int) -> int:
+    return -(-operations // pipeline) * pipeline
+
+
 def _operations_failed(reply: SampleReply, operations: int) -> RunnerFailure:
     kind, code, text = (reply.failure.kind, reply.failure.code, reply.failure.text) if reply.failure else ("", "", "")
     return RunnerFailure(kind or "internal", f"{reply.failed} of {operations} operations failed: {text}", code)
@@ -276,9 +291,11 @@ def _operations_failed(reply: SampleReply, operations: int) -> RunnerFailure:
 def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, payload: int) -> tuple[str, str]:
     """Code and text of what shows that not every answer was fetched; two empty ones when nothing does."""
     reply, counts = observed.reply, observed.counts
-    round_trips = counts.get("round_trips")
-    if round_trips is not None and work.phase.kind != "null" and round_trips < LEAST_ROUND_TRIPS * reply.operations:
+    round_trips, pipeline = counts.get("round_trips"), planned.path.pipeline
+    least = LEAST_ROUND_TRIPS * reply.operations / pipeline
+    if round_trips is not None and work.phase.kind != "null" and round_trips < least:
         text = f"only {round_trips} round trips for {reply.operations} operations"
+        text += f" in pipelines of {pipeline}" if planned.path.pipelined else ""
         return "not-asked", f"results may come from a client-side cache: {text}"
     if planned.adapter.floor:
         received = counts.get("bytes_received") if work.phase.transaction == "autocommit" else None

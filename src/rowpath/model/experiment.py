@@ -92,5 +92,5 @@ class Experiment(Frozen, frozen=True):
     directory_copies: tuple[DirectoryCopyTable, ...] = ()  # of database directories, before the first set
     rate_search: RateSearchTable | None = None
     together: tuple[
-        Literal["fetch", "threads", "tls", "link", "clients", "placement"], ...
+        Literal["fetch", "pipeline", "threads", "tls", "link", "clients", "placement"], ...
     ] = ()  # rank in one list all the same

@@ -21,6 +21,7 @@ COORDINATES = (
     "fetch",
     "result",
     "format",
+    "pipeline",
     "transport",
     "tls",
     "link",
@@ -37,14 +38,22 @@ COORDINATES = (
 )
 
 
+# What a path without such a coordinate does: older runs know of no pipelines.
+WITHOUT = {"pipeline": "off"}
+
 # Coordinates that split comparisons unless an option joins them; durability always does.
-TOGETHER = ("fetch", "threads", "tls", "link", "clients", "placement")
+TOGETHER = ("fetch", "pipeline", "threads", "tls", "link", "clients", "placement")
 
 
 def fetch_form(coordinates: Mapping[str, str]) -> str:
     """What a call hands over: `row`, `block`, `columnar`, `copy`, `drain`; a call per value is by rows too."""
     named = coordinates.get("fetch", "row").partition(":")[0]
     return "row" if named in ("get-data", "none") else named
+
+
+def pipeline_of(coordinates: Mapping[str, str]) -> int:
+    """How many statements are sent before their answers are read; 1: each answer is awaited."""
+    return _count(coordinates.get("pipeline", "off"))
 
 
 class AccessPath(msgspec.Struct, frozen=True):
@@ -130,6 +139,16 @@ class AccessPath(msgspec.Struct, frozen=True):
     def threads(self) -> int:
         """How many threads the driver may use."""
         return _count(self.get("threads"))
+
+    @property
+    def pipeline(self) -> int:
+        """How many statements are sent before their answers are read; 1: each answer is awaited."""
+        return pipeline_of(dict(self.coordinates))
+
+    @property
+    def pipelined(self) -> bool:
+        """Whether its statements are sent in pipelines, of whatever size."""
+        return self.get("pipeline").isdigit()
 
     @property
     def link_ns(self) -> int:

@@ -8,7 +8,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp, ReachedByUrl, Versioned
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
-from rowpath.planning.lattice import sized_like
+from rowpath.planning.lattice import is_size, sized_like
 from rowpath.runners.manifest import Adapter, adapter_of, availability
 
 
@@ -29,8 +29,8 @@ def _speaks_of(path: AccessPath, when: dict[str, str]) -> bool:
 
 
 def _meant(value: str, ruled: str) -> bool:
-    """Whether a rule for `cursor:1000` speaks of this value: of any size."""
-    return value == ruled or sized_like(value, (ruled,))
+    """Whether a rule for `cursor:1000` speaks of this value, of any size; one for `n` of any number."""
+    return value == ruled or sized_like(value, (ruled,)) or (ruled == "n" and is_size(value))
 
 
 def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
@@ -74,8 +74,12 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
         return f"{phase_name}: the adapter {adapter.driver} is a program written for {' and '.join(adapter.serves)}"
     for rule in adapter.unsupported:
         asked = dict(rule.when)
-        if fnmatchcase(phase_name, asked.pop("phase", "")) and _speaks_of(path, asked):
+        of_phases = fnmatchcase(phase_name, asked.pop("phase", "*")) and asked.pop("kind", phase.kind) == phase.kind
+        some = len(asked) < len(rule.when)
+        if some and of_phases and _speaks_of(path, asked):
             return f"{phase_name}: {rule.reason}"
+    if path.pipelined and (reason := unpipelined_reason(phase)):
+        return f"{phase_name}: {reason}"
     if adapter.floor:
         return "" if phase.scan else " "
     if "scan" in adapter.phases and phase.kind == "query":
@@ -95,6 +99,17 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if path.clients != 1 and phase.kind not in ("query", "execute"):
         return f"{phase_name}: only queries and single writes support several clients"
     return ""
+
+
+def unpipelined_reason(phase: Phase) -> str:
+    """Why a phase's operations cannot be sent in pipelines; empty when they can."""
+    if phase.kind not in ("query", "execute"):
+        return "a pipeline has queries and single writes only"
+    if phase.parameters is None or phase.union:
+        return "one statement without parameters has nothing to be pipelined with"
+    if phase.transaction != "autocommit":
+        return "the answer to each COMMIT is awaited, so nothing is pipelined"
+    return "the operations of a pipeline have no stamps of their own" if phase.stamps else ""
 
 
 def unnumbered_reason(path: AccessPath, workload: Workload, phase_name: str, phase: Phase) -> str:

@@ -143,7 +143,7 @@ def _block_s(plan: Plan, planned: PlannedPath, name: str) -> float:
 
 def _write_s(planned: PlannedPath) -> float:
     """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
-    waiting = _trip_s(planned)
+    waiting = _trip_s(planned) / planned.path.pipeline
     if planned.path.durability == "full":
         return waiting + rough.SYNC_S
     return waiting + (rough.SPLIT_S if planned.path.placement == "split" and planned.path.served else rough.TURN_S)
@@ -176,9 +176,9 @@ def _fetches(plan: Plan, planned: PlannedPath, name: str) -> float:
 
 
 def _passing_s(planned: PlannedPath, phase: Phase) -> float:
-    """What one pass of a phase spends on its path's link: at least a round trip per operation."""
+    """What one pass of a phase spends on its path's link: at least a round trip per operation or pipeline."""
     count = phase.operations or (phase.parameters.count if phase.parameters else 1)
-    return _trip_s(planned) * count
+    return _trip_s(planned) * count / planned.path.pipeline
 
 
 def _trip_s(planned: PlannedPath) -> float:

@@ -17,7 +17,7 @@ from rowpath.runners.manifest import Adapter, adapter_of
 NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # Coordinates that change what surrounds a statement, not what it is: they are varied one at a time, for all their
 # combinations would be tens of thousands of paths.
-VARIED_ONE_AT_A_TIME = ("version", "engine_version", "tls", "clients", "concurrency", "threads", "bulk")
+VARIED_ONE_AT_A_TIME = ("version", "engine_version", "pipeline", "tls", "clients", "concurrency", "threads", "bulk")
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
 PROCESSES = ("shared", "own")  # the client processes of a path's groups: one for all, or one for each
 RANGES = ("bounds", "count")  # how a retrieval is split: by quantiles of the key, or as if keys were dense
@@ -107,7 +107,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 choices[key] = (
                     values
                     if asked == ("*",)
-                    else tuple(v for v in asked if v in values or open_ended or sized_like(v, values))
+                    else tuple(v for v in asked if v in values or open_ended or _of_a_kind(key, v, values))
                 )
             elif complete and key not in ("profile", "durability", *VARIED_ONE_AT_A_TIME):
                 choices[key] = values
@@ -136,6 +136,16 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 coordinates["placement"] = "none"  # no one knows where such a server runs
             for label in wanted.get("label", ("",)):
                 yield AccessPath.of(coordinates, label)
+
+
+def _of_a_kind(key: str, value: str, values: tuple[str, ...]) -> bool:
+    """Whether the value is one of these but for its number."""
+    return sized_like(value, values) or (key == "pipeline" and len(values) > 1 and is_size(value))
+
+
+def is_size(value: str) -> bool:
+    """Whether it is a number of things: 1, 2, …"""
+    return value.isdigit() and int(value) > 0
 
 
 def sized_like(value: str, values: tuple[str, ...]) -> bool:

@@ -19,6 +19,8 @@ def spelt(key: str, value: str) -> str:
         return f"{value.removeprefix('force_').removesuffix('_plan')} plan"
     if key == "link":
         return f"link {value}" if value != "none" else "no link"
+    if key == "pipeline" and not value.isdigit():
+        return "no pipeline"
     return f"{key} {value}" if value.isdigit() else value
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.grouping import grouped
-from rowpath.model.path import TOGETHER, AccessPath, Dropped
+from rowpath.model.path import TOGETHER, WITHOUT, AccessPath, Dropped
 from rowpath.model.workload import Phase, PhaseName, Workload, phase_of
 from rowpath.planning.availability import unavailable
 from rowpath.planning.candidates import candidates, nothing_left, served_phases
@@ -77,7 +77,7 @@ def make_plan(
     for candidate in chosen:
         path, adapter = candidate.path, candidate.adapter
         reason, remedy = unavailable(adapter, path)
-        if reason := reason or only_alone(adapter, experiment):
+        if reason := reason or only_alone(adapter, path, experiment):
             dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
         elif served := served_phases(candidate, experiment, workloads, unserved):
             runnable.append(PlannedPath(path, adapter, served, short[path.id]))
@@ -106,24 +106,30 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
     def means(planned: PlannedPath, key: str) -> bool:
         # An engine that has no durability but `none` stands apart where something is written, and only there.
         writes = not {"execute", "records"}.isdisjoint(planned.adapter.phases)
-        if key == "link":
+        if key in ("link", "pipeline"):
             return True  # without one is a way as well: nothing that crosses a link is ranked with what does not
         only_none = key == "durability" and writing and writes
         return only_none or applies(planned.path, key)
 
     keys = ("placement", "durability", *(key for key in TOGETHER if key != "placement"))
-    applicable = {key: [p.path.get(key) for p in paths if means(p, key)] for key in keys}
+    applicable = {key: [_value(p.path, key) for p in paths if means(p, key)] for key in keys}
     varying = [key for key in keys if len(set(applicable[key])) > 1]
     result = []
     for planned in paths:
         parts = []
         for key in varying:
-            value = planned.path.fetch_form if key == "fetch" else planned.path.get(key)
+            value = planned.path.fetch_form if key == "fetch" else _value(planned.path, key)
             parts.append(f"{key}={value if means(planned, key) else applicable[key][0]}")
         if planned.adapter.confounded:
             parts.append(planned.adapter.confounded)
         result.append(replace(planned, comparison=", ".join(parts) or "all paths"))
     return result
+
+
+def _value(path: AccessPath, key: str) -> str:
+    """The value; of a path without such a coordinate what it does all the same."""
+    value = path.get(key)
+    return WITHOUT.get(key, value) if value == "none" else value
 
 
 def set_limit(paths: list[PlannedPath]) -> int:

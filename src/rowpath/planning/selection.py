@@ -10,7 +10,7 @@ from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Selection
 from rowpath.model.path import COORDINATES, AccessPath
-from rowpath.planning.lattice import LINK, NO_FILTERS, lattice
+from rowpath.planning.lattice import LINK, NO_FILTERS, is_size, lattice
 from rowpath.runners.manifest import Adapter, every_adapter
 from rowpath.toml_file import suggest
 
@@ -69,6 +69,12 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
             raise UsageError(
                 f"invalid link '{value}': expected a round-trip time such as 1ms",
                 "link=none or, for one millisecond, link=1ms",
+            )
+    for value in wanted.get("pipeline", ()):
+        if value not in ("off", "*") and not is_size(value):
+            raise UsageError(
+                f"invalid pipeline '{value}': expected how many statements are sent before their answers are read",
+                "pipeline=off or, for ten statements, pipeline=10",
             )
     known = {
         "engine": tuple(ENGINES),

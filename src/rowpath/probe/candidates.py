@@ -24,7 +24,7 @@ NAME = "probe.query"  # workload.phase of every probe
 SIZES = ("100", "1000", "10000")  # rows at a time, where an adapter can take any number
 SIZED = ("block", "cursor", "chunked", "fetch-size")
 YOURS, USUAL = "yours", "usual"
-BY_URL_OR_FIXED = ("transport", "tls", "clients", "concurrency", "bulk")  # not for `--mine` to say
+BY_URL_OR_FIXED = ("pipeline", "transport", "tls", "clients", "concurrency", "bulk")  # not for `--mine` to say
 WHOLE_AXES = ("threads",)  # besides those of the lattice: they matter for a retrieval
 
 

@@ -21,7 +21,7 @@ PREDICTED_WITHIN = 0.10  # of the measured time, for a prediction to count as ri
 def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
     """Rate, CPU and fairness by the number of clients; no rows where no path was measured with several."""
     lines = []
-    for family in _families(names, lookup):
+    for family in families(names, lookup, "clients"):
         of_one = next((measured.median("rate", name) for clients, name in family if clients == 1), None)
         for clients, name in family:
             rate = measured.median("rate", name)
@@ -45,7 +45,7 @@ def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
 def clients_chart(measured: Measured, names: list[str], lookup: Lookup) -> Chart | None:
     """Operations a second over the number of clients, one curve per path; None without several clients."""
     curves = []
-    for family in _families(names, lookup):
+    for family in families(names, lookup, "clients"):
         points = [(clients, measured.median("rate", name)) for clients, name in family]
         found = tuple(Point(clients, rate) for clients, rate in points if rate)
         if len(found) > 1:
@@ -76,16 +76,16 @@ def clients_sentence(chart: Chart | None) -> str:
     return f"{found}; with {fewest.x:g}, {fmt.rate(fewest.y)}."
 
 
-def _families(names: list[str], lookup: Lookup) -> list[list[tuple[int, str]]]:
-    """Paths that differ in nothing but the number of clients, fewest first; those without such a twin are left out."""
-    families: dict[tuple[tuple[str, str], ...], list[tuple[int, str]]] = {}
+def families(names: list[str], lookup: Lookup, key: str) -> list[list[tuple[int, str]]]:
+    """Paths that differ in nothing but a coordinate that counts, fewest first; those without a twin are left out."""
+    found: dict[tuple[tuple[str, str], ...], list[tuple[int, str]]] = {}
     for name in names:
         coordinates = lookup.coordinates(name)
         if coordinates.get("ranges", "none") != "none":
             continue  # one retrieval in parts: report/scaling.py
-        clients = coordinates.pop("clients", "1")
-        families.setdefault(tuple(sorted(coordinates.items())), []).append((int(clients), name))
-    return [sorted(family) for family in families.values() if len(family) > 1]
+        number = coordinates.pop(key, "")
+        found.setdefault(tuple(sorted(coordinates.items())), []).append((int(number) if number.isdigit() else 1, name))
+    return [sorted(family) for family in found.values() if len(family) > 1]
 
 
 def link_grid(found: tuple[AcrossLink, ...]) -> Grid:

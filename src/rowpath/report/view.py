@@ -32,9 +32,10 @@ from rowpath.report.cross_phase import (
 )
 from rowpath.report.grid import Column, Grid, Row
 from rowpath.report.lookup import Lookup
-from rowpath.report.opening import of_chart
+from rowpath.report.opening import Opening, of_chart
 from rowpath.report.path_panel import Panels, codes
 from rowpath.report.picture import Picture, Pictures
+from rowpath.report.pipelines import pipelines_grid, pipelines_sentence
 from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
 from rowpath.report.run_order import order_blocks, order_grid
@@ -246,6 +247,12 @@ def _operation(
             f"{key}-clients",
             clients_grid(measured, names, lookup),
             of_chart(clients_sentence(clients), clients),
+            leading=True,
+        ),
+        Section(
+            f"{key}-pipelines",
+            pipelines_grid(measured, names, lookup),
+            Opening(pipelines_sentence(measured, names, lookup)),
             leading=True,
         ),
         Section(f"{key}-resources", resources_grid(measured, names, lookup)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rowpath.analysis.model import GroupAnswer, PhaseAnswer, Trust
 from rowpath.model.base import Frozen
+from rowpath.model.path import WITHOUT
 
 Where = tuple[str, str, str]  # workload, phase, regime
 
@@ -49,7 +50,7 @@ class SitePath(Frozen, frozen=True):
     def key(self) -> str:
         """The path without the versions of driver and engine: what a history follows."""
         left = (item for item in sorted(self.coordinates.items()) if item[0] not in ("version", "engine_version"))
-        return ",".join(f"{key}={value}" for key, value in left if value != "none")
+        return ",".join(f"{key}={value}" for key, value in left if value not in ("none", WITHOUT.get(key)))
 
     @property
     def versions(self) -> tuple[str, str, str]:

@@ -55,6 +55,14 @@ bool pq_execute_cursor(pq_operation *operation, const rp_phase *phase, const cha
 /* COPY (query) TO STDOUT. */
 bool pq_execute_copy(pq_operation *operation, const rp_phase *phase, const char *text, rp_sink *sink);
 
+/* Hands a statement to libpq without waiting for its answer. */
+bool pq_send_statement(const pq_operation *operation, const char *text);
+
+/* A pipeline. Each write is a transaction of its own; of reads all statements of one pipeline are. */
+bool pq_pipelines(const pq_connection *connection);
+bool pq_send(void *statement, const rp_phase *phase, uint64_t row, bool last);
+bool pq_receive(void *statement, const rp_phase *phase, bool last, rp_sink *sink);
+
 /* One statement is its own transaction. */
 bool pq_bulk(void *statement, const rp_phase *phase, uint64_t row, uint64_t count);
 bool pq_run(void *opened, const char *sql);

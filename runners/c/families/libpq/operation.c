@@ -79,6 +79,20 @@ PGresult *pq_execute_whole(const pq_operation *operation, const char *text) {
                         operation->formats, binary);
 }
 
+bool pq_send_statement(const pq_operation *operation, const char *text) {
+    PGconn *pg = operation->connection->pg;
+    int count = operation->parameter_count, binary = operation->connection->binary, sent;
+    if (operation->mode == RP_LITERAL)
+        sent = PQsendQuery(pg, text);
+    else if (operation->mode == RP_PREPARED)
+        sent = PQsendQueryPrepared(pg, operation->name, count, operation->values, operation->lengths,
+                                   operation->formats, binary);
+    else
+        sent = PQsendQueryParams(pg, operation->sql, count, operation->types, operation->values, operation->lengths,
+                                 operation->formats, binary);
+    return sent || pq_fail(pg, NULL);
+}
+
 bool pq_run(void *opened, const char *sql) {
     return pq_execute_text(((pq_connection *)opened)->pg, sql);
 }

@@ -5,7 +5,8 @@
 bool pq_fail(PGconn *pg, const PGresult *result) {
     bool lost = PQstatus(pg) == CONNECTION_BAD;
     const char *code = result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
-    return rp_fail(lost ? RP_CONNECT_ERROR : RP_SQL_ERROR, code, "%s", PQerrorMessage(pg));
+    const char *own = result != NULL ? PQresultErrorMessage(result) : ""; /* a pipeline's connection has all of them */
+    return rp_fail(lost ? RP_CONNECT_ERROR : RP_SQL_ERROR, code, "%s", *own != '\0' ? own : PQerrorMessage(pg));
 }
 
 /* libpq's own default: no keyword. */

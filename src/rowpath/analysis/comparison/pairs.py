@@ -9,6 +9,7 @@ from rowpath.analysis.comparison.differences import PAIRED_OVER
 from rowpath.analysis.comparison.side import Side
 from rowpath.journal.records import PathRecord
 from rowpath.model.grouping import grouped
+from rowpath.model.path import WITHOUT
 
 # Tried in this order: the same path, another version, then also what is refused unless asked for.
 STEPS = ((), ("version", "engine_version"), tuple(PAIRED_OVER))
@@ -40,6 +41,7 @@ def pair(base: Side, head: Side) -> Pairs:
 
 def _by_key(paths: Iterable[PathRecord], without: tuple[str, ...]) -> dict[str, list[PathRecord]]:
     def key(path: PathRecord) -> str:
-        return ",".join(f"{name}={value}" for name, value in sorted(path.coordinates.items()) if name not in without)
+        told = sorted(item for item in path.coordinates.items() if item not in WITHOUT.items())
+        return ",".join(f"{name}={value}" for name, value in told if name not in without)
 
     return grouped(paths, key)

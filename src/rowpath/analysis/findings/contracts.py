@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,10 +13,12 @@ from rowpath.analysis.findings.wording import phase_text, words
 from rowpath.analysis.model import Finding
 from rowpath.journal.records import CountedRecord, MemoryRecord, PathRecord
 from rowpath.model.grouping import grouped
+from rowpath.model.path import pipeline_of
 from rowpath.model.workload import Phase
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
 ROUND_TRIPS_SLACK = 0.05
+PIPELINE_SLACK = 0.5  # a client that loses its core in a pipeline looks as if it waited for an answer
 FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for this many rows
 EXECUTES_LEAST = 0.95  # per operation
 COMMITS_SLACK = 0.05
@@ -30,29 +33,43 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A statement mode that the round trips disprove."""
     for proof, path in _proofs(evidence):
         statement = path.coordinates.get("statement", "none")
-        trips = proof.each("round_trips")
-        if trips is None or statement not in ROUND_TRIPS:
+        turns = pipelines(proof, path)  # 1 of each operation, where it is not one of a pipeline
+        if proof.round_trips is None or statement not in ROUND_TRIPS or not turns:
             continue
+        trips, pipelined = proof.round_trips / turns, turns < proof.operations
         least, usual = ROUND_TRIPS[statement]
         most = max(usual, path.most_round_trips)
         few = trips < least - ROUND_TRIPS_SLACK  # not even one turn each: true of any operation
         cursor = path.coordinates.get("result", "none").startswith(FETCHED)
-        many = trips > most + ROUND_TRIPS_SLACK and not cursor and _point(evidence, proof)
+        slack = PIPELINE_SLACK if pipelined else ROUND_TRIPS_SLACK
+        many = trips > most + slack and not cursor and _point(evidence, proof)
         if not few and not many:
             continue
         expected = str(least) if least == most else f"{least} to {most}"
+        what, declared = "operation", f"statement={statement}"
+        if pipelined:
+            what, declared = "pipeline", f"pipeline={path.coordinates['pipeline']}, {declared}"
         yield Finding(
             "round-trips-not-as-declared",
             "error" if few else "warning",
-            f"{path.name} takes {text.count(trips)} round trips per operation in {phase_text(proof)}, "
-            f"where statement={statement} means {expected}",
+            f"{path.name} takes {text.count(trips)} round trips per {what} in {phase_text(proof)}, "
+            f"where {declared} means {expected}",
             f"{text.count(proof.round_trips)} round trips in {proof.operations} operations through the counting proxy",
             "some operations do not reach the server"
             if few
+            else "the driver waits for answers before it has sent the whole pipeline"
+            if pipelined
             else "the driver prepares each time, opens transactions or sends requests twice",
             f"rowpath run {evidence.experiment} --plan",
             (path.name,),
         )
+
+
+def pipelines(proof: CountedRecord, path: PathRecord) -> int:
+    """How many pipelines the counted operations were sent in: as many as operations, where none are pipelined."""
+    clients = int(path.coordinates.get("clients", "1"))
+    share = proof.operations / clients
+    return clients * math.ceil(share / pipeline_of(path.coordinates)) if share >= 1 else proof.operations
 
 
 def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
@@ -132,6 +149,8 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         expected: set[float] = {proof.operations}
         if path.coordinates.get("statement") == "bound" and proof.round_trips is not None:
             expected.add(proof.round_trips)  # parsing in a round trip of its own ends a transaction of its own
+        if not evidence.writes(proof.workload, proof.phase):  # reads behind one Sync share a transaction
+            expected.add(pipelines(proof, path))
         slack = max(COMMITS_LAG, COMMITS_SLACK * proof.operations)
         if any(abs(proof.commits - each) <= slack for each in expected):
             continue

@@ -17,6 +17,7 @@ from rowpath.analysis.rankings import half_width
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.analysis.statistics.periodic import Excess, Load, excess
 from rowpath.journal.records import SampleRecord, WarmRecord, WorkerRecord
+from rowpath.model.path import pipeline_of
 
 UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
 
@@ -163,7 +164,9 @@ def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
     for cell in evidence.sound():
         smallest = cell.path.shortest_operation_ns
         cost = cell.median
-        if not smallest or cost is None or cost >= smallest or cell.is_null:
+        if not smallest or cost is None or cell.is_null:
+            continue
+        if cost * pipeline_of(cell.path.coordinates) >= smallest:  # the clock is read once a pipeline
             continue
         clock = clocks.get(cell.path.path_id)
         short.setdefault(

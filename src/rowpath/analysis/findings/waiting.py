@@ -13,6 +13,7 @@ from rowpath.analysis.findings.wording import phase_text, ratio_text, syncs_expl
 from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.model import Finding
 from rowpath.journal.records import NoiseRecord, SampleRecord
+from rowpath.model.path import pipeline_of
 
 ACKNOWLEDGEMENT_NS = (38_000_000, 48_000_000)  # Linux delays one by 40 ms, in steps of its clock
 MULTIPLES = (1, 2, 3)  # of it, before one range runs into the next
@@ -41,7 +42,8 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
         # Over an emulated link waiting is intended.
         if get("transport") != "tcp" or get("link", "none") != "none" or cell.regime != "steady" or not samples:
             continue
-        late = [sample for sample in samples if _acknowledged_late(sample) and _idle(sample) >= IDLE_LEAST]
+        pipeline = pipeline_of(cell.path.coordinates)
+        late = [each for each in samples if _acknowledged_late(each, pipeline) and _idle(each) >= IDLE_LEAST]
         if len(late) * 2 < len(samples):
             continue
         shortest, longest = min(sample.min_ns for sample in late), max(sample.max_ns for sample in late)
@@ -85,10 +87,10 @@ def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _acknowledged_late(sample: SampleRecord) -> bool:
+def _acknowledged_late(sample: SampleRecord, pipeline: int) -> bool:
     low, high = ACKNOWLEDGEMENT_NS
-    alike = sample.ns / sample.operations  # a single one among many short operations may be anything else
-    longest = sample.max_ns if 2 * sample.max_ns >= sample.ns else alike
+    alike = pipeline * sample.ns / sample.operations  # a single one among many short ones may be anything else
+    longest = pipeline * sample.max_ns if 2 * pipeline * sample.max_ns >= sample.ns else alike
     return any(low * times <= longest <= high * times for times in MULTIPLES)
 
 

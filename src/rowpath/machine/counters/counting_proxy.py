@@ -1,13 +1,14 @@
 """Bytes and round trips between a client and a server, counted by a proxy on loopback that is its own process.
 
 `python -m rowpath.machine.counters.counting_proxy --to-tcp PORT|--to-unix PATH --listen-tcp 0|--listen-unix PATH`
-prints `ready PORT`, then answers the lines `read`, `reset` and `watch TEXT` (TEXT in JSON: count what the client
-sends of it from now on) with its counters as one line of JSON; it ends with its stdin.
+prints `ready PORT`, then answers the lines `read`, `reset`, `watch TEXT` (TEXT in JSON: count what the client sends of
+it from now on) and `patience SECONDS` with its counters as one line of JSON; it ends with its stdin.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import select
@@ -15,6 +16,7 @@ import selectors
 import socket
 import subprocess
 import sys
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -80,6 +82,14 @@ class Proxy:
         """Count from zero how often the client sends this text, in UTF-8 or UTF-16; empty: nothing."""
         return self._ask(f"watch {json.dumps(text)}")
 
+    def patience(self, seconds: float) -> Counters:
+        """Hold back from now on what the server sends until the client has sent nothing for so long; 0: hand it on.
+
+        A round trip is then one that the client waits for: pieces of a pipeline and early answers to it cross in any
+        order, and would be counted by chance.
+        """
+        return self._ask(f"patience {seconds}")
+
     def stop(self) -> None:
         """End the process; harmless when it has ended."""
         processes.stop(self._process, processes.AT_ONCE)
@@ -130,7 +140,25 @@ class Link:
         self._counters = counters
         self._asked = False
         self._silent = True  # so far neither side has sent anything
+        self._held = b""  # from the server, while the client may send more
+        self.heard_at_s = 0.0  # when the client last sent something
+        self.patience_s = 0.0
         self.watch = Watch("")
+
+    @property
+    def holds(self) -> bool:
+        """Whether an answer is held back from a client that is still there."""
+        return bool(self._held) and self.ends[0].fileno() >= 0
+
+    def release(self) -> None:
+        """Hand on what was held back, unless something else waits for that end."""
+        client, _server = self.ends
+        if self._waiting[client]:
+            return
+        data, self._held = self._held, b""
+        self._count(len(data), from_client=False)
+        with contextlib.suppress(OSError):  # a client that has gone is noticed by its end
+            self._send(client, data)
 
     def events(self, end: socket.socket) -> int:
         """What to wait for on that end; 0: nothing."""
@@ -146,6 +174,11 @@ class Link:
                 data = end.recv(CHUNK_BYTES)
                 if not data:
                     return False
+                if end is self.ends[0]:
+                    self.heard_at_s = time.monotonic()
+                elif self.patience_s:
+                    self._held += data
+                    return True
                 # Counted before it is forwarded: who has read the data finds it in the counters.
                 self._count(len(data), end is self.ends[0])
                 if end is self.ends[0]:
@@ -182,6 +215,7 @@ class Switchboard:
         self._listener = listener
         self._counters = Counters()
         self._watched = ""
+        self._patience_s = 0.0
         self._links: list[Link] = []
         self._sockets = selectors.DefaultSelector()
         self._sockets.register(listener, selectors.EVENT_READ)
@@ -191,7 +225,7 @@ class Switchboard:
         self._sockets.register(0, selectors.EVENT_READ)
         pending = b""
         while True:
-            if not self._turn(None):
+            if not self._turn(self._next_release_s()):
                 continue
             data = os.read(0, 4096)
             if not data:
@@ -205,8 +239,30 @@ class Switchboard:
                 if command == b"reset":
                     for name in asdict(self._counters):
                         setattr(self._counters, name, 0)
-                if command != b"read":
+                if command.startswith(b"patience"):
+                    self._hold(float(command.split()[1]))
+                elif command != b"read":
                     self._watch_for(json.loads(command[5:]) if command.startswith(b"watch") else self._watched)
+
+    def _hold(self, patience_s: float) -> None:
+        """From now on, on every connection."""
+        self._patience_s = patience_s
+        for link in self._links:
+            link.patience_s = patience_s
+        self._release_due()
+
+    def _next_release_s(self) -> float | None:
+        """How long nothing that is held back is due; None: nothing is held back."""
+        heard = [link.heard_at_s for link in self._links if link.holds]
+        return max(0.0, min(heard) + self._patience_s - time.monotonic()) if heard else None
+
+    def _release_due(self) -> None:
+        due = time.monotonic() - self._patience_s
+        for link in self._links:
+            if link.holds and link.heard_at_s <= due:
+                link.release()
+                for end in link.ends:
+                    self._watch(end, link, link.events(end))
 
     def _watch_for(self, text: str) -> None:
         """Begin again to look for a text, on every connection."""
@@ -228,6 +284,7 @@ class Switchboard:
                 self._connect()
             elif isinstance(key.fileobj, socket.socket) and key.fileobj.fileno() >= 0:
                 self._serve(key.data, key.fileobj, events)
+        self._release_due()
         return commanded
 
     def _serve(self, link: Link, end: socket.socket, events: int) -> None:
@@ -254,7 +311,7 @@ class Switchboard:
             server.close()
             return
         link = Link(client, server, self._counters)
-        link.watch = Watch(self._watched)
+        link.watch, link.patience_s = Watch(self._watched), self._patience_s
         self._links.append(link)
         for end in (client, server):
             if end.family == socket.AF_INET:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Adapter, language
 
 if TYPE_CHECKING:
@@ -13,12 +14,14 @@ if TYPE_CHECKING:
     from rowpath.planning.plan import Plan, PlannedPath
 
 
-def only_alone(adapter: Adapter, experiment: Experiment) -> str:
-    """Why an adapter has no place in an experiment of groups at all; empty when it has one, or there are no groups."""
+def only_alone(adapter: Adapter, path: AccessPath, experiment: Experiment) -> str:
+    """Why a path has no place in an experiment of groups at all; empty when it has one, or there are no groups."""
     if not experiment.client_groups:
         return ""
     if not language(adapter.language).client_groups:
         return f"the runner of {language(adapter.language).title} does not support client groups"
+    if path.pipelined:
+        return "the clients of a group send no pipelines: each operation has a begin and an end of its own"
     several = adapter.phases == ("null",) or len(adapter.coordinates.get("clients", ())) > 1
     if not several:
         return f"{adapter.driver} has only one connection, and each client of a group needs its own"
