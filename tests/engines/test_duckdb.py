@@ -38,6 +38,21 @@ def test_duckdb_loads_and_copies(tmp_path: Path) -> None:
     assert instance.settle(ANY_PATH).ns > 0
 
 
+def test_a_storage_is_the_format_of_the_file(tmp_path: Path) -> None:
+    formats = []
+    for storage in ("", "v1.5.0"):
+        here = place(tmp_path / (storage or "own"))
+        here.storage = storage
+        instance = ENGINES["duckdb"].instance("embedded", "full", here)
+        instance.start()
+        instance.load(loaded(load_workload("keyed")))
+        instance.load(loaded(load_workload("scan")))
+        header = (here.directory / "duckdb" / "loaded.duckdb").read_bytes()[8:20]
+        assert header[:4] == b"DUCK"
+        formats.append(int.from_bytes(header[4:], "little"))
+    assert formats[1] < formats[0]
+
+
 @pytest.mark.parametrize("durability", ["full", "none"])
 def test_each_commit_is_synced_or_none(tmp_path: Path, durability: str) -> None:
     engine = ENGINES["duckdb"]
