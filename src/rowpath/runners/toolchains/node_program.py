@@ -31,7 +31,7 @@ def availability(own: str, least: str) -> Availability:
     """Whether a Node that is `least` or newer can run where PATH has the version `own`; fetches nothing."""
     if not is_older(own, least):
         return Availability(True, f"Node {own}")
-    what = f"Node {NEWER} (from the wheel {WHEEL.name})"
+    what = f"Node {NEWER}, from the wheel {WHEEL.name}"
     if _node().is_file():
         return Availability(True, what)
     reason, remedy = WHEEL.lacking()
