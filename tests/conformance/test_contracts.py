@@ -13,7 +13,7 @@ from tests.conformance.selection import project_paths, selected_cases
 from rowpath.checks.conformance.cases import case_named
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Instance, Place
+from rowpath.engines.base import Instance, Place, Stored
 from rowpath.engines.postgresql.server import PostgresqlServer
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
@@ -57,7 +57,7 @@ WRITERS = [
     dataclasses.replace(path, path=AccessPath.of(path.path.as_dict() | {"durability": durability}))
     for path in COUNTED
     if plain(path)
-    for durability in ENGINES[path.path.get("engine")].durabilities
+    for durability in path.adapter.coordinates.get("durability", ENGINES[path.path.get("engine")].durabilities)
 ]
 
 
@@ -151,7 +151,8 @@ class CountedInstances:
             engine = ENGINES[planned.path.get("engine")]
             folder = self._fixture.directory / f"counted-{engine.name}-{deployment}-{durability}"
             environment = self.environment if deployment == "server" else {}
-            place = Place(folder, folder, cpus.server_cpus(), environment=environment)
+            stored = {"storage": planned.path.get("storage")} if isinstance(engine, Stored) else {}
+            place = Place(folder, folder, cpus.server_cpus(), environment=environment, **stored)
             self._key, self._instance = key_of(planned.path), engine.instance(deployment, durability, place)
             self._instance.start()
             self._instance.load(self._fixture.prepared_workload(case_named("insert"), planned).loaded_tables())

@@ -40,9 +40,7 @@ def test_duckdb_loads_and_copies(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("storage", "oldest", "newest"), [("latest", 69, 1 << 32), ("v1.5.0", 64, 68)])
-def test_the_file_has_the_format_that_its_storage_says(
-    tmp_path: Path, storage: str, oldest: int, newest: int
-) -> None:
+def test_the_file_has_the_format_that_its_storage_says(tmp_path: Path, storage: str, oldest: int, newest: int) -> None:
     instance = ENGINES["duckdb"].instance("embedded", "full", replace(place(tmp_path), storage=storage))
     instance.start()
     instance.load(loaded(load_workload("scan")))

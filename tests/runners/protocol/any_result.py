@@ -138,9 +138,10 @@ def work_of(sql: str, columns: tuple[DescribedColumn, ...]) -> PreparedPhase:
 def bench(engine: str, setting_up: list[str], storage: str = "") -> Iterator[Bench]:
     """The engine with every runner; all are stopped afterwards."""
     # Not pytest's directories, which any other run of pytest closes to other users.
-    with tempfile.TemporaryDirectory() as folder, contextlib.contextmanager(started)(
-        engine, Path(folder), storage
-    ) as instance:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.contextmanager(started)(engine, Path(folder), storage) as instance,
+    ):
         made = Bench(instance, paths(engine), setting_up)
         try:
             yield made

@@ -170,7 +170,12 @@ def check(target: Target, folder: Path, keyed: KeyedQuery | None = None) -> None
             wrong.append(f"{planned.name}: {error}\n{made.text}")
         languages.add(made.language)
     assert not wrong, "\n\n".join(wrong)
-    some = {"duckdb": {"python", "java", "go"}, "parquet": {"python"}, "arrow": {"python"}, "file": {"c", "python", "java"}}
+    some = {
+        "duckdb": {"python", "java", "go"},
+        "parquet": {"python"},
+        "arrow": {"python"},
+        "file": {"c", "python", "java"},
+    }
     wanted = some.get(target.engine, {"c", "python", "java", "csharp", "go", "node"})
     if target.engine in ("sqlite", "postgresql"):
         wanted = wanted | {"rust"}
