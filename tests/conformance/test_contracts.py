@@ -151,8 +151,8 @@ class CountedInstances:
             engine = ENGINES[planned.path.get("engine")]
             folder = self._fixture.directory / f"counted-{engine.name}-{deployment}-{durability}"
             environment = self.environment if deployment == "server" else {}
-            stored = {"storage": planned.path.get("storage")} if isinstance(engine, Stored) else {}
-            place = Place(folder, folder, cpus.server_cpus(), environment=environment, **stored)
+            storage = planned.path.get("storage") if isinstance(engine, Stored) else ""
+            place = Place(folder, folder, cpus.server_cpus(), environment=environment, storage=storage)
             self._key, self._instance = key_of(planned.path), engine.instance(deployment, durability, place)
             self._instance.start()
             self._instance.load(self._fixture.prepared_workload(case_named("insert"), planned).loaded_tables())

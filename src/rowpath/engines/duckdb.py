@@ -19,7 +19,6 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
 
-
 LATEST = "latest"  # the format of the loader's own build
 
 
