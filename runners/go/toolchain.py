@@ -70,7 +70,10 @@ def built(name: str, source: Path, cgo: bool = False, tags: tuple[str, ...] = ()
         if problem := _tools_problem():
             raise EnvironmentMissing(*problem)
         compiling.run(
-            build_words(made, source, tags), f"{name} does not compile", REMEDY, BUILDING | {"CGO_ENABLED": str(int(cgo))}
+            build_words(made, source, tags),
+            f"{name} does not compile",
+            REMEDY,
+            BUILDING | {"CGO_ENABLED": str(int(cgo))},
         )
 
     return compiling.made_once(build_dir("go") / f"{name}-{key}", compile_to)

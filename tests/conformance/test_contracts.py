@@ -14,7 +14,7 @@ from tests.conformance.selection import project_paths, selected_cases
 from rowpath.checks.conformance.cases import case_named, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Instance, Place
+from rowpath.engines.base import Instance, Place, Stored
 from rowpath.engines.postgresql.server import PostgresqlServer
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
@@ -158,11 +158,10 @@ class CountedInstances:
             self._fixture.end()
             deployment, durability = planned.path.get("deployment"), planned.path.get("durability")
             engine = ENGINES[planned.path.get("engine")]
-            storage = planned.path.get("storage")
+            storage = planned.path.get("storage") if isinstance(engine, Stored) else ""
             folder = self._fixture.directory / f"counted-{engine.name}-{deployment}-{durability}-{storage}"
             environment = self.environment if deployment == "server" else {}
-            place = Place(folder, folder, cpus.server_cpus(), environment=environment)
-            place.storage = "" if storage == "none" else storage
+            place = Place(folder, folder, cpus.server_cpus(), environment=environment, storage=storage)
             self._key, self._instance = key_of(planned.path), engine.instance(deployment, durability, place)
             self._instance.start()
             self._instance.load(self._fixture.prepared_workload(case_named("insert"), planned).loaded_tables())

@@ -387,8 +387,9 @@ DUCKDB = Cases(
     },
     opaque=frozenset(DUCKDB_OPAQUE),
     own_ways={
-        "infinite date": ("duckdb",),  # as rows: 9999-12-31
-        "infinite timestamp": ("duckdb",),
+        "infinite date": ("duckdb", "duckdb_jdbc"),  # as rows: 9999-12-31; 5881580-07-11
+        "infinite timestamp": ("duckdb", "duckdb_jdbc"),
+        "before Christ": ("duckdb_jdbc",),  # as 0044-03-15
     },
     types={
         "integers": "integer:16 integer:16 integer:32 integer:64",

@@ -90,7 +90,7 @@ func (b batch) Touch() (int64, error) {
 
 func (b batch) Encode(encoder *core.Encoder, row, column int) error {
 	values := plain(b.record.Column(column))
-	if values.IsNull(row) {
+	if isNull(values, row) {
 		return encoder.Null()
 	}
 	return encode(encoder, b.result.columns[column].Type, values, row)

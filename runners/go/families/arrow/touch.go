@@ -50,6 +50,9 @@ func (r *Result) touch(kind string, values arrow.Array) (int64, error) {
 			return each(values, func(at int) int64 { return r.uuid(of(at)) }), nil
 		}
 	default: // interval, array, opaque
+		if union, ok := values.(array.Union); ok {
+			return touchUnion(union), nil
+		}
 		return 5*int64(values.Len()-values.NullN()) + int64(values.NullN()), nil
 	}
 	return 0, misfit(kind, values)
@@ -187,4 +190,14 @@ func touchSecond(moment arrow.Timestamp, units int64) int64 {
 		second--
 	}
 	return (second%60 + 60) % 60
+}
+
+func touchUnion(values array.Union) (total int64) {
+	for at := range values.Len() {
+		total += 5
+		if isNull(values, at) {
+			total -= 4
+		}
+	}
+	return total
 }

@@ -14,6 +14,17 @@ import (
 
 const secondsADay = 24 * 60 * 60
 
+// isNull is whether there is no value; a union keeps that in its fields.
+func isNull(values arrow.Array, at int) bool {
+	switch values := values.(type) {
+	case *array.SparseUnion:
+		return values.Field(values.ChildID(at)).IsNull(at)
+	case *array.DenseUnion:
+		return values.Field(values.ChildID(at)).IsNull(int(values.ValueOffset(at)))
+	}
+	return values.IsNull(at)
+}
+
 // textOf gives the text or bytes at a place; nil where the values are neither.
 func textOf(values arrow.Array) func(at int) string {
 	switch values := values.(type) {

@@ -173,7 +173,12 @@ def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
         expect_equal("the setting `tls`, read back (its first word)", word, path.get("tls"))
     for name, spellings in engine.settings(path.get("durability")).items():
         value = _first_word(settings.get(name, ""))
-        expect(f"the setting `{name}`, read back (its first word)", value in spellings, " or ".join(spellings), value)
+        expect(
+            f"the setting `{name}`, read back (its first word)",
+            value in spellings,
+            " or ".join(spellings),
+            value or "nothing",
+        )
     return ""
 
 
