@@ -93,6 +93,25 @@ def test_patience_counts_what_a_client_waits_for(server: tuple[socket.socket, in
     proxy.stop()
 
 
+def test_a_server_that_leaves_is_heard_to_the_end(server: tuple[socket.socket, int]) -> None:
+    listener, port = server
+
+    def leave() -> None:
+        stream, _ = listener.accept()
+        with stream:
+            stream.sendall(stream.recv(1) * 5)
+
+    threading.Thread(target=leave, daemon=True).start()
+    proxy = Proxy(port)
+    with socket.create_connection(("127.0.0.1", proxy.port)) as client:
+        proxy.patience(3600)
+        client.sendall(b"x")
+        receive(client, 5)
+        assert client.recv(1) == b""
+        assert proxy.read().round_trips == 1
+    proxy.stop()
+
+
 def test_unix_sockets(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "server"))

@@ -64,7 +64,7 @@ impl<A: Adapter> Clients<A> {
     }
 
     pub fn open(&mut self, options: &Options) -> Outcome<()> {
-        self.pipeline = options.number("pipeline").max(0) as usize;
+        self.pipeline = options.number("pipeline") as usize;
         for client in 0..self.count() {
             let options = options.clone();
             let took_ns = came(self.begin(client, async move |client| client.open(&options).await))?;

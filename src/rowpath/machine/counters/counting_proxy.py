@@ -173,6 +173,8 @@ class Link:
             if events & selectors.EVENT_READ:
                 data = end.recv(CHUNK_BYTES)
                 if not data:
+                    if self._held:
+                        self.release()  # the server's last words
                     return False
                 if end is self.ends[0]:
                     self.heard_at_s = time.monotonic()
