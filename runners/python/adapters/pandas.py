@@ -4,24 +4,16 @@ from functools import partial
 
 import pandas
 
-from core.adapter import Unsupported
 from families.columnar.sampler import ColumnarOperation
 from families.dataframes.adapter import DataFrameAdapter
 from families.pandas.frames import Frames
 from families.sql.placeholders import formatted
-
-EXACT_BITS = 53  # of the integers that floating point holds
 
 
 class Adapter(DataFrameAdapter):
     own_errors = (pandas.errors.DatabaseError,)
 
     def prepare(self, phase, parameters):
-        for column in phase.columns:
-            if column.type == "integer" and column.nullable and column.bits > EXACT_BITS:
-                raise Unsupported(
-                    f"column {column.name}: pandas makes floating point of integers with NULL: {EXACT_BITS} bits"
-                )
         read = partial(pandas.read_sql, con=self.connection)
         if self.through != "adbc":
             read = partial(read, coerce_float=False)  # else decimals become floating point

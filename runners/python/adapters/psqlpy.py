@@ -66,11 +66,8 @@ class Adapter(AsyncAdapter):
         if not as_text:
             takes(phase.parameter_columns)
         arguments = [(with_literals(phase.sql, row, literal),) for row in parameters] if as_text else parameters
-        kept = self.options.get("statement") == "prepared"  # by their text, for the connection's life
-        result, _, size = self.options.get("result", "whole").partition(":")
-        if result == "cursor" and phase.columns:
-            return operation(self.through_cursor(query, as_text, int(size), phase.columns), arguments, each=True)
-        execute = partial(connection.execute, prepared=kept)
+        cached = self.options.get("statement") == "prepared"  # by their text, for the connection's life
+        execute = partial(connection.execute, prepared=cached)
         if as_text:
             run = execute if not phase.columns else lambda text: rows_of(execute(text))
             return operation(lambda argument: run(*argument), arguments)
@@ -78,22 +75,9 @@ class Adapter(AsyncAdapter):
             return operation(lambda row: execute(query, row), arguments)
         return operation(lambda row: rows_of(execute(query, row)), arguments)
 
-    def through_cursor(self, query, as_text, size, columns):
-        """The rows `size` a round trip, through a cursor in the server."""
-        connection, decoders = self.connection, decoders_of(columns)
-
-        async def rows(row):
-            text, values = (*row, None) if as_text else (query, row or None)
-            async with connection.cursor(text, values, array_size=size) as cursor:
-                async for block in cursor:
-                    for values in block.result(as_tuple=True, custom_decoders=decoders):
-                        yield values
-
-        return rows
-
     def transaction(self, phase):
-        if not phase.transaction or (phase.columns and self.options.get("result", "").startswith("cursor")):
-            return None  # a cursor has one of its own
+        if not phase.transaction:
+            return None
         execute = self.connection.execute_batch
         return partial(execute, "BEGIN"), partial(execute, "COMMIT"), partial(execute, "ROLLBACK")
 
@@ -131,10 +115,10 @@ class Adapter(AsyncAdapter):
 
 
 def takes(columns):
-    """Unsupported for parameters that psqlpy takes in no form that keeps them."""
+    """Unsupported for parameters that psqlpy takes in no form that keeps them: json only as what Python makes of it."""
     for column in columns:
-        if column.type == "json":
-            raise Unsupported(f"column {column.name}: psqlpy takes no text for json, only what Python makes of it")
+        if column.type in ("json", "interval", "array") or (column.type == "decimal" and not kept(column)):
+            raise Unsupported(f"column {column.name}: psqlpy does not keep each {column.type} that it stores")
 
 
 def decoders_of(columns):

@@ -32,7 +32,9 @@ def of_package(name: str, extras: list[str]) -> dict[str, object]:
         "licence": licence(package.metadata),
         "released": "",
         "size_bytes": sum(file.stat().st_size for file in sizes if file.is_file()),
-        "dependencies": [one for text in package.requires or () if (one := dependency(text, extras))],
+        "dependencies": list(
+            dict.fromkeys(one for text in package.requires or () if (one := dependency(text, extras)))
+        ),
     }
 
 

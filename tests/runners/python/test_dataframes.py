@@ -71,7 +71,7 @@ def test_pandas_says_what_it_would_change(start: Callable[..., Talk], postgresql
     talk = start("pandas")
     talk.open(**postgresql, engine="postgresql", through="psycopg", statement="bound", transport="unix")
     with pytest.raises(RunnerFailure, match="53 bits") as caught:
-        talk.prepare(types, types.phases[0])
+        talk.verify(talk.prepare(types, types.phases[0]))
     assert caught.value.kind == "unsupported"
     columns = [msgspec.to_builtins(c) for c in result_columns(types, types.phases[0]) if c.name != "c_big"]
     names = ", ".join(column["name"] for column in columns)

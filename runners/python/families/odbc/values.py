@@ -28,7 +28,7 @@ NATURAL = {
         "array": FROM_TEXT["array"],
     },
     "mariadb": {"timestamptz": _in_utc, "uuid": UUID},
-    "mysql": {"timestamptz": _in_utc, "uuid": UUID},
+    "mysql": {"timestamptz": _in_utc, "uuid": UUID, "json": mysql.as_text},
     "sqlite": {kind: FROM_TEXT[kind] for kind in KEPT_AS_TEXT},
 }
 

@@ -7,8 +7,11 @@ from operator import attrgetter
 import numpy as np
 import pandas as pd
 
+from core.adapter import Unsupported
 from core.touch import FLOAT_LIMIT
 from families.columnar.sampler import Library, natural_uuid
+
+EXACT_BITS = 53  # of the integers that floating point holds
 
 
 def _integer(values):
@@ -86,9 +89,14 @@ FROM_TEXT = {
 def touch(column, convert):
     """What a column of a frame adds to the touch sum."""
     fold = TOUCHES.get(column.type, _five)
+    wide = column.type == "integer" and column.bits > EXACT_BITS
 
     def touched(values):
         nulls = 0
+        if wide and values.dtype.kind == "f":
+            raise Unsupported(
+                f"column {column.name}: pandas makes floating point of integers with NULL: {EXACT_BITS} bits"
+            )
         if column.nullable:
             there = values.dropna()
             nulls, values = len(values) - len(there), there
