@@ -13,7 +13,7 @@ from rowpath.errors import UsageError
 from rowpath.report.chapters import Section
 from rowpath.report.drawing import caps
 from rowpath.report.path_panel import FEW_PATHS
-from rowpath.report.self_contained import embedded, policy, templates
+from rowpath.report.self_contained import embedded, rendered
 from rowpath.report.view import View, view
 
 FOLDER = Path(__file__).parent
@@ -45,25 +45,22 @@ def page(analysis: Analysis) -> str:
     """The page's text. Its security policy lets nothing in and runs only its own scripts."""
     shown = _shortened(view(analysis))
     style, script = _asset("page.css") + _asset("matrix.css"), _asset("matrix.js") + _asset("page.js")
-    written = (
-        templates(FOLDER / "templates")
-        .get_template("page.html.j2")
-        .render(
-            view=shown,
-            answering=ANSWERING,
-            leads=LEADS,
-            table_rows=TABLE_ROWS,
-            short_table=SHORT_TABLE,
-            evidence_length=EVIDENCE,
-            members=MEMBERS,
-            few_paths=len(shown.paths) <= FEW_PATHS,
-            style=Markup(style),
-            script=Markup(script),
-            policy=policy([script], style),
-            caps=caps(),
-            paths=Markup(embedded(_columns(shown.paths))),
-            matrix=Markup(embedded(shown.choose.data)) if shown.choose else "",
-        )
+    written = rendered(
+        FOLDER / "templates",
+        "page.html.j2",
+        style,
+        [script],
+        view=shown,
+        answering=ANSWERING,
+        leads=LEADS,
+        table_rows=TABLE_ROWS,
+        short_table=SHORT_TABLE,
+        evidence_length=EVIDENCE,
+        members=MEMBERS,
+        few_paths=len(shown.paths) <= FEW_PATHS,
+        caps=caps(),
+        paths=Markup(embedded(_columns(shown.paths))),
+        matrix=Markup(embedded(shown.choose.data)) if shown.choose else "",
     )
     return _IMPLIED.sub("", written)
 

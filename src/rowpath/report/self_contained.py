@@ -10,12 +10,22 @@ from pathlib import Path
 
 import jinja2
 import msgspec
+from markupsafe import Markup
 
 ASSETS = Path(__file__).parent / "assets"
 
 
+def rendered(folder: Path, template: str, style: str, scripts: Sequence[str] = (), **values: object) -> str:
+    """The page that a template of the folder makes of the values, with style and scripts inside; no others run."""
+    return (
+        _templates(folder)
+        .get_template(template)
+        .render(style=Markup(style), scripts=list(map(Markup, scripts)), policy=_policy(scripts, style), **values)
+    )
+
+
 @functools.cache
-def templates(folder: Path) -> jinja2.Environment:
+def _templates(folder: Path) -> jinja2.Environment:
     """The templates of a folder, each compiled once."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
@@ -26,7 +36,7 @@ def templates(folder: Path) -> jinja2.Environment:
     )
 
 
-def policy(scripts: Sequence[str], style: str) -> str:
+def _policy(scripts: Sequence[str], style: str) -> str:
     """What the page may run and look like: these scripts and this style, nothing from elsewhere."""
     allowed = " ".join(map(_hash, scripts)) or "'none'"
     return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
