@@ -286,7 +286,7 @@ def test_the_users_present_way_takes_part_whatever_else_is_chosen() -> None:
         ("psycopg2,fetsch=row", "unknown setting 'fetsch' of psycopg2", "did you mean 'fetch'?"),
         ("psycopg2,result=all", "unknown value 'all' of result", "whole, cursor:1000"),
         ("psycopg2,fetch=block:100,result=cursor:1000", "is not possible: a server cursor", "change one"),
-        ("sqlite3", "unknown driver 'sqlite3'", "one of"),
+        ("sqlite3", "unknown driver 'sqlite3'", "did you mean"),
         ("psycopg2,transport=unix", "unknown setting 'transport'", "one of"),
     ],
 )

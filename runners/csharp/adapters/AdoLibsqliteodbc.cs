@@ -28,9 +28,20 @@ namespace Rowpath.Adapters
 
         public override Operation Prepare(Phase phase, object[][] rows)
         {
-            if (phase.Sql.Any(character => character > '\x7f'))
-                throw new Failure("unsupported", "", "libsqliteodbc takes no SQL beyond ASCII");
+            RefuseBeyondAscii(phase.Sql);
             return base.Prepare(phase, rows);
+        }
+
+        public override IEnumerable<DescribedColumn> Describe(string sql)
+        {
+            RefuseBeyondAscii(sql);
+            return Sqlite.Description.Of(this, sql);
+        }
+
+        static void RefuseBeyondAscii(string sql)
+        {
+            if (sql.Any(character => character > '\x7f'))
+                throw new Failure("unsupported", "", "libsqliteodbc takes no SQL beyond ASCII");
         }
 
         protected override Getter Getter(Column column)
@@ -68,8 +79,6 @@ namespace Rowpath.Adapters
                 return "CAST(X'" + Literals.Hex(Encoding.UTF8.GetBytes(text)) + "' AS TEXT)";
             return SqliteText.Literal(column, value) ?? base.Literal(column, value);
         }
-
-        public override IEnumerable<DescribedColumn> Describe(string sql) => Sqlite.Description.Of(this, sql);
 
         public override void Facts(Facts facts)
         {

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from markupsafe import Markup
-
 from rowpath import text as fmt
 from rowpath.analysis.comparison.model import ComparedRow
 from rowpath.errors import UsageError
 from rowpath.model.grouping import grouped
 from rowpath.report import comparison as words
 from rowpath.report.comparison import Outcome
-from rowpath.report.self_contained import policy, templates
+from rowpath.report.self_contained import rendered
 
 FOLDER = Path(__file__).parent
 LEAST_REACH = math.log(1.1)  # of the axis on both sides of 1
@@ -66,24 +64,21 @@ def page(outcome: Outcome) -> str:
     timed = [row for row in comparison.rows if row.metric == "time" and row.low is not None]
     reach = _reach(timed)
     style = "".join((FOLDER / "assets" / name).read_text(encoding="utf-8") for name in ("page.css", "comparison.css"))
-    return (
-        templates(FOLDER / "templates")
-        .get_template("comparison.html.j2")
-        .render(
-            outcome=outcome,
-            comparison=comparison,
-            words=words,
-            style=Markup(style),
-            policy=policy([], style),
-            ticks=[(f"{tick:g}×", _place(math.log(tick), reach)) for tick in _ticks(reach)],
-            one=_place(0.0, reach),
-            pictures=[
-                Picture(title, tuple(_bar(row, reach) for row in rows))
-                for title, rows in grouped(timed, words.place).items()
-            ],
-            refused=[row for row in comparison.rows if row.outcome == "not comparable"],
-            compared=[row for row in comparison.rows if row.outcome != "not comparable"],
-        )
+    return rendered(
+        FOLDER / "templates",
+        "comparison.html.j2",
+        style,
+        outcome=outcome,
+        comparison=comparison,
+        words=words,
+        ticks=[(f"{tick:g}×", _place(math.log(tick), reach)) for tick in _ticks(reach)],
+        one=_place(0.0, reach),
+        pictures=[
+            Picture(title, tuple(_bar(row, reach) for row in rows))
+            for title, rows in grouped(timed, words.place).items()
+        ],
+        refused=[row for row in comparison.rows if row.outcome == "not comparable"],
+        compared=[row for row in comparison.rows if row.outcome != "not comparable"],
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
@@ -14,10 +13,11 @@ from rowpath.errors import UsageError
 from rowpath.report.chapters import Section
 from rowpath.report.drawing import caps
 from rowpath.report.path_panel import FEW_PATHS
-from rowpath.report.self_contained import embedded, policy, templates
+from rowpath.report.self_contained import compiled, embedded, rendered
 from rowpath.report.view import View, view
 
 FOLDER = Path(__file__).parent
+PAGE = "page.html.j2"
 # End tags that HTML itself supplies, and the line after them: a fifth of a page with many rows.
 _IMPLIED = re.compile(r"</(?:td|th|tr|li|dt|dd)>\n?")
 # What the first screen has room for: sentences, and pictures that are not folded.
@@ -46,7 +46,11 @@ def page(analysis: Analysis) -> str:
     """The page's text. Its security policy lets nothing in and runs only its own scripts."""
     shown = _shortened(view(analysis))
     style, script = _asset("page.css") + _asset("matrix.css"), _asset("matrix.js") + _asset("page.js")
-    written = template().render(
+    written = rendered(
+        FOLDER / "templates",
+        PAGE,
+        style,
+        [script],
         view=shown,
         answering=ANSWERING,
         leads=LEADS,
@@ -55,9 +59,6 @@ def page(analysis: Analysis) -> str:
         evidence_length=EVIDENCE,
         members=MEMBERS,
         few_paths=len(shown.paths) <= FEW_PATHS,
-        style=Markup(style),
-        script=Markup(script),
-        policy=policy([script], style),
         caps=caps(),
         paths=Markup(embedded(_columns(shown.paths))),
         matrix=Markup(embedded(shown.choose.data)) if shown.choose else "",
@@ -65,9 +66,9 @@ def page(analysis: Analysis) -> str:
     return _IMPLIED.sub("", written)
 
 
-def template() -> jinja2.Template:
-    """The page's template; compiled by the first call of a process."""
-    return templates(FOLDER / "templates").get_template("page.html.j2")
+def prepare() -> None:
+    """Compile the page's template, so that processes forked later need not."""
+    compiled(FOLDER / "templates", PAGE)
 
 
 def _shortened(shown: View) -> View:

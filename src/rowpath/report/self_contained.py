@@ -10,12 +10,24 @@ from pathlib import Path
 
 import jinja2
 import msgspec
+from markupsafe import Markup
 
 ASSETS = Path(__file__).parent / "assets"
 
 
+def rendered(folder: Path, template: str, style: str, scripts: Sequence[str] = (), **values: object) -> str:
+    """The page that a template of the folder makes of the values, with style and scripts inside; no others run."""
+    inside = {"style": Markup(style), "scripts": list(map(Markup, scripts)), "policy": _policy(scripts, style)}
+    return compiled(folder, template).render(inside, **values)
+
+
+def compiled(folder: Path, template: str) -> jinja2.Template:
+    """A template, compiled once in a process."""
+    return _templates(folder).get_template(template)
+
+
 @functools.cache
-def templates(folder: Path) -> jinja2.Environment:
+def _templates(folder: Path) -> jinja2.Environment:
     """The templates of a folder, each compiled once."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
@@ -26,7 +38,7 @@ def templates(folder: Path) -> jinja2.Environment:
     )
 
 
-def policy(scripts: Sequence[str], style: str) -> str:
+def _policy(scripts: Sequence[str], style: str) -> str:
     """What the page may run and look like: these scripts and this style, nothing from elsewhere."""
     allowed = " ".join(map(_hash, scripts)) or "'none'"
     return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"

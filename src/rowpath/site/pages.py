@@ -12,7 +12,7 @@ from rowpath import text as fmt
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report.drawing import caps
-from rowpath.report.self_contained import ASSETS, embedded, policy, templates
+from rowpath.report.self_contained import ASSETS, embedded, rendered
 from rowpath.site.contents import Link, Site
 from rowpath.site.side_by_side import side_by_side
 from rowpath.site.standings import RULE, fastest_of_each, newest_groups
@@ -164,24 +164,20 @@ def _runs(number: int) -> str:
 
 def _render(site: Site, template: str, title: str, *, below: int = 0, script: str = "", **more: object) -> str:
     style = (ASSETS / "page.css").read_text(encoding="utf-8") + _asset("site.css")
-    scripts = [_asset(script)] if script else []
-    return (
-        templates(FOLDER / "templates")
-        .get_template(f"{template}.html.j2")
-        .render(
-            site=site,
-            title=title,
-            root="../" * below,
-            style=Markup(style),
-            scripts=[Markup(each) for each in scripts],
-            policy=policy(scripts, style),
-            caps=caps(),
-            fmt=fmt,
-            shown=SHOWN,
-            runs_of=_runs,
-            exp=math.exp,
-            **more,
-        )
+    return rendered(
+        FOLDER / "templates",
+        f"{template}.html.j2",
+        style,
+        [_asset(script)] if script else [],
+        site=site,
+        title=title,
+        root="../" * below,
+        caps=caps(),
+        fmt=fmt,
+        shown=SHOWN,
+        runs_of=_runs,
+        exp=math.exp,
+        **more,
     )
 
 

@@ -74,7 +74,7 @@ def _side_by_side(todo: list[tuple[Path, str, Path | None]]) -> Iterator[Examine
         yield from map(_examine, todo)
         return
     # Forked, because importing the analysis again takes as long as reading ten runs. So does what the first run loads.
-    html.template()
+    html.prepare()
     quantile(SETS_FOR_CLAIMS - 1, CONFIDENCE)
     pool = ProcessPoolExecutor(workers, get_context("fork"), initializer=_in_the_child, initargs=(os.getpid(),))
     try:

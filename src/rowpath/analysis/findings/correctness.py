@@ -16,10 +16,8 @@ from rowpath.model.grouping import grouped
 def wrong_rows(evidence: Evidence) -> Iterator[Finding]:
     """The digest of the rows differs from the generator's."""
     proven_wrong = (record for record in evidence.journal.all(VerifyRecord) if record.ok is False)
-    wrong = grouped(proven_wrong, lambda record: record.path_id)
-    for path_id, records in wrong.items():
-        name = evidence.name(path_id)
-        first = records[0]
+    for path_id, records in grouped(proven_wrong, lambda record: record.path_id).items():
+        name, first = evidence.name(path_id), records[0]
         yield Finding(
             "wrong-rows",
             "error",
@@ -45,10 +43,8 @@ def _cause(evidence: Evidence, record: VerifyRecord) -> str:
 def values_not_read(evidence: Evidence) -> Iterator[Finding]:
     """The touch sum is wrong: not every value was taken inside the clock."""
     not_taken = (sample for sample in evidence.journal.all(SampleRecord) if sample.touch_ok is False)
-    wrong = grouped(not_taken, lambda sample: sample.path_id)
-    for path_id, samples in wrong.items():
-        name = evidence.name(path_id)
-        first = samples[0]
+    for path_id, samples in grouped(not_taken, lambda sample: sample.path_id).items():
+        name, first = evidence.name(path_id), samples[0]
         digests = [record.ok for record in evidence.journal.all(VerifyRecord) if record.where == first.where]
         yield Finding(
             "values-not-read",
