@@ -169,7 +169,7 @@ def table_result(analysis: Analysis) -> str:
     parts = [f"**{wrapped(escaped(analysis.refusal))}**"] if analysis.refusal else []
     parts.append("\n".join(rows))
     parts.append("\n".join(wrapped(f"- **{each.outcome}**: {escaped(_claim(each))}", "  ") for each in analysis.claims))
-    parts.append(wrapped(f"Trust: {escaped(analysis.answer.trust.line)}. {escaped(machine(analysis))}"))
+    parts.append(f"{wrapped(f'Trust: {escaped(analysis.answer.trust.line)}.')}\n{wrapped(escaped(machine(analysis)))}")
     return "\n\n".join(parts) + "\n"
 
 
