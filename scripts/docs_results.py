@@ -38,6 +38,7 @@ TABLES = DOCS / "five-tables.md"
 PICTURE = DOCS / "images" / "page.png"
 WIDTH = 120
 MEASURED = "Measured on "  # what the line of date and machine begins with
+NOT_YET = "Not measured on a quiet machine yet.\n"  # what a table has for a result until it has one
 STEP = re.compile(
     r"^```sh\n(?P<command>.*?)^```\n(?:(?:(?!^```).)*^```\n(?P<screen>.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
@@ -168,7 +169,7 @@ def table_result(analysis: Analysis) -> str:
     parts = [f"**{wrapped(escaped(analysis.refusal))}**"] if analysis.refusal else []
     parts.append("\n".join(rows))
     parts.append("\n".join(wrapped(f"- **{each.outcome}**: {escaped(_claim(each))}", "  ") for each in analysis.claims))
-    parts.append(wrapped(f"Trust: {escaped(analysis.answer.trust.line)}. {escaped(machine(analysis))}"))
+    parts.append(f"{wrapped(f'Trust: {escaped(analysis.answer.trust.line)}.')}\n{wrapped(escaped(machine(analysis)))}")
     return "\n\n".join(parts) + "\n"
 
 

@@ -55,9 +55,7 @@ export default class PostgresJs extends PostgresqlAdapter {
     const asText = args && this.statement === "text";
     // Left out, `simple` is true of a statement without values, which would then be sent as text on each execution.
     const settings = { prepare: this.statement === "prepared", simple: this.statement === "text" };
-    const query = asText
-      ? (statement) => sql.unsafe(statement)
-      : (values) => sql.unsafe(text, values ?? [], settings);
+    const query = asText ? (statement) => sql.unsafe(statement) : (values) => sql.unsafe(text, values ?? [], settings);
     if (cursorRows && phase.columns.length) {
       const execute = (argument) => query(argument).values().cursor(cursorRows);
       return new Operation({ execute, args, rows: "batches", converters });
