@@ -23,6 +23,7 @@ from rowpath.runners.manifest import Adapter, Command, language, source_file
 from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
 
 REMEDY = "install Rust 1.94 or newer with rustup from https://rustup.rs (Debian's is older)"
+BUILD_TIMEOUT_S = 1800  # the crates of a driver: a minute or two of a core that is free
 RUNNING = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "RUST_BACKTRACE": "", "MALLOC_ARENA_MAX": "", "GLIBC_TUNABLES": ""}
 # Of the user's environment only what says where crates come from and are kept.
 KEPT = ("CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
@@ -73,7 +74,8 @@ def built(name: str, source: Path, features: tuple[str, ...] = (), package: Path
             raise EnvironmentMissing(*problem)
         target = build_dir("rust") / "target"
         manifest = _manifest(name, source, package)
-        compiling.run(build_words(manifest, name, features, target), f"{name} does not compile", REMEDY)
+        how = build_words(manifest, name, features, target)
+        compiling.run(how, f"{name} does not compile", REMEDY, timeout_s=BUILD_TIMEOUT_S)
         shutil.copy2(target / "release" / name, made)
 
     return compiling.made_once(build_dir("rust") / f"{name}-{compiling.key(inputs, words)}", compile_to)

@@ -52,13 +52,19 @@ def made_once(target: Path, make: Callable[[Path], object]) -> Path:
     return target
 
 
-def run(command: Sequence[str], failed: str, remedy: str, environment: Mapping[str, str] = {}) -> str:
+def run(
+    command: Sequence[str],
+    failed: str,
+    remedy: str,
+    environment: Mapping[str, str] = {},
+    timeout_s: float = TIMEOUT_S,
+) -> str:
     """One step of a build; what it prints. `failed`: the error's text where it fails.
 
     Errors: EnvironmentMissing with `remedy` when it cannot be started, InternalError when it fails.
     """
     try:
-        done = processes.run(command, timeout_s=TIMEOUT_S, environment=environment)
+        done = processes.run(command, timeout_s=timeout_s, environment=environment)
     except OSError as error:
         raise EnvironmentMissing(f"{command[0]} does not start: {error}", remedy) from error
     if done.returncode:
