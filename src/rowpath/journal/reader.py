@@ -81,7 +81,7 @@ class Records:
     def take(self, record: Record) -> None:
         """Add a record as it is read or written; one of a set that names no batch gets that of the open one."""
         self._by_kind.clear()
-        if isinstance(record, (InSet, InStage)):  # of every block, and a union takes three times as long
+        if isinstance(record, (InSet, InStage)):  # of every block, and a union takes longer
             if record.batch is None:
                 record.batch = self._open_batches.get(record.set, 0)
             if isinstance(record, FactsRecord):
