@@ -104,7 +104,8 @@ namespace Rowpath.Ado
         {
             string way = Options.Get("bulk", "none");
             if (way != "multi-row") throw new Failure("unsupported", "", "this path has no bulk way " + way);
-            return MultiRow.Of(this, phase, rows, (joined, groups) => Statement(joined, groups, null));
+            // Always with placeholders, as the way is named: a text of many literals would lose digits in SQLite.
+            return MultiRow.Of(this, phase, rows, (joined, groups) => new Prepared(this, joined, groups, null));
         }
 
         Statement Statement(Phase phase, object[][] rows, RowLoop loop)
