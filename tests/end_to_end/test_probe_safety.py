@@ -242,7 +242,7 @@ def adapter(language: str, driver: str) -> Adapter:
 
 
 def test_an_adapter_that_cannot_keep_a_promise_is_left_out_with_the_reason() -> None:
-    assert "TLS" in unsuited(adapter("python", "pymysql"), "on", False)[0]
+    assert "TLS" in unsuited(adapter("node", "pg-native"), "on", False)[0]
     assert unsuited(adapter("python", "psycopg"), "on", False) == ("", "")
     assert "read-only" in unsuited(adapter("c", "libsqliteodbc"), "default", True)[0]
     assert "socket" in unsuited(adapter("csharp", "ado-psqlodbc"), "default", False, "unix")[0]

@@ -71,10 +71,12 @@ function literal(value, column) {
   return own ? `'${GIVEN[column.type][1](value)}'` : standardLiteral(value, column);
 }
 
+/** Of any timestamp: TIMESTAMP_S and TIMESTAMP_MS count in units of their own. */
 function toMoment(value) {
-  if (!value.isFinite) return value.micros > 0n ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-  const micros = ((value.micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
-  return new Moment(Number((value.micros - micros) / 1_000_000n), Number(micros) * 1000);
+  const all = value.micros ?? (value.milliseconds === undefined ? value.seconds * 1_000_000n : value.milliseconds * 1000n);
+  if (!value.isFinite) return all > 0n ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  const micros = ((all % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  return new Moment(Number((all - micros) / 1_000_000n), Number(micros) * 1000);
 }
 
 function toTime(value) {

@@ -62,20 +62,29 @@ class RunDirectory:
             for folder in (self.logs, self.work):
                 folder.mkdir(mode=0o700)
         except OSError as error:
-            raise EnvironmentMissing(
-                f"cannot write the run directory {self.path}: {error.strerror}", "choose a writable one with -o DIR"
-            ) from error
+            raise _not_writable(self.path, error) from error
+
+
+def _not_writable(path: Path, error: OSError) -> EnvironmentMissing:
+    return EnvironmentMissing(
+        f"cannot write the run directory {path.absolute()}: {error.strerror}", "choose a writable one with -o DIR"
+    )
 
 
 def new_name(name: str) -> Path:
-    """A run directory of its own for a run of that name."""
+    """A run directory of its own for a run of that name, made so that no other run takes it; EnvironmentMissing."""
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
     path = RUNS / f"{Path(name).stem}-{stamp}"
     number = 1
-    while path.exists():
-        number += 1
-        path = RUNS / f"{Path(name).stem}-{stamp}-{number}"
-    return path
+    while True:
+        try:
+            path.mkdir(parents=True, mode=0o700)
+            return path
+        except FileExistsError:
+            number += 1
+            path = RUNS / f"{Path(name).stem}-{stamp}-{number}"
+        except OSError as error:
+            raise _not_writable(path, error) from error
 
 
 class Journal:

@@ -52,11 +52,13 @@ def started(engine: str, folder: Path, storage: str = "") -> Iterator[Instance]:
 
 
 def paths(engine: str) -> list[PlannedPath]:
-    """Each adapter's default path on the engine, and one for each other form that its results take."""
+    """The default path on the engine of each adapter that a probe tries, and one for each other form of results."""
     found = []
     deployment = ENGINES[engine].deployments[0]
     for adapter in manifest.every_adapter():
         if engine not in adapter.engines or "query" not in adapter.phases or adapter.serves or adapter.floor:
+            continue
+        if adapter.only_named:  # it has forms of its own for some types
             continue
         known: dict[str, str] = {}
         further: set[str] = set()

@@ -401,6 +401,7 @@ DUCKDB = Cases(
         "json": "json json",
         "uuid": "uuid uuid",
     },
+    described_otherwise={"NULL": ("duckdb-go",)},  # as INTEGER: what DuckDB makes of it where it is prepared
     storage="v1.5.0",
 )
 

@@ -110,11 +110,11 @@ def start_csharp(adapter: Adapter, folder: Path, file: str) -> list[str]:
 def start_node(adapter: Adapter, folder: Path, file: str) -> list[str]:
     version = adapter.versions[0]
     manifest.build([(adapter, version)])
-    main = Path(manifest.command(adapter, version, AccessPath.of({})).arguments[1])
+    node, main = map(Path, manifest.command(adapter, version, AccessPath.of({})).arguments[:2])
     packages = folder / "node_modules"
     if not packages.is_symlink():
         packages.symlink_to(main.parents[2] / "node_modules")
-    return ["node", file]
+    return [str(node), file]
 
 
 def start_go(adapter: Adapter, folder: Path, file: str) -> list[str]:
