@@ -73,7 +73,7 @@ function literal(value, column) {
 
 /** Of any timestamp: TIMESTAMP_S and TIMESTAMP_MS count in units of their own. */
 function toMoment(value) {
-  const all = value.micros ?? (value.milliseconds === undefined ? value.seconds * 1_000_000n : value.milliseconds * 1000n);
+  const all = value.micros ?? (value.millis === undefined ? value.seconds * 1_000_000n : value.millis * 1000n);
   if (!value.isFinite) return all > 0n ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   const micros = ((all % 1_000_000n) + 1_000_000n) % 1_000_000n;
   return new Moment(Number((all - micros) / 1_000_000n), Number(micros) * 1000);

@@ -161,6 +161,7 @@ POSTGRESQL = Cases(
         "times": ("ado-psqlodbc",),  # whole seconds alone
         "24:00": ("psycopg2", "adbc-postgresql", "connectorx", "pgjdbc", "ado-psqlodbc"),  # 00:00, 23:59:59.999999999
         "two dimensions": ("adbc-postgresql",),  # as one
+        "multirange": ("sqlx-postgres",),  # refused: it knows no such kind of type
         "composite": ("adbc-postgresql",),  # a record of no declared type: "Expected nested record type …"
         "aclitem": (
             "libpq",
