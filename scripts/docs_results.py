@@ -38,7 +38,6 @@ TABLES = DOCS / "five-tables.md"
 PICTURE = DOCS / "images" / "page.png"
 WIDTH = 120
 MEASURED = "Measured on "  # what the line of date and machine begins with
-NOT_YET = "Not measured on a quiet machine yet.\n"  # what a table has for a result until it has one
 STEP = re.compile(
     r"^```sh\n(?P<command>.*?)^```\n(?:(?:(?!^```).)*^```\n(?P<screen>.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )

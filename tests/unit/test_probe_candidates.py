@@ -17,9 +17,9 @@ def drivers_of(found: Candidates) -> set[str]:
     return {planned.adapter.driver for planned in found.paths}
 
 
-def test_a_library_that_holds_rows_for_others_takes_part_only_where_it_is_named() -> None:
+def test_a_driver_with_forms_of_its_own_takes_part_only_where_it_is_named() -> None:
     only_named = {each.driver for each in every_adapter() if each.only_named}
-    assert only_named == {"pandas", "polars-database"}
+    assert only_named == {"arrow-odbc", "pandas", "polars-database", "psqlpy", "pyodbc"}
     assert not only_named & drivers_of(candidates("postgresql", "server", QUERY, languages=("python",)))
     assert drivers_of(candidates("postgresql", "server", QUERY, drivers=("pandas",))) == {"pandas"}
     mine = candidates("postgresql", "server", QUERY, drivers=("libpq",), mine="pandas,through=psycopg2")
