@@ -212,6 +212,20 @@ def test_combinations_of_the_settings_that_helped_by_themselves_come_first() -> 
     assert several and helps.items() <= several[0].as_dict().items()
 
 
+def test_a_baseline_keeps_its_place_however_many_settings_it_changes() -> None:
+    search = a_search(Machine(distinct_costs()))
+    first: dict[str, AccessPath] = {}
+    for planned in search.candidates:
+        first.setdefault(planned.adapter.driver, planned.path)
+    several = [p for p in search.candidates if len(differences(p.path, first[p.adapter.driver])) > 1]
+    baseline = several[-1]
+    search.candidates = (search.candidates[0], baseline, *(p for p in search.candidates[1:] if p is not baseline))
+    search.baselines = {baseline.path.id: "yours"}
+    search.try_all()
+    assert list(search.tried)[1] == baseline.path.id
+    assert list(search.tried)[-1] != baseline.path.id
+
+
 def test_rows_are_digested_once_for_each_driver_and_fetch_form() -> None:
     machine = Machine(distinct_costs())
     search = a_search(machine)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
@@ -17,9 +17,14 @@ def differences(path: AccessPath, other: AccessPath) -> frozenset[Setting]:
 
 
 def in_order(
-    candidates: Iterable[PlannedPath], times_ns: Callable[[], Mapping[str, float]], kind: Callable[[PlannedPath], str]
+    candidates: Iterable[PlannedPath],
+    in_place: Container[str],
+    times_ns: Callable[[], Mapping[str, float]],
+    kind: Callable[[PlannedPath], str],
 ) -> Iterator[PlannedPath]:
     """The candidates as they stand, but those that change several coordinates of their driver's first one come last.
+
+    `in_place`: path ids that keep their place all the same.
 
     These are ordered by what their changes did one by one: by the time to expect, relative to the least time of their
     kind so far. `times_ns`: of the tries so far, by path id; read when the single changes have been tried.
@@ -32,11 +37,12 @@ def in_order(
         driver = f"{planned.adapter.language} {planned.adapter.driver}"
         likeliest = first.setdefault(driver, planned.path)
         changed = differences(planned.path, likeliest)
-        if len(changed) > 1:
+        if len(changed) > 1 and planned.path.id not in in_place:
             several.append((planned, likeliest, changed))
             continue
         kinds[planned.path.id] = kind(planned)
-        single |= {(likeliest.id, each): planned.path.id for each in changed}
+        if len(changed) == 1:
+            single |= {(likeliest.id, each): planned.path.id for each in changed}
         yield planned
     known = times_ns()
     least: dict[str, float] = {}

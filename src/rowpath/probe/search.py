@@ -123,7 +123,7 @@ class Search:
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
         self.budget.begin()
-        for planned in in_order(self.candidates, self._times_ns, _kind):
+        for planned in in_order(self.candidates, self.baselines, self._times_ns, _kind):
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
                 tried.left = "not tried: one execution takes too long for a search of settings"
