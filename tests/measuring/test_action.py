@@ -55,7 +55,8 @@ def test_a_build_is_held_to_the_release(tmp_path: Path, build: str, code: int, r
     assert ended.code == code and ended.outputs["result"] in results, ended.log
     assert ended.summary.startswith(f"### Rowpath: slowed-sqlite3 1 → {build}\n")
     assert f"{'failed' if code else 'passed'} slower=5%" in ended.summary
-    assert (" is slower" in ended.summary) is bool(code), ended.summary
+    if code:  # of an unchanged build 1 comparison in 20 claims some change: only the gate is held to
+        assert " is slower" in ended.summary
     assert ended.summary == (workspace / "comment.md").read_text(encoding="utf-8")
     report = Path(ended.outputs["report"])
     assert report == workspace / "rowpath-report"

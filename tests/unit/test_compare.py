@@ -15,13 +15,13 @@ import pytest
 from rich.console import Console
 
 from rowpath.analysis.comparison.compare import compare
-from rowpath.analysis.comparison.confirm import two_builds
+from rowpath.analysis.comparison.confirm import settled, two_builds
 from rowpath.analysis.comparison.gate import judge, parse_gate
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Confirmed
 from rowpath.cli.main import main
 from rowpath.errors import UsageError
 from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal
-from rowpath.report.comparison import Outcome, verdict
+from rowpath.report.comparison import Outcome, hidden, verdict
 from tests.unit.journal_factory import MadePath, Record, Run, records, usual_paths, write
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "comparison.schema.json"
@@ -238,6 +238,17 @@ def test_what_was_measured_again_decides(found: Comparison) -> None:
     assert not judge(found, parse_gate("slower=5%"), refuted).failed
     undecidable = [replace_outcome(each) for each in refuted]
     assert len(judge(found, parse_gate("slower=5%"), undecidable).failed) == len(failed)
+
+
+def test_what_measuring_again_refutes_is_no_change(found: Comparison) -> None:
+    changed = [each for each in found.rows if each.metric == "time" and each.changed]
+    refuted = [Confirmed(*each.place, "no difference shown", 1.0, 0.99, 1.01, 10) for each in changed]
+    outcome = Outcome(settled(found, refuted), confirmed=tuple(refuted))
+    assert "is slower" in verdict(Outcome(found)) and " is slower" not in verdict(outcome)
+    assert verdict(outcome).endswith("Measured again in the same sets: no difference shown.")
+    assert f"{len(changed)} not confirmed by measuring again" in hidden(outcome.comparison, 0)
+    assert settled(found, [Confirmed(*each.place, each.outcome) for each in changed]) == found
+    assert settled(found, [replace_outcome(each) for each in refuted]) == found
 
 
 def replace_outcome(each: Confirmed) -> Confirmed:

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from rowpath.analysis.comparison.compare import compare, compare_versions
-from rowpath.analysis.comparison.confirm import SAME_BUILD, not_possible, outcomes, suspicious, two_builds
+from rowpath.analysis.comparison.confirm import SAME_BUILD, not_possible, outcomes, settled, suspicious, two_builds
 from rowpath.analysis.comparison.gate import judge, parse_gate
 from rowpath.analysis.comparison.model import Comparison, Confirmed, GateWords
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
@@ -35,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
     exported = {"json": options.export_json, "markdown": options.export_markdown}
     files = {form: open_export(file) for form, file in exported.items() if file}
     confirmed, interrupted = _confirm(comparison, gates, base, head, options) if options.confirm else ([], False)
+    comparison = settled(comparison, confirmed)
     outcome = Outcome(comparison, tuple(judge(comparison, gate, confirmed) for gate in gates), tuple(confirmed))
     if "json" in files:
         comparison_json.write_json(outcome, files["json"])

@@ -123,6 +123,8 @@ def hidden(comparison: Comparison, shown: int) -> list[str]:
     changed = sum(1 for row in comparison.rows if row.changed)
     lines = [f"{changed - shown} more changed"] if changed > shown else []
     lines += [f"{same} without a shown difference"] if same else []
+    refuted = sum(1 for row in comparison.rows if row.outcome == "not confirmed")
+    lines += [f"{refuted} not confirmed by measuring again"] if refuted else []
     lines += not_comparable(comparison)
     for names, where in ((comparison.only_base, "base"), (comparison.only_head, "head")):
         if names:

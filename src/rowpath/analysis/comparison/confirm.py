@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from rowpath.analysis.comparison.compare import PRIMARY
 from rowpath.analysis.comparison.differences import PAIRED_OVER
 from rowpath.analysis.comparison.gate import may_fail
@@ -36,6 +38,18 @@ def suspicious(comparison: Comparison, gates: Sequence[GateWords]) -> list[Compa
 def two_builds(row: ComparedRow) -> bool:
     """Whether base and head can stand in one run: as two paths."""
     return row.base_path != row.head_path and any(each.name in PAIRED_OVER.values() for each in row.differences)
+
+
+def settled(comparison: Comparison, confirmed: Sequence[Confirmed]) -> Comparison:
+    """The comparison in which a time counts as changed only where measuring again did not say otherwise."""
+    said = {each.place: each.outcome for each in confirmed if each.outcome != "not possible"}
+    rows = tuple(
+        msgspec.structs.replace(row, outcome="not confirmed")
+        if row.metric == PRIMARY and row.changed and said.get(row.place, row.outcome) != row.outcome
+        else row
+        for row in comparison.rows
+    )
+    return msgspec.structs.replace(comparison, rows=rows)
 
 
 def not_possible(row: ComparedRow, reason: str) -> Confirmed:

@@ -7,7 +7,7 @@ from typing import Literal
 from rowpath.analysis.model import Finding
 from rowpath.model.base import Frozen
 
-RowOutcome = Literal["slower", "faster", "more", "less", "no difference shown", "not comparable"]
+RowOutcome = Literal["slower", "faster", "more", "less", "no difference shown", "not confirmed", "not comparable"]
 CHANGED = ("slower", "faster", "more", "less")
 
 
@@ -59,6 +59,11 @@ class ComparedRow(Frozen, frozen=True):
     differences: tuple[Difference, ...] = ()
 
     @property
+    def place(self) -> tuple[str, str, str, str]:
+        """Path, workload, phase and regime."""
+        return self.name, self.workload, self.phase, self.regime
+
+    @property
     def changed(self) -> bool:
         """Whether a change is claimed."""
         return self.outcome in CHANGED
@@ -98,6 +103,11 @@ class Confirmed(Frozen, frozen=True):
     high: float | None = None
     sets: int = 0
     reason: str = ""
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """Path, workload, phase and regime."""
+        return self.name, self.workload, self.phase, self.regime
 
 
 class GateWords(Frozen, frozen=True):
