@@ -31,7 +31,7 @@ from rowpath.probe.successive_halving import (
     Estimate,
     batches,
     best_of_each,
-    decided,
+    contested,
     finalists,
     going_on,
     halved,
@@ -177,14 +177,16 @@ def test_each_language_goes_on_with_its_better_half_without_who_is_surely_behind
     assert going_on(found, language, ["c1", "p4"]) == ["c1", "c3", "p1", "p2", "p3", "p4"]
 
 
-def test_it_is_decided_when_every_best_is_apart_from_its_rivals_or_tied() -> None:
+def test_a_challenger_is_contested_until_it_is_apart_or_tied_and_only_in_its_language() -> None:
     apart = estimates(c1=(1.0, 1.01), c2=(1.5, 1.01), p1=(5.0, 1.01), p2=(7.0, 1.1))
-    assert decided(apart, language)
-    assert decided(estimates(c1=(1.0, 1.004), c2=(1.005, 1.004)), language)  # tied within 2 %
-    assert not decided(estimates(c1=(1.0, 1.02), c2=(1.01, 1.02)), language)  # may be 3 % apart
-    assert not decided(apart | estimates(p3=(5.1, 1.1)), language)  # of which language the second is does not matter
-    assert not decided(estimates(c1=(1.0, 1.01), p1=(1.05, 1.1)), language)  # the best of two languages
-    assert decided({}, language) and decided(estimates(c1=(1.0, 1.5)), language)
+    assert contested(apart, language, ["c1", "p1"]) == []
+    assert not contested(estimates(c1=(1.0, 1.004), c2=(1.005, 1.004)), language, ["c1"])  # tied within 2 %
+    near = estimates(c1=(1.0, 1.02), c2=(1.01, 1.02))
+    assert contested(near, language, ["c1"]) == ["c1", "c2"]  # may be 3 % apart
+    assert not contested(near, language, ["c1", "c2"])  # full sets compare them in any case
+    assert contested(apart | estimates(p3=(5.1, 1.1)), language, ["c1", "p1"]) == ["p1", "p3"]
+    assert not contested(estimates(c1=(1.0, 1.01), p1=(1.05, 1.1)), language, ["c1", "p1"])  # of two languages
+    assert contested({}, language, []) == []
 
 
 def test_a_drift_of_the_machine_does_not_move_a_ratio_of_interleaved_blocks() -> None:

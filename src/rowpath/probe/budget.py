@@ -13,7 +13,7 @@ FULL_SETS_MOST = 0.65  # of the budget, at most, is kept free for the full sets
 LATEST = 2.0  # times the budget: full sets that are needed may last as long, others end with the budget
 FULL_SETS = 6  # independent workers that a claim needs
 LEAST_BLOCKS, MOST_BLOCKS = 2, 15  # of a path in one full set
-RESERVED_BLOCKS = 3  # of a path in one full set: the search ends early enough for these
+RESERVED_BLOCKS = LEAST_BLOCKS  # of a path in one full set: the search ends early enough for these
 WARM_SHARE = 0.3  # of a set's time
 LEAST_WARM_S, MOST_WARM_S = 0.02, 1.0  # of a path in a set
 

@@ -1,10 +1,11 @@
-"""In which order a probe tries settings: single changes first, then the combinations of those that promise most."""
+"""In which order a probe tries settings: each driver once, then the language that had the least time so far."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
+from rowpath.model.grouping import grouped
 from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
 
@@ -18,42 +19,74 @@ def differences(path: AccessPath, other: AccessPath) -> frozenset[Setting]:
 
 def in_order(
     candidates: Iterable[PlannedPath],
-    in_place: Container[str],
+    early: Container[str],
+    times_ns: Callable[[], Mapping[str, float]],
+    spent_s: Mapping[str, float],
+    kind: Callable[[PlannedPath], str],
+) -> Iterator[PlannedPath]:
+    """The first candidate of every driver and the `early` ones (path ids); then languages in turn.
+
+    It is the turn of the language whose tries had the least of `spent_s` since then, read at each turn: a slow one
+    takes no time from others. Within a language single changes of a driver's first candidate come in their order, then
+    combinations: by the time to expect from what their changes did one by one, relative to the least of their kind.
+    `times_ns`: of the tries so far, by path id; read when a language's single changes have been tried.
+    """
+    listed = list(candidates)
+    first: dict[str, PlannedPath] = {}
+    for planned in listed:
+        first.setdefault(_driver(planned), planned)
+    begun = {planned.path.id for planned in first.values()}
+    for planned in listed:
+        if planned.path.id in begun or planned.path.id in early:
+            begun.add(planned.path.id)
+            yield planned
+    further = grouped(listed, lambda planned: planned.adapter.language)
+    before_s = dict(spent_s)
+    queues = {language: _of_language(mine, first, begun, times_ns, kind) for language, mine in further.items()}
+    while queues:
+        language = min(queues, key=lambda each: spent_s.get(each, 0.0) - before_s.get(each, 0.0))
+        planned_next = next(queues[language], None)
+        if planned_next is None:
+            del queues[language]
+        else:
+            yield planned_next
+
+
+def _of_language(
+    candidates: list[PlannedPath],
+    first: Mapping[str, PlannedPath],
+    begun: Container[str],
     times_ns: Callable[[], Mapping[str, float]],
     kind: Callable[[PlannedPath], str],
 ) -> Iterator[PlannedPath]:
-    """The candidates as they stand, but those that change several coordinates of their driver's first one come last.
-
-    `in_place`: path ids that keep their place all the same.
-
-    These are ordered by what their changes did one by one: by the time to expect, relative to the least time of their
-    kind so far. `times_ns`: of the tries so far, by path id; read when the single changes have been tried.
-    """
-    first: dict[str, AccessPath] = {}
-    several: list[tuple[PlannedPath, AccessPath, frozenset[Setting]]] = []
     single: dict[tuple[str, Setting], str] = {}
-    kinds: dict[str, str] = {}
+    several: list[tuple[PlannedPath, frozenset[Setting]]] = []
     for planned in candidates:
-        driver = f"{planned.adapter.language} {planned.adapter.driver}"
-        likeliest = first.setdefault(driver, planned.path)
-        changed = differences(planned.path, likeliest)
-        if len(changed) > 1 and planned.path.id not in in_place:
-            several.append((planned, likeliest, changed))
-            continue
-        kinds[planned.path.id] = kind(planned)
+        changed = differences(planned.path, first[_driver(planned)].path)
         if len(changed) == 1:
-            single |= {(likeliest.id, each): planned.path.id for each in changed}
-        yield planned
+            single |= {(_driver(planned), each): planned.path.id for each in changed}
+        if planned.path.id in begun:
+            continue
+        if len(changed) > 1:
+            several.append((planned, changed))
+        else:
+            yield planned
     known = times_ns()
     least: dict[str, float] = {}
-    for path_id, name in kinds.items():
-        least[name] = min(least.get(name, math.inf), known.get(path_id, math.inf))
+    for planned in candidates:
+        least[kind(planned)] = min(least.get(kind(planned), math.inf), known.get(planned.path.id, math.inf))
 
-    def promise(each: tuple[PlannedPath, AccessPath, frozenset[Setting]]) -> float:
-        planned, likeliest, changed = each
-        begin = known.get(likeliest.id, math.inf)
-        factors = (known.get(single.get((likeliest.id, change), ""), begin) / begin for change in changed)
-        return begin * math.prod(factors) / least.get(kind(planned), begin) if begin < math.inf else math.inf
+    def promise(each: tuple[PlannedPath, frozenset[Setting]]) -> float:
+        planned, changed = each
+        begin = known.get(first[_driver(planned)].path.id, math.inf)
+        if begin == math.inf:
+            return math.inf
+        factors = (known.get(single.get((_driver(planned), change), ""), begin) / begin for change in changed)
+        return begin * math.prod(factors) / min(least[kind(planned)], begin)
 
-    for planned, *_rest in sorted(several, key=promise):
+    for planned, _changed in sorted(several, key=promise):
         yield planned
+
+
+def _driver(planned: PlannedPath) -> str:
+    return f"{planned.adapter.language} {planned.adapter.driver}"

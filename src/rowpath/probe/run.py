@@ -188,7 +188,7 @@ class ProbeRun:
             self._finals(search, going)
 
     def _finals(self, search: Search, going: list[str]) -> None:
-        decided = search.decided()
+        decided = not search.contested()
         if decided:
             self.progress.note("the winner is decided: full sets follow")
         by_rows = [path_id for path_id in going if search.tried[path_id].planned.path.fetch_form == "row"]

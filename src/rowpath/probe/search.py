@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import MOST_WARM_S, TRIES_SHARE, Budget, affordable, blocks_of_round, least_finals_s
 from rowpath.probe.order_of_tries import differences, in_order
 from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.successive_halving import Estimate, batches, best_of_each, decided, going_on
+from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on
 from rowpath.probe.throttled_worker import ThrottledWorker
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
@@ -98,9 +99,13 @@ class Search:
         held = {*best_of_each(going, self.language), *self.baselines}
         return [path_id for path_id in going if path_id in held]
 
-    def decided(self) -> bool:
-        """Whether more blocks would change nothing: each language's best is apart from its rivals or tied."""
-        return decided({path_id: self.tried[path_id].known for path_id in self.alive()}, self.language)
+    def contested(self) -> list[str]:
+        """Whose blocks may still change who is needed, the most promising first; of each kind its best is in front.
+
+        Empty when it is decided. Paths that are needed anyway are compared in full sets.
+        """
+        known = {path_id: self.tried[path_id].known for path_id in self.alive()}
+        return contested(known, self._kind_of, self.needed())
 
     def finals_s(self) -> float:
         """What six sets of those who are needed take at least."""
@@ -123,7 +128,9 @@ class Search:
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
         self.budget.begin()
-        for planned in in_order(self.candidates, self.baselines, self._times_ns, _kind):
+        spent_s: Counter[str] = Counter()
+        for planned in in_order(self.candidates, self.baselines, self._times_ns, spent_s, _kind):
+            began_s = self.budget.spent_s
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
                 tried.left = "not tried: one execution takes too long for a search of settings"
@@ -131,6 +138,7 @@ class Search:
                 tried.left = f"not tried: {reason}"
             else:
                 self._try(tried)
+            spent_s[planned.adapter.language] += self.budget.spent_s - began_s
             if tried.execution_ns:
                 self.tell(planned.name, tried.execution_ns, len(self.tried), len(self.candidates))
                 if not self.slow:
@@ -288,16 +296,15 @@ class Search:
         """Rounds of interleaved blocks, twice as many each time, until it is decided or the time is over."""
         least = ROUND_BLOCKS[0]
         self._leave_behind("behind after its try")
-        while not self.decided() and (left_s := self._left_s()) > 0:
-            going = self.alive()
-            held = self.needed()
+        while (going := self.contested()) and (left_s := self._left_s()) > 0:
+            held = list(dict.fromkeys([self.alive()[0], *best_of_each(going, self._kind_of)]))
             rounds_left = max(1, math.ceil(math.log2(len(going) / len(held))))
             seconds = left_s / rounds_left
             ordered = [*held, *_without(self.by_promise(going), held)]
             fitting = affordable([self._round_s(self.tried[path_id], least) for path_id in ordered], seconds)
             chosen = ordered[: max(fitting, len(held))]
             self._leave(_without(going, chosen), "no time for more blocks")
-            going = [path_id for path_id in going if path_id in chosen]
+            going = [path_id for path_id in self.alive() if path_id in chosen]
             blocks_s, starts_s = self._round_costs(going)
             blocks = blocks_of_round(blocks_s, seconds - starts_s, least, ROUND_BLOCKS[1])
             self.rounds += 1

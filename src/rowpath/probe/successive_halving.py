@@ -83,16 +83,19 @@ def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[
     ]
 
 
-def decided(estimates: Mapping[str, Estimate], language: Kind) -> bool:
-    """Whether the best of each language is apart from, or tied with, all others of it, and so is the best of all.
+def contested(estimates: Mapping[str, Estimate], kind: Kind, needed: Iterable[str]) -> list[str]:
+    """Of each kind that is undecided its best and its challengers, best first.
 
-    The best of all is compared with the best of each other language.
+    A challenger is not `needed` yet, and neither apart from the best of its kind nor tied with it.
     """
+    guarded = set(needed)
     ordered = sorted(estimates, key=lambda name: estimates[name].middle)
-    leaders = {language(name): name for name in reversed(ordered)}
-    rivals = [(name, leaders[language(name)]) for name in ordered]
-    rivals += [(leader, ordered[0]) for leader in leaders.values()]
-    return all(name == best or estimates[name].settled(estimates[best]) for name, best in rivals)
+    found: set[str] = set()
+    for names in grouped(ordered, kind).values():
+        best = estimates[names[0]]
+        challengers = [name for name in names[1:] if name not in guarded and not estimates[name].settled(best)]
+        found.update([names[0], *challengers] if challengers else [])
+    return [name for name in ordered if name in found]
 
 
 def going_on(estimates: Mapping[str, Estimate], language: Kind, protected: Iterable[str]) -> list[str]:
