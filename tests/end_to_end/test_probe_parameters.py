@@ -22,7 +22,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.access import Access, open_access
-from rowpath.probe.budget import Rest
+from rowpath.probe.budget import Budget, Rest
 from rowpath.probe.candidates import candidates
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameter_types import found
@@ -119,7 +119,7 @@ def ready(access: Access, sql: str, parameter: str, driver: str, folder: Path) -
     assert access.deliveries(query, as_columns(columns), folder / "rows")[0] == [[("row 7",)]]
     programs = WorkerPool(
         lambda planned: ThrottledWorker(
-            planned, access.instance, before=access.before, rest=Rest(1.0), sameness=RowConsistency(),
+            planned, access.instance, before=access.before, rest=Rest(Budget(60.0)), sameness=RowConsistency(),
             log=lambda _line: None, timeout_s=60.0,
         )
     )  # fmt: skip

@@ -142,9 +142,13 @@ def test_who_is_left_behind_got_fewer_blocks_than_who_goes_on() -> None:
     search.try_all()
     search.halve()
     counts = {path_id: sum(1 for what, each in machine.blocks if each == path_id) for path_id in search.tried}
-    going, left = search.alive(), [each for each in search.tried.values() if each.left == "behind after round 1"]
-    assert left and search.rounds > 1
-    assert min(counts[path_id] for path_id in going) > max(counts[each.planned.path.id] for each in left)
+    last = f"round {search.rounds}"
+    going = [path_id for path_id in search.alive() if search.tried[path_id].step == last]
+    shared = {each.anchor for each in search.tried.values()}  # in every set of a round
+    behind = (path_id for path_id, each in search.tried.items() if each.left == "behind after round 1")
+    left = [path_id for path_id in behind if path_id not in shared]
+    assert going and left and search.rounds > 1
+    assert min(counts[path_id] for path_id in going) > max(counts[path_id] for path_id in left)
 
 
 def test_a_query_of_which_one_execution_is_a_twentieth_of_the_budget_is_tried_once() -> None:

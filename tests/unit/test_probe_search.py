@@ -75,18 +75,18 @@ def test_a_budget_begins_with_the_first_try_and_only_once() -> None:
 def test_a_rest_follows_each_block_and_other_things_are_done_in_it() -> None:
     now, clock = a_clock()
     slept: list[float] = []
-    rest = Rest(0.5, clock, slept.append)
+    rest = Rest(Budget(60.0, 0.5), clock, slept.append)
     rest.wait()
-    rest.after(now[0], 3.0)
+    rest.after(now[0], 3.0, 1)
     now[0] += 2  # a process was started meanwhile
     rest.wait()
-    rest.after(now[0], 0.0)  # what did nothing does not shorten it
+    rest.after(now[0], 0.0, 1)  # what did nothing does not shorten it
     rest.wait()
     now[0] += 5
     rest.wait()
     assert slept == [1.0, 1.0]
-    unlimited = Rest(1.0, clock, slept.append)
-    unlimited.after(now[0], 3.0)
+    unlimited = Rest(Budget(60.0), clock, slept.append)
+    unlimited.after(now[0], 3.0, 1)
     unlimited.wait()
     assert len(slept) == 2
 
@@ -104,6 +104,14 @@ def test_a_twentieth_of_the_budget_is_too_long_for_one_execution_and_half_of_the
     assert budget.wall_s(1.0) == 2.0
 
 
+def test_a_rest_is_no_longer_than_the_server_takes_to_deliver_the_rows() -> None:
+    budget = Budget(60.0, 0.5, delivery_s=0.02)
+    assert budget.rest_s(0.03, 2) == 0.03  # a client as fast as the server
+    assert budget.rest_s(0.34, 2) == 0.04
+    assert budget.wall_s(0.17) == pytest.approx(0.19)
+    assert Budget(60.0).rest_s(0.34, 2) == 0  # a file's reader rests never
+
+
 def test_what_fits_is_counted_in_order() -> None:
     assert affordable([1, 2, 3], 3.5) == 2
     assert affordable([1, 2, 3], 100) == 3
@@ -116,7 +124,7 @@ def test_what_fits_is_counted_in_order() -> None:
 @pytest.mark.parametrize("left_s", [2.0, 20.0, 200.0])
 @pytest.mark.parametrize("block_s", [0.01, 0.2, 1.0])
 def test_the_last_stage_fits_into_what_is_left_or_gives_up_sets(left_s: float, block_s: float) -> None:
-    plan = plan_finals([block_s] * 6, [0.05] * 6, left_s, 0.0, 0.5, 2)
+    plan = plan_finals([2 * block_s] * 6, [0.05] * 6, left_s, 0.0, 0.5, 2)
     assert 1 <= plan.sets <= budgets.FULL_SETS
     assert budgets.LEAST_BLOCKS <= plan.rounds <= budgets.MOST_BLOCKS
     busy_s = plan.sets * plan.finalists * (0.05 + block_s * (plan.rounds + 1) / 0.5)
@@ -127,15 +135,15 @@ def test_the_last_stage_fits_into_what_is_left_or_gives_up_sets(left_s: float, b
 
 
 def test_who_is_needed_gets_six_sets_beyond_the_budget_and_others_do_not() -> None:
-    late = plan_finals([0.5] * 6, [0.5] * 6, 0.0, 100.0, 0.5, 4)
+    late = plan_finals([1.0] * 6, [0.5] * 6, 0.0, 100.0, 0.5, 4)
     assert (late.finalists, late.sets, late.rounds) == (4, budgets.FULL_SETS, budgets.LEAST_BLOCKS)
-    much_later = plan_finals([5.0] * 6, [0.5] * 6, 0.0, 100.0, 0.5, 4)
+    much_later = plan_finals([10.0] * 6, [0.5] * 6, 0.0, 100.0, 0.5, 4)
     assert (much_later.finalists, much_later.rounds) == (4, budgets.LEAST_BLOCKS)
     assert much_later.sets < budgets.FULL_SETS
 
 
 def test_six_cheap_candidates_all_get_six_sets() -> None:
-    plan = plan_finals([0.01] * 6, [0.1] * 6, 40.0, 60.0, 0.5, 2)
+    plan = plan_finals([0.02] * 6, [0.1] * 6, 40.0, 60.0, 0.5, 2)
     assert (plan.finalists, plan.sets) == (6, 6)
     assert plan.rounds == budgets.MOST_BLOCKS
 

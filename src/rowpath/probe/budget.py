@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,12 +21,16 @@ LEAST_WARM_S, MOST_WARM_S = 0.02, 1.0  # of a path in a set
 
 @dataclass
 class Budget:
-    """A number of seconds from `begin` on; at most `busy_share` of them are spent executing."""
+    """A number of seconds from `begin` on; the database is busy for at most `busy_share` of them.
+
+    `delivery_s`: what the server needs to deliver the rows to a client that only drains them; infinite when unknown.
+    """
 
     total_s: float
     busy_share: float = 1.0
     clock: Callable[[], float] = time.monotonic
     began_s: float | None = None
+    delivery_s: float = math.inf
 
     def begin(self) -> None:
         """The first try begins: until then nothing is spent. Harmless when it has begun."""
@@ -46,9 +51,13 @@ class Budget:
         """Seconds of the whole budget that the search may take when the full sets will take `reserve_s`."""
         return self.total_s - min(reserve_s, FULL_SETS_MOST * self.total_s)
 
-    def wall_s(self, busy_s: float) -> float:
-        """What this many seconds of executing take with the rest after them."""
-        return busy_s / self.busy_share
+    def rest_s(self, block_s: float, executions: int) -> float:
+        """How long the database rests after a block: as long as it was at work, which it was not while a client was."""
+        return min(block_s, executions * self.delivery_s) * (1 / self.busy_share - 1)
+
+    def wall_s(self, execution_s: float, executions: int = 1) -> float:
+        """What this many executions take with the rest after them."""
+        return executions * execution_s + self.rest_s(executions * execution_s, executions)
 
     def too_long(self, execution_s: float) -> bool:
         """Whether one execution is so long that nothing but single executions fits."""
@@ -59,7 +68,7 @@ class Budget:
 class Rest:
     """When the database may be asked again: a block is followed by a rest, in which other things may be done."""
 
-    busy_share: float
+    budget: Budget
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     until_s: float = 0.0
@@ -69,9 +78,9 @@ class Rest:
         if (left_s := self.until_s - self.clock()) > 0:
             self.sleep(left_s)
 
-    def after(self, ended_s: float, busy_s: float) -> None:
-        """The database was at work for so long, at the latest until then."""
-        self.until_s = max(self.until_s, ended_s + busy_s * (1 / self.busy_share - 1))
+    def after(self, ended_s: float, block_s: float, executions: int) -> None:
+        """A block of that length ended then."""
+        self.until_s = max(self.until_s, ended_s + self.budget.rest_s(block_s, executions))
 
 
 @dataclass(frozen=True)
@@ -100,9 +109,12 @@ def blocks_of_round(costs_s: Sequence[float], seconds: float, least: int, most: 
     return max(least, min(most, int(seconds / each) if each > 0 else most))
 
 
-def least_finals_s(block_s: Sequence[float], start_s: Sequence[float], busy_share: float) -> float:
-    """What six sets of these candidates should have at least; `block_s`, `start_s`: of each one's block and start."""
-    return FULL_SETS * (sum(start_s) + sum(block_s) * (RESERVED_BLOCKS + 1) / busy_share)
+def least_finals_s(block_s: Sequence[float], start_s: Sequence[float]) -> float:
+    """What six sets of these candidates should have at least.
+
+    `block_s`: of each one's block with the rest after it; `start_s`: of each one's start.
+    """
+    return FULL_SETS * (sum(start_s) + sum(block_s) * (RESERVED_BLOCKS + 1))
 
 
 def plan_finals(
@@ -110,12 +122,14 @@ def plan_finals(
 ) -> FullSetsBudget:
     """The last step for candidates, the first `needed` of which must take part; `late_s`: what those may take at most.
 
+    `block_s`, `start_s` as in `least_finals_s`.
+
     Fewer candidates before fewer rounds before fewer sets: six sets can distinguish two paths, fewer claim nothing.
     """
     count = len(block_s)
-    while count > max(1, needed) and least_finals_s(block_s[:count], start_s[:count], busy_share) > left_s:
+    while count > max(1, needed) and least_finals_s(block_s[:count], start_s[:count]) > left_s:
         count -= 1
-    fixed_s, round_s = sum(start_s[:count]), sum(block_s[:count]) / busy_share
+    fixed_s, round_s = sum(start_s[:count]), sum(block_s[:count])
     set_s = left_s / FULL_SETS
     rounds = int((set_s * (1 - WARM_SHARE) - fixed_s) / round_s) if round_s > 0 else MOST_BLOCKS
     rounds = max(LEAST_BLOCKS, min(MOST_BLOCKS, rounds))

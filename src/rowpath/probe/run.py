@@ -51,6 +51,7 @@ SPARE_SHARE = 0.05  # of the budget: full sets take a little longer than their p
 DECIDED_LONGER = 1.5  # times the least that full sets take, where the search decided already
 WAIT_FOR_QUIET_S = 5.0  # until other programs leave the measured cores; of the budget
 LEAST_WITH_FLOOR = 2  # with this many connections only paths take turns
+DRAINS = 2  # executions of which the shorter tells how long the server works
 REDACTED = "(left out)"
 GRACE_S = 5.0  # so that a runner can answer late
 SETTLING_SHARE = 1 / 50  # of the budget, at most, for a path's executions before it is timed
@@ -82,7 +83,7 @@ class ProbeRun:
     _named: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._rest = Rest(self.budget.busy_share)
+        self._rest = Rest(self.budget)
 
     def run(self, command: list[str]) -> bool:
         """The whole probe; whether it was interrupted. Errors: RowpathError before anything could be measured."""
@@ -95,6 +96,7 @@ class ProbeRun:
         search = self.search = self.search_kind(
             work, WorkerPool(self._start), self.budget, self.sameness, self.options.connections, self.seed,
             self.progress.note, self.found.paths, self.found.baselines, tell=self.progress.tried,
+            time_delivery=self._time_delivery,
         )  # fmt: skip
         interrupted = False
         try:
@@ -245,6 +247,19 @@ class ProbeRun:
             search.tried[each.path.id].left = ""
             search.tried[each.path.id].step = "one cold execution"
 
+    def _floor_work(self) -> PreparedPhase:
+        return work_of(self.sql, self.columns, table=self.access.table, scan=True)
+
+    def _time_delivery(self) -> None:
+        """How long the server works on one execution at most: a floor drains the rows. Of a keyed query unknown."""
+        for floor in self.found.floors[:1] if self.keyed is None else ():
+            with contextlib.suppress(RunnerFailure, RowpathError), contextlib.closing(self._start(floor)) as worker:
+                worker.open()
+                work = self._floor_work()
+                worker.prepare(work)
+                times_ns = [worker.sample(work, "warm", operations=1, first=0).reply.ns for _ in range(DRAINS)]
+                self.budget.delivery_s = min(times_ns) / 1e9
+
     def full_sets(
         self,
         work: PreparedPhase,
@@ -253,7 +268,6 @@ class ProbeRun:
         regime: Literal["cold", "steady"] = "steady",
     ) -> FullSets:
         """What measures these sets, each of paths that are open at once; several share the first path of the first."""
-        floor_work = work_of(self.sql, self.columns, table=self.access.table, scan=True)
         plan = plan_of("", work, budget, regime, tuple(sets), seed=self.seed)
         self._name(plan.paths)
         context = RunContext(
@@ -264,7 +278,7 @@ class ProbeRun:
             self.progress,
             self._timeout_s(),
             engine_instances=OneInstance(self.access.instance),
-            phase_cache=OnePhase(plan.workloads[WORKLOAD], work, floor_work, self.sameness),
+            phase_cache=OnePhase(plan.workloads[WORKLOAD], work, self._floor_work(), self.sameness),
             patience=Patience(WAIT_FOR_QUIET_S),
         )
         return FullSets(context, self._start)

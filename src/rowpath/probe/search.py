@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -82,6 +82,7 @@ class Search:
     slow: bool = False  # one execution takes so long that only single ones fit
     rounds: int = 0
     tell: Callable[[str, float, int, int], None] = lambda *_: None  # of a try that has ended: `Progress.tried`
+    time_delivery: Callable[[], None] = lambda: None  # called once it is known that one execution is not too long
 
     def alive(self) -> list[str]:
         """The path ids that can go on, the most promising first."""
@@ -111,15 +112,18 @@ class Search:
         """What six sets of those who are needed take at least."""
         tried = [self.tried[path_id] for path_id in self.needed()]
         blocks_s, starts_s = self.finals_costs(tried)
-        return least_finals_s(blocks_s, starts_s, self.budget.busy_share)
+        return least_finals_s(blocks_s, starts_s)
 
     def finals_costs(self, tried: Iterable[Tried]) -> tuple[list[float], list[float]]:
-        """What a block and a start of each take in a full set, in seconds; warming up is part of a start."""
+        """What a block with its rest and a start of each take in a full set; warming up is part of a start."""
         listed = list(tried)
-        blocks_s = [max(BLOCK_NS, each.execution_ns) / 1e9 for each in listed]
-        warm_s = [min(MOST_WARM_S, language(each.planned.adapter.language).warm_least_s[0]) for each in listed]
-        starts_s = [self.programs.start_s(each.planned) + each.start_s for each in listed]
-        return blocks_s, list(map(sum, zip(warm_s, starts_s, strict=True)))
+        blocks_s = [self._block_s(each) for each in listed]
+        return blocks_s, [self._start_s(each) for each in listed]
+
+    def _start_s(self, tried: Tried) -> float:
+        """Process, connection, and what warming up takes beyond a block, which every set has in front."""
+        warm_s = min(MOST_WARM_S, language(tried.planned.adapter.language).warm_least_s[0])
+        return self.programs.start_s(tried.planned) + tried.start_s + max(0.0, warm_s - self._block_s(tried))
 
     def _left_s(self, share: float = 1.0) -> float:
         """Seconds until this share of the search's time is over."""
@@ -128,7 +132,7 @@ class Search:
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
         self.budget.begin()
-        spent_s: Counter[str] = Counter()
+        spent_s: defaultdict[str, float] = defaultdict(float)  # by language
         for planned in in_order(self.candidates, self.baselines, self._times_ns, spent_s, _kind):
             began_s = self.budget.spent_s
             tried = self.tried[planned.path.id] = Tried(planned)
@@ -142,10 +146,15 @@ class Search:
             if tried.execution_ns:
                 self.tell(planned.name, tried.execution_ns, len(self.tried), len(self.candidates))
                 if not self.slow:
+                    if not self._anchored():
+                        self.time_delivery()
                     self._estimate_tries()
         if not self.slow:
             self._split_by_digest()
             self._estimate_tries()
+
+    def _anchored(self) -> bool:
+        return any(each.anchor for each in self.tried.values())
 
     def _times_ns(self) -> dict[str, float]:
         return {path_id: each.execution_ns for path_id, each in self.tried.items() if each.execution_ns}
@@ -340,7 +349,7 @@ class Search:
             self.tried[path_id].left = why
 
     def _block_s(self, tried: Tried) -> float:
-        return self.budget.wall_s(max(BLOCK_NS, tried.execution_ns) / 1e9)
+        return self.budget.wall_s(tried.execution_ns / 1e9, math.ceil(BLOCK_NS / max(1.0, tried.execution_ns)))
 
     def _round_costs(self, going: list[str]) -> tuple[list[float], float]:
         """What one block of each takes, and what comes before the blocks; the first takes part in every set."""

@@ -141,8 +141,10 @@ class ThrottledWorker(Worker):
         """One sample, once the rest after the one before is over."""
         self._rest.wait()
         measured = super().sample(work, regime, **how)
-        self._rest.after(time.monotonic(), measured.reply.window_ns / 1e9)
-        self._operation_s = measured.reply.ns / max(1, measured.reply.operations) / 1e9
+        reply = measured.reply
+        executions = reply.operations + reply.lead_in_operations
+        self._rest.after(time.monotonic(), reply.window_ns / 1e9, executions)
+        self._operation_s = reply.ns / max(1, reply.operations) / 1e9
         if self.planned.path.fetch_form != "drain" and not self._sameness.fits(measured.reply):
             self._changed(self, work)
         return measured
@@ -157,5 +159,5 @@ class ThrottledWorker(Worker):
         began_s = time.monotonic()
         reply = super().verify(work, first, count, max_rows, keep)
         ended_s = time.monotonic()
-        self._rest.after(ended_s, min(ended_s - began_s, count * self._operation_s))
+        self._rest.after(ended_s, min(ended_s - began_s, count * self._operation_s), count)
         return reply
