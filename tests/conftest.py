@@ -67,12 +67,16 @@ def _unit_of(path: PlannedPath) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that share an engine, a runner or a file stay together; what passed in this form is left out."""
+    """Tests that share an engine, a runner or a file stay together, unless they are marked `apart`.
+
+    What passed in this form is left out.
+    """
     passed = _passed_before() if config.option.changed_only else set()
     left_out = []
     for item in items:
         path = _path_of(item)
-        group = "_".join(key_of(path.path)) if path else item.nodeid.partition("::")[0]
+        file = item.nodeid.partition("::")[0]
+        group = "_".join(key_of(path.path)) if path else item.nodeid if item.get_closest_marker("apart") else file
         item.add_marker(pytest.mark.xdist_group(group))
         if path is not None:
             unit = _unit_of(path)

@@ -11,6 +11,7 @@ import pytest
 from tests.end_to_end.command import ROOT, environment
 from tests.script import script
 
+pytestmark = pytest.mark.apart
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = [ROOT / "docs" / "quick-start.md", *TUTORIALS]
 

@@ -12,6 +12,8 @@ from tests.end_to_end.command import ROOT, error_form, records, rowpath
 
 Samples = list[dict[str, Any]]
 
+pytestmark = pytest.mark.apart
+
 
 def ran(tmp_path: Path, *arguments: str) -> tuple[Path, str]:
     """A run of one set that must go well: its directory and what it printed."""

@@ -14,6 +14,7 @@ from rowpath.workloads import codec
 from tests.runners.protocol import any_result_cases
 from tests.runners.protocol.any_result import Bench, Outcome, bench
 
+pytestmark = pytest.mark.apart
 BIG = Column("a", "integer", bits=64, nullable=True)
 KNOWN_ROWS = {
     ("postgresql", "numeric(40,20)"): (
