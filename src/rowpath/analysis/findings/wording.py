@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rowpath import text
 from rowpath.analysis.cells import Cell
@@ -28,6 +28,11 @@ def words(items: Iterable[str]) -> str:
     listed = list(items)
     mark = "; " if any("," in item for item in listed) else ", "
     return " and ".join([mark.join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
+
+
+def by_name(found: Mapping[str, object]) -> str:
+    """`a: 1; b: 2`."""
+    return "; ".join(f"{name}: {what}" for name, what in found.items())
 
 
 def ratio_text(ratio: float | None, low: float | None, high: float | None, sets: int = SETS_FOR_CLAIMS) -> str:
