@@ -17,8 +17,6 @@ import (
 	"rowpath/families/sqltext"
 )
 
-var shown = []string{"threads", "TimeZone", "memory_limit", "checkpoint_threshold", "access_mode"}
-
 // Dialect is what an adapter adds how it connects to.
 type Dialect struct{ databasesql.AsItIs }
 
@@ -92,7 +90,7 @@ func (Dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err e
 	facts.DriverVersion = core.ModuleVersion("github.com/duckdb/duckdb-go/v2")
 	facts.EngineVersion = strings.TrimPrefix(one("SELECT library_version FROM pragma_version()"), "v")
 	facts.Build = one("SELECT source_id FROM pragma_version()") + " " + one("SELECT platform FROM pragma_platform()")
-	for _, name := range shown {
+	for _, name := range []string{"threads", "TimeZone", "memory_limit", "checkpoint_threshold", "access_mode"} {
 		facts.Settings[name] = one("SELECT current_setting('" + name + "')")
 	}
 	return err
