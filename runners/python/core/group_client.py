@@ -19,7 +19,7 @@ CLIENT = """
     zero = {wait}begun(control)
     if not zero:
         head[0] = {done}
-        return ()
+        return 0, 0, 0, 0, 0, 0, 0
     index = first
     operations = failed = in_a_row = rows = total = served = late = lost = then = 0
     state = {done}
