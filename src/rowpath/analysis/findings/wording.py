@@ -43,7 +43,7 @@ def ratio_text(ratio: float | None, low: float | None, high: float | None, sets:
 
 def interval_text(interval: Interval) -> str:
     """The same of an estimate, however many sets it is from."""
-    return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high)
+    return ratio_text(*interval.ratios)
 
 
 def syncs_explain(syncs: float, each_ns: float, took_ns: float) -> bool:
