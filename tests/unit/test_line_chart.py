@@ -6,10 +6,10 @@ import itertools
 import re
 
 from rowpath import text as fmt
-from rowpath.report.line_chart import NUMBERS_APART, Axis, Chart, Curve, Line, Point, draw, named, valued
+from rowpath.report.line_chart import NUMBERS_APART, Axis, Chart, Curve, Point, draw, named, valued
 
 
-def _chart(*curves: Curve, across: Axis | None = None, lines: tuple[Line, ...] = ()) -> str:
+def _chart(*curves: Curve, across: Axis | None = None, lines: tuple[Curve, ...] = ()) -> str:
     axis = across or named("across", ("a", "b"))
     return str(draw(Chart("label", "up", axis, curves, fmt.duration, "A point is a median.", lines)))
 
@@ -48,7 +48,7 @@ def test_an_interval_far_beyond_the_values_does_not_flatten_them() -> None:
 
 
 def test_what_was_not_measured_is_drawn_under_the_curves_and_named() -> None:
-    ideal = Line("ideal <1>", Point(0, 1), Point(1, 2))
+    ideal = Curve("ideal <1>", (Point(0, 1), Point(1, 2)))
     drawn = _chart(Curve("one", (Point(0, 1), Point(1, 1.5))), lines=(ideal,))
     assert drawn.index("unmeasured") < drawn.index('<path class="c-line-1"')
     assert "ideal &lt;1&gt;" in drawn

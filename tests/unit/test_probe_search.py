@@ -14,7 +14,7 @@ import pytest
 from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.probe_results import TOO_BUSY, languages, probe_sentences, settings, with_ratios
 from rowpath.analysis.statistics.intervals import Interval
-from rowpath.cli.arguments import budget_s
+from rowpath.cli.arguments import LEAST_BUDGET_S, duration_s
 from rowpath.errors import UsageError
 from rowpath.model.probe import LanguageBest, Probe, Snippet, TriedPath
 from rowpath.model.progress import Silent
@@ -467,13 +467,13 @@ def test_every_block_must_deliver_what_the_executions_before_it_did() -> None:
 
 @pytest.mark.parametrize(("text", "wanted"), [("60s", 60), ("2min", 120), ("90", 90), ("1.5m", 90), ("5000ms", 5)])
 def test_a_budget_is_read_with_its_unit(text: str, wanted: float) -> None:
-    assert budget_s(text) == wanted
+    assert duration_s("--budget", text, LEAST_BUDGET_S) == wanted
 
 
 @pytest.mark.parametrize("text", ["", "s", "1s", "nan", "60 parsecs", "-5s", "infs"])
 def test_a_budget_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--budget"):
-        budget_s(text)
+        duration_s("--budget", text, LEAST_BUDGET_S)
 
 
 def test_one_connection_is_too_few_for_taking_turns() -> None:

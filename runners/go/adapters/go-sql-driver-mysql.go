@@ -30,7 +30,10 @@ var (
 	}
 )
 
-type dialect struct{ textual bool }
+type dialect struct {
+	databasesql.AsItIs
+	textual bool
+}
 
 func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	port, err := options.Need("port")
@@ -57,8 +60,6 @@ func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	}
 	return sql.OpenDB(connector), nil
 }
-
-func (*dialect) SQL(phase *core.Phase) string { return phase.SQL }
 
 func (d *dialect) Slot(column core.Column) (core.Slot, error) {
 	switch column.Type {
@@ -104,12 +105,7 @@ func (*dialect) Code(thrown error) (code, kind string) {
 }
 
 func (*dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
-	one := func(query string) (answer string) {
-		if err == nil {
-			answer, err = ask(query)
-		}
-		return answer
-	}
+	one := core.Answers(ask, &err)
 	facts.DriverVersion = core.ModuleVersion("github.com/go-sql-driver/mysql")
 	facts.EngineVersion = one("SELECT VERSION()")
 	facts.Build = one("SELECT CONCAT(VERSION(), ' ', @@version_comment)")

@@ -65,6 +65,16 @@ type Facts struct {
 	Runtime       string            `json:"runtime"`
 }
 
+// Answers is ask by its answer only; the first error stays in err, and nothing is asked after it.
+func Answers(ask func(query string) (string, error), err *error) func(query string) string {
+	return func(query string) (answer string) {
+		if *err == nil {
+			answer, *err = ask(query)
+		}
+		return answer
+	}
+}
+
 // Base refuses what an adapter does not override.
 type Base struct{}
 

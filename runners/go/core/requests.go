@@ -122,7 +122,7 @@ func (s *session) beginGroups(asked *groupsRequest) (any, error) {
 	return object{"clients": groups.clients}, nil
 }
 
-func (s *session) endGroups() (any, error) {
+func (s *session) endGroups(*struct{}) (any, error) {
 	if s.groups == nil {
 		return nil, Fail("internal", "no groups of clients are at work")
 	}
@@ -179,7 +179,7 @@ func (s *session) describe(asked *describeRequest) (any, error) {
 	return object{"columns": columns}, err
 }
 
-func (s *session) facts() (any, error) {
+func (s *session) facts(*struct{}) (any, error) {
 	facts := &Facts{Libraries: map[string]string{}, Settings: map[string]string{}}
 	facts.Settings["gomaxprocs"] = strconv.Itoa(runtime.GOMAXPROCS(0))
 	facts.Settings["gogc"] = environment("GOGC", "100")

@@ -71,7 +71,11 @@ func (s *session) guarded(kind string, line []byte) (reply any, err error) {
 	if s.clients == nil && slices.Contains(onConnection, kind) {
 		return nil, Fail("internal", "no connection is open")
 	}
-	return s.serve(kind, line)
+	serve, known := served[kind]
+	if !known {
+		return nil, Unsupported("the Go runner does not know requests of type %s", kind)
+	}
+	return serve(s, line)
 }
 
 func (s *session) failure(err error, kind string) *Failure {
@@ -101,48 +105,33 @@ func (s *session) write(id json.RawMessage, fields []byte) {
 	}
 }
 
-func (s *session) serve(kind string, line []byte) (any, error) {
-	switch kind {
-	case "hello":
-		return given(line, s.hello)
-	case "open":
-		return given(line, s.open)
-	case "prepare":
-		return given(line, s.prepare)
-	case "sample":
-		return given(line, s.sample)
-	case "verify":
-		return given(line, s.verify)
-	case "client-groups":
-		return given(line, s.beginGroups)
-	case "client-groups-end":
-		return s.endGroups()
-	case "run":
-		return given(line, s.run)
-	case "load":
-		return given(line, s.load)
-	case "interrupt":
-		return given(line, s.interrupt)
-	case "describe":
-		return given(line, s.describe)
-	case "facts":
-		return s.facts()
-	case "close":
-		return s.close()
-	case "bye":
-		return s.bye()
-	default:
-		return nil, Unsupported("the Go runner does not know requests of type %s", kind)
-	}
+// served is what serves each type of request.
+var served = map[string]func(s *session, line []byte) (any, error){
+	"hello":             given((*session).hello),
+	"open":              given((*session).open),
+	"prepare":           given((*session).prepare),
+	"sample":            given((*session).sample),
+	"verify":            given((*session).verify),
+	"client-groups":     given((*session).beginGroups),
+	"client-groups-end": given((*session).endGroups),
+	"run":               given((*session).run),
+	"load":              given((*session).load),
+	"interrupt":         given((*session).interrupt),
+	"describe":          given((*session).describe),
+	"facts":             given((*session).facts),
+	"close":             given((*session).close),
+	"bye":               given((*session).bye),
 }
 
 // given reads a request's fields and serves it.
-func given[T any](line []byte, serve func(*T) (any, error)) (any, error) {
-	asked := new(T)
-	if err := json.Unmarshal(line, asked); err != nil {
-		return nil, Fail("internal", "a request that does not fit: %s", err)
+func given[T any](serve func(*session, *T) (any, error)) func(*session, []byte) (any, error) {
+	return func(s *session, line []byte) (any, error) {
+		asked := new(T)
+		if err := json.Unmarshal(line, asked); err != nil {
+			return nil, Fail("internal", "a request that does not fit: %s", err)
+		}
+		return serve(s, asked)
 	}
-	return serve(asked)
 }
 
 type helloRequest struct {
@@ -197,7 +186,7 @@ func (s *session) open(asked *openRequest) (any, error) {
 	return reply, nil
 }
 
-func (s *session) close() (any, error) {
+func (s *session) close(*struct{}) (any, error) {
 	start := NowNs()
 	closing := s.clients
 	s.clients = nil
@@ -212,9 +201,9 @@ func (s *session) close() (any, error) {
 	return object{"close_ns": NowNs() - start}, nil
 }
 
-func (s *session) bye() (any, error) {
+func (s *session) bye(*struct{}) (any, error) {
 	if s.clients != nil && s.groups == nil { // else their connections are in use: they go with us
-		return s.close()
+		return s.close(nil)
 	}
 	return object{}, nil
 }

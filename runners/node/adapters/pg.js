@@ -5,13 +5,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import Cursor from "pg-cursor";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
-import {
-  copyCommand,
-  copyText,
-  parsersBeside,
-  PostgresqlAdapter,
-  SESSION_OPTIONS,
-} from "../families/postgresql/adapter.js";
+import { parsersBeside, PostgresqlAdapter, SESSION_OPTIONS } from "../families/postgresql/adapter.js";
 
 const SSL = { off: false, on: { rejectUnauthorized: false }, default: undefined };
 const types = parsersBeside(pg.types);
@@ -81,14 +75,12 @@ export default class Pg extends PostgresqlAdapter {
     return new Operation({ execute, args, rows: "of:rows", converters });
   }
 
-  bulk(phase) {
-    const execute = (rows) =>
-      new Promise((resolve, reject) => {
-        const stream = this.client.query(copyFrom(copyCommand(phase)));
-        stream.on("error", reject).on("finish", resolve);
-        stream.end(copyText(rows, phase.parameterColumns));
-      });
-    return new Operation({ execute });
+  copy(command, text) {
+    return new Promise((resolve, reject) => {
+      const stream = this.client.query(copyFrom(command));
+      stream.on("error", reject).on("finish", resolve);
+      stream.end(text);
+    });
   }
 
   async all(sql) {

@@ -5,13 +5,7 @@ import Client from "pg-native";
 import { Failure } from "../core/failure.js";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
-import {
-  copyCommand,
-  copyText,
-  parsersBeside,
-  PostgresqlAdapter,
-  SESSION_OPTIONS,
-} from "../families/postgresql/adapter.js";
+import { parsersBeside, PostgresqlAdapter, SESSION_OPTIONS } from "../families/postgresql/adapter.js";
 
 const types = parsersBeside(parsers);
 let statements = 0; // a name is for one SQL text
@@ -96,17 +90,15 @@ export default class PgNative extends PostgresqlAdapter {
     return new Operation({ execute: (values) => asked(client, "execute", name, values), args, converters, prepareNs });
   }
 
-  bulk(phase) {
+  copy(command, text) {
     const { client } = this;
-    const execute = (rows) =>
-      new Promise((resolve, reject) => {
-        const stream = copyStream(client, copyCommand(phase));
-        client.lost = reject;
-        stream.on("error", reject);
-        stream.write(Buffer.from(copyText(rows, phase.parameterColumns)));
-        stream.end((error) => (error ? reject(coded(client, error)) : resolve()));
-      });
-    return new Operation({ execute });
+    return new Promise((resolve, reject) => {
+      const stream = copyStream(client, command);
+      client.lost = reject;
+      stream.on("error", reject);
+      stream.write(Buffer.from(text));
+      stream.end((error) => (error ? reject(coded(client, error)) : resolve()));
+    });
   }
 
   all(sql) {

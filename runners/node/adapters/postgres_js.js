@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
-import { AS_TEXT, copyCommand, copyText, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
+import { AS_TEXT, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
 
 const SSL = { off: false, on: "require", default: undefined };
 const SENT_AT_MOST = 100; // before answers, unless max_pipeline says otherwise
@@ -64,12 +64,8 @@ export default class PostgresJs extends PostgresqlAdapter {
     return new Operation({ execute, args, converters, pipelines: true });
   }
 
-  bulk(phase) {
-    const execute = async (rows) => {
-      const stream = await this.sql.unsafe(copyCommand(phase)).writable();
-      await pipeline(Readable.from([copyText(rows, phase.parameterColumns)]), stream);
-    };
-    return new Operation({ execute });
+  async copy(command, text) {
+    await pipeline(Readable.from([text]), await this.sql.unsafe(command).writable());
   }
 
   all(sql) {

@@ -7,16 +7,8 @@ from core.adapter import Unsupported
 from families.files.adapter import FileAdapter, access_of, aggregates, layout, no_escapes
 
 INTEGERS = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
-TYPES = {
-    "float32": "FLOAT",
-    "float64": "DOUBLE",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "time": "TIME",
-    "timestamp": "TIMESTAMP",
-    "timestamptz": "TIMESTAMPTZ",
-    "uuid": "UUID",
-}
+FLOATS = {"float32": "FLOAT", "float64": "DOUBLE"}
+OF_ITS_NAME = ("boolean", "date", "time", "timestamp", "timestamptz", "uuid")
 
 
 def type_name(column):
@@ -24,7 +16,7 @@ def type_name(column):
         return INTEGERS[column.bits]
     if column.type == "decimal":
         return f"DECIMAL({column.precision},{column.scale})"
-    return TYPES.get(column.type, "VARCHAR")
+    return column.type.upper() if column.type in OF_ITS_NAME else FLOATS.get(column.type, "VARCHAR")
 
 
 def quoted(text):

@@ -41,12 +41,8 @@ class Adapter(SqlAdapter):
         converters = converters_of(self.engine, phase.columns)
         connection, sql = self.connection, phase.sql
         if phase.kind == "connect":
-            return Operation(
-                lambda opened: opened.execute(sql),
-                converters=converters,
-                connect=self.log_in,
-                close=pyodbc.Connection.close,
-            )
+            close = pyodbc.Connection.close
+            return Operation(lambda opened: opened.execute(sql), None, converters, connect=self.log_in, close=close)
         # A cursor keeps its last statement prepared as long as its text stays the same.
         # One in the server stays open as long as pyodbc's: there each execution has one of its own.
         in_server = self.options.get("result", "whole").startswith("cursor")

@@ -53,12 +53,8 @@ class Adapter(SqlAdapter):
         execute = connection.cursor().execute
         converters = [FROM_TEXT[c.type] if c.type in KEPT_AS_TEXT else None for c in phase.columns]
         if phase.kind == "connect":
-            return Operation(
-                lambda opened: opened.execute(sql),
-                converters=converters,
-                connect=self.opened,
-                close=sqlite3.Connection.close,
-            )
+            close = sqlite3.Connection.close
+            return Operation(lambda opened: opened.execute(sql), None, converters, connect=self.opened, close=close)
         if parameters is None:
             work = Operation(lambda _: execute(sql), converters=converters)
         elif self.options.get("statement") == "text":

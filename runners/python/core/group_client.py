@@ -19,7 +19,7 @@ CLIENT = """
     zero = {wait}begun(control)
     if not zero:
         head[0] = {done}
-        return ()
+        return 0, 0, 0, 0, 0, 0, 0
     index = first
     operations = failed = in_a_row = rows = total = served = late = lost = then = 0
     state = {done}
@@ -139,13 +139,13 @@ class Done(NamedTuple):
     first: int
     rows_of_its_own: int
     failures: dict
-    operations: int = 0
-    failed: int = 0
-    rows: int = 0
-    total: int = 0
-    begun_ns: int = 0
-    ended_ns: int = 0
-    cpu_ns: int = 0
+    operations: int
+    failed: int
+    rows: int
+    total: int
+    begun_ns: int
+    ended_ns: int
+    cpu_ns: int
 
 
 class GroupClient:

@@ -48,7 +48,7 @@ def analysis_of(evidence: Evidence) -> Analysis:
     experiment = journal.run.experiment
     scaled = scalings(evidence)
     retrieved = retrievals(evidence)
-    published = check.published(evidence, experiment.published)
+    published = tuple(check.published(evidence, experiment.published))
     figures = results(evidence)
     probe = probe_of(evidence, figures)
     leading = leading_rankings(evidence)

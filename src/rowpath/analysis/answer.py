@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from rowpath import text
 from rowpath.analysis.findings.wording import words
 from rowpath.analysis.mixed_load.model import GroupFigures
@@ -155,16 +157,7 @@ class _Maker:
     def _bar(self, row: RankedPath, where: tuple[str, str, str], *, tied: bool, first: RankedPath) -> Bar:
         cost = row.cost_ns or 0.0
         time = self.results.get((row.name, *where, "time"))
-        spent = self.spent.get((row.path_id, *where))
-        client = server = waiting = None
-        overlap = 0.0
-        if spent is not None:
-            both = spent.client + (spent.server or 0.0)
-            over = both if 1 < both <= CLOCKS_DISAGREE else 1.0  # no overlap, only clocks that disagree
-            client = spent.client * cost / over
-            server = spent.server * cost / over if spent.server is not None else None
-            waiting, overlap = max(0.0, 1 - both) * cost, max(0.0, both / over - 1) * cost
-        return Bar(
+        bar = Bar(
             name=row.name,
             path_id=row.path_id,
             cost_ns=cost,
@@ -175,11 +168,19 @@ class _Maker:
             ratio_high=row.ratio_high,
             tier=row.tier,
             tied=tied,
-            client_cpu_ns=client,
-            server_cpu_ns=server,
-            waiting_ns=waiting,
-            overlap_ns=overlap,
             provisional=row.provisional,
+        )
+        spent = self.spent.get((row.path_id, *where))
+        if spent is None:
+            return bar
+        both = spent.client + (spent.server or 0.0)
+        over = both if 1 < both <= CLOCKS_DISAGREE else 1.0  # no overlap, only clocks that disagree
+        return replace(
+            bar,
+            client_cpu_ns=spent.client * cost / over,
+            server_cpu_ns=spent.server * cost / over if spent.server is not None else None,
+            waiting_ns=max(0.0, 1 - both) * cost,
+            overlap_ns=max(0.0, both / over - 1) * cost,
         )
 
 

@@ -74,7 +74,7 @@ class Evidence:
     def against(self, cell: Cell, other: Cell | None) -> Against | None:
         """The ratio of the cell's cost to another one's with its interval; None when the two never met."""
         interval = self.cells.interval(cell, other) if other is not None else None
-        return Against(interval.ratio, interval.ratio_low, interval.ratio_high) if interval else None
+        return Against(*interval.ratios) if interval else None
 
     def named_interval(self, name: str, other: str) -> Interval | None:
         """The ratio of the costs of two ranked paths, by their names; None where one has none or they never met."""

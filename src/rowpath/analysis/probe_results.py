@@ -185,7 +185,7 @@ def languages(tried: Sequence[TriedPath], results: Sequence[Result], evidence: E
         first = rows[0] if rows else None
         ratio, low, high = (1.0, None, None) if first is None else (each.ratio / ratios[first.name], None, None)
         if first is not None and (interval := evidence.named_interval(each.name, first.name)) is not None:
-            ratio, low, high = interval.ratio, interval.ratio_low, interval.ratio_high
+            ratio, low, high = interval.ratios
         rows.append(
             LanguageRow(each.name, each.said or each.name, form, time_ns, ratio, low, high, each.step, each.baseline)
         )

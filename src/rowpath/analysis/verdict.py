@@ -77,7 +77,7 @@ def _conditions(ranking: Ranking, cell: Cell) -> tuple[str, ...]:
 
 def figure(interval: Interval) -> str:
     """A ratio with its interval: `2.31× (2.27–2.35)`."""
-    return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high)
+    return ratio_text(*interval.ratios)
 
 
 class _Speaker:

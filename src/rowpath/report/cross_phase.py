@@ -8,7 +8,7 @@ from rowpath import text as fmt
 from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.model import AcrossLink, Analysis, CostModel
 from rowpath.analysis.scaling import without_clients
-from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
+from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word, words
 from rowpath.report.growth import coefficient
 from rowpath.report.line_chart import Chart, Curve, Point, named, valued
 from rowpath.report.lookup import Lookup, Measured
@@ -92,8 +92,7 @@ def link_grid(found: tuple[AcrossLink, ...]) -> Grid:
     """Each path over an emulated link beside the same path without it; no rows where no such pair was measured."""
     lines = (
         line(
-            word("path", each.name),
-            word("phase", f"{each.workload} · {each.phase}"),
+            *words(path=each.name, phase=f"{each.workload} · {each.phase}"),
             word("regime", each.regime, 1),
             figure("without the link", fmt.duration(each.without_ns), 1),
             figure("round trips", fmt.count(each.round_trips)),
@@ -270,8 +269,7 @@ def loading_grid(analysis: Analysis, workload: str, lookup: Lookup) -> Grid:
     for name, rates in _loading_rates(analysis, workload, lookup).items():
         known = [rate for rate in rates.values() if rate]
         found = line(
-            word("path", name),
-            word("durability", lookup.coordinate(name, "durability")),
+            *words(path=name, durability=lookup.coordinate(name, "durability")),
             word("bulk way", lookup.coordinate(name, "bulk")),
             *(figure(f"{phase}, rows/s", fmt.rate(rate), 1) for phase, rate in rates.items()),
             figure("fastest ÷ slowest", fmt.ratio(max(known) / min(known) if len(known) > 1 else None), 2),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -55,6 +55,11 @@ Cell = tuple[Column, str]
 def word(title: str, text: str, weight: int = 0, *, code: bool = False) -> Cell:
     """A cell of words, control characters taken out."""
     return Column(title, weight=weight, code=code), fmt.clean(text)
+
+
+def words(**texts: str) -> Iterator[Cell]:
+    """Cells of words, each under its name."""
+    return (word(title, text) for title, text in texts.items())
 
 
 def figure(title: str, text: str, weight: int = 0) -> Cell:

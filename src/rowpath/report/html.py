@@ -20,15 +20,9 @@ FOLDER = Path(__file__).parent
 PAGE = "page.html.j2"
 # End tags that HTML itself supplies, and the line after them: a fifth of a page with many rows.
 _IMPLIED = re.compile(r"</(?:td|th|tr|li|dt|dd)>\n?")
-# What the first screen has room for: sentences, and pictures that are not folded.
-ANSWERING = 3
-LEADS = 4
 # A page with very many paths leaves out further rows of tables about trust and of rankings whose paths open elsewhere,
 # and tables that repeat what every path opens to.
 TABLE_ROWS = 40
-SHORT_TABLE = 10  # rows that stand open without a sentence
-EVIDENCE = 600  # characters
-MEMBERS = 8  # findings of one kind
 
 
 def write(analysis: Analysis, path: Path) -> None:
@@ -52,12 +46,7 @@ def page(analysis: Analysis) -> str:
         style,
         [script],
         view=shown,
-        answering=ANSWERING,
-        leads=LEADS,
         table_rows=TABLE_ROWS,
-        short_table=SHORT_TABLE,
-        evidence_length=EVIDENCE,
-        members=MEMBERS,
         few_paths=len(shown.paths) <= FEW_PATHS,
         caps=caps(),
         paths=Markup(embedded(_columns(shown.paths))),

@@ -27,19 +27,11 @@ class Point(NamedTuple):
 
 
 class Curve(Frozen, frozen=True):
-    """Points in the order of their x."""
+    """Points in the order of their x; or a line that was not measured, from one point to another: an ideal, a bound."""
 
     name: str
     points: tuple[Point, ...]
     dashed: bool = False
-
-
-class Line(Frozen, frozen=True):
-    """A line that was not measured, from one point to another: an ideal, a bound."""
-
-    name: str
-    begin: Point
-    end: Point
 
 
 class Axis(Frozen, frozen=True):
@@ -66,7 +58,7 @@ class Chart(Frozen, frozen=True):
     curves: tuple[Curve, ...]
     text: Callable[[float], str]  # of a value of the vertical axis
     explanation: str  # what a point is, as a sentence
-    lines: tuple[Line, ...] = ()
+    lines: tuple[Curve, ...] = ()  # that were not measured
 
 
 def named(title: str, names: Sequence[str]) -> Axis:
@@ -84,7 +76,7 @@ def valued(title: str, values: Iterable[float], text: Callable[[float], str]) ->
 def draw(chart: Chart) -> Markup:
     """The chart with the list of its curves, as HTML; first in the list is the curve that ends uppermost."""
     curves = sorted((each for each in chart.curves if each.points), key=lambda curve: -curve.points[-1].y)
-    scale = _vertical(curves, chart.lines)
+    scale = _vertical([*curves, *chart.lines])
     drawn = [
         *_ticks(chart, scale),
         stretched(_ways(chart, curves, scale)),
@@ -105,9 +97,8 @@ def _how_to_read(chart: Chart) -> str:
     return str(escape(" ".join(sentences)))
 
 
-def _vertical(curves: Sequence[Curve], lines: Sequence[Line]) -> LogAxis:
+def _vertical(curves: Sequence[Curve]) -> LogAxis:
     points = [point for curve in curves for point in curve.points]
-    points += [point for line in lines for point in (line.begin, line.end)]
     least, most = with_intervals([point.y for point in points], [(point.low, point.high) for point in points])
     margin = max(most / least, 1.5) ** 0.06
     return LogAxis(least / margin, most * margin)
@@ -133,7 +124,7 @@ def _ticks(chart: Chart, scale: LogAxis) -> list[str]:
 
 def _ways(chart: Chart, curves: Sequence[Curve], scale: LogAxis) -> str:
     """The lines of all curves, under them those that were not measured."""
-    drawn = [_way("unmeasured", chart, (line.begin, line.end), scale) for line in chart.lines]
+    drawn = [_way("unmeasured", chart, line.points, scale) for line in chart.lines]
     for at, curve in enumerate(curves):
         kind = f"c-{line_colour(at)}{' dashed' if curve.dashed else ''}"
         drawn.append(_way(kind, chart, curve.points, scale))

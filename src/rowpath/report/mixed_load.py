@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import GroupFigures, Latency, MixedLoadReport, RateSearch, RateTry
 from rowpath.model.grouping import grouped
-from rowpath.report.grid import Cell, Grid, figure, line, of_lines, without_empty, word
+from rowpath.report.grid import Cell, Grid, figure, line, of_lines, without_empty, word, words
 from rowpath.report.timeline import OF_A_PROCESS, heading, mean, seconds_of
 
 PERCENTILES = (
@@ -43,8 +43,7 @@ def path_grid(name: str, figures: list[GroupFigures]) -> Grid:
     """Each group of one path in each stage: rate, percentiles, what failed, the longest stall."""
     lines = (
         line(
-            word("stage", each.stage),
-            word("group", each.client_group),
+            *words(stage=each.stage, group=each.client_group),
             figure("clients", str(each.clients), 4),
             figure("requested", f"{fmt.rate(each.asked_per_s)} {each.pacing}" if each.asked_per_s else "", 2),
             figure("rate", fmt.rate(each.rate_per_s)),
@@ -95,8 +94,7 @@ def beside_grid(report: MixedLoadReport) -> Grid:
     rates = {(each.stage, each.client_group, each.name): each.rate_per_s for each in report.figures}
     lines = (
         line(
-            word("stage", stage),
-            word("group", group),
+            *words(stage=stage, group=group),
             *(
                 figure(fmt.clean(name), fmt.rate(rates.get((stage, group, name))), max(0, at - 1))
                 for at, name in enumerate(names)
@@ -111,10 +109,7 @@ def ratios_grid(report: MixedLoadReport) -> Grid:
     """Each group's rate behind a server relative to its rate on the same engine embedded."""
     lines = (
         line(
-            word("stage", each.stage),
-            word("group", each.client_group),
-            word("server", each.server),
-            word("embedded", each.embedded),
+            *words(stage=each.stage, group=each.client_group, server=each.server, embedded=each.embedded),
             figure("server ÷ embedded", fmt.ratio(each.ratio)),
             figure("interval", fmt.interval(each.low, each.high), 1),
             figure("sets", str(each.sets), 1),
@@ -128,8 +123,7 @@ def stages_grid(report: MixedLoadReport) -> Grid:
     """What each path used in each stage: bytes on our own connections, CPU per operation."""
     lines = (
         line(
-            word("path", each.name),
-            word("stage", each.stage),
+            *words(path=each.name, stage=each.stage),
             figure("length", fmt.duration(each.seconds * 1e9), 3),
             figure("bytes/s on Rowpath's connections", _bytes_per_s(each.traffic_bytes_per_s), 1),
             figure("interval", _bytes_interval(each.low, each.high), 2),
@@ -159,10 +153,7 @@ def failures_grid(report: MixedLoadReport) -> Grid:
     """Failed and refused operations by kind; they are in no rate."""
     lines = (
         line(
-            word("path", each.name),
-            word("stage", each.stage),
-            word("group", each.client_group),
-            word("kind", failure.kind),
+            *words(path=each.name, stage=each.stage, group=each.client_group, kind=failure.kind),
             word("code", failure.code, 1),
             figure("count", fmt.count(failure.count)),
             word("engine's message", failure.text, 2),
@@ -215,8 +206,7 @@ def processes_grid(report: MixedLoadReport) -> Grid:
     kinds = list(dict.fromkeys(key for row in values.values() for key in row))
     lines = (
         line(
-            word("path", name),
-            word("stage", stage),
+            *words(path=name, stage=stage),
             *(
                 figure(heading(quantity, of), _mean(found.get((quantity, of, unit), []), unit), _weight(quantity, of))
                 for quantity, of, unit in kinds
@@ -270,8 +260,7 @@ def effects_grid(report: MixedLoadReport) -> Grid:
     """What each group's rate was inside the backup's span and without one."""
     lines = (
         line(
-            word("path", each.name),
-            word("group", each.client_group),
+            *words(path=each.name, group=each.client_group),
             figure("inside", fmt.rate(each.inside_per_s)),
             figure("without", fmt.rate(each.outside_per_s)),
             figure("during ÷ without", fmt.ratio(each.ratio)),

@@ -17,7 +17,7 @@ from rowpath.analysis.mixed_load.model import (
     RateSearch,
 )
 from rowpath.model.grouping import grouped
-from rowpath.report.line_chart import Chart, Curve, Line, Point, named, valued
+from rowpath.report.line_chart import Chart, Curve, Point, named, valued
 from rowpath.report.opening import Opening, of_bars, of_chart
 from rowpath.report.picture import Picture, PlainBar, plain
 
@@ -104,7 +104,7 @@ def rate_search_chart(search: RateSearch) -> Chart | None:
         curves=curves,
         text=fmt.duration,
         explanation="A point is a percentile of one try; tries that did not reach their rate have none.",
-        lines=(Line(f"bound, {fmt.duration(search.bound_ns)}", begin, end),),
+        lines=(Curve(f"bound, {fmt.duration(search.bound_ns)}", (begin, end)),),
     )
 
 

@@ -6,7 +6,7 @@ from rowpath import text as fmt
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.probe_results import FULL, ROUND_TRIP_TIMES_MS
 from rowpath.model.probe import LanguageBest, Probe
-from rowpath.report.grid import Grid, figure, line, of_lines, word
+from rowpath.report.grid import Grid, figure, line, of_lines, word, words
 
 KEYS = ("settings", "round-trips", "groups", "tried")
 OTHER_WORK = "≠"
@@ -54,9 +54,7 @@ def _language(best: LanguageBest) -> Grid:
 def _settings(probe: Probe) -> Grid:
     lines = (
         line(
-            word("setting", each.coordinate),
-            word("better", each.better),
-            word("worse", each.worse),
+            *words(setting=each.coordinate, better=each.better, worse=each.worse),
             figure("worse ÷ better", fmt.ratio(each.ratio)),
             word("seen with", each.driver, 1),
             word("from", each.step, 1),

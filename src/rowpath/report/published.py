@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rowpath import text as fmt
 from rowpath.analysis.model import ClaimCheck, Published
-from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
+from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word, words
 from rowpath.report.picture import Picture, PlainBar, plain
 
 
@@ -15,9 +15,7 @@ def claims_grid(claims: Sequence[ClaimCheck]) -> Grid:
     """Every claim with its outcome and figure."""
     lines = (
         line(
-            word("claim", each.claim),
-            word("here", each.outcome),
-            word("figure", each.figure),
+            *words(claim=each.claim, here=each.outcome, figure=each.figure),
             word("id", each.id, 1, code=True),
             status=each.outcome,
         )

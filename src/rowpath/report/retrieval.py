@@ -5,7 +5,7 @@ from __future__ import annotations
 from rowpath import text as fmt
 from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
-from rowpath.report.grid import Grid, Line, figure, line, of_lines, without_empty, word
+from rowpath.report.grid import Grid, Line, figure, line, of_lines, without_empty, word, words
 from rowpath.report.line_chart import Chart, Curve, Point, valued
 from rowpath.report.picture import Picture, PlainBar, plain
 
@@ -68,8 +68,7 @@ def _of_drain(path: RetrievalPath) -> str:
 def _line(path: RetrievalPath) -> Line:
     drain = path.to_drain or Against(0.0)
     return line(
-        word("path", path.name),
-        word("form", path.form),
+        *words(path=path.name, form=path.form),
         figure("time", fmt.duration(path.cost_ns)),
         figure("rows/s", fmt.rate(path.rows_per_s)),
         figure("of the drain", fmt.ratio(drain.ratio or None)),

@@ -9,7 +9,7 @@ from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.scaling import cores_text
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty
-from rowpath.report.line_chart import Chart, Curve, Line, Point, valued
+from rowpath.report.line_chart import Chart, Curve, Point, valued
 
 
 def scaling_grid(scaling: Scaling) -> Grid:
@@ -112,7 +112,7 @@ def scaling_chart(scalings: Sequence[Scaling]) -> Chart | None:
         curves=tuple(curves),
         text=fmt.ratio,
         explanation="A point is the speed-up against the same path with one client.",
-        lines=(Line("ideal", Point(1, 1), Point(max(clients), max(clients))),),
+        lines=(Curve("ideal", (Point(1, 1), Point(max(clients), max(clients)))),),
     )
 
 

@@ -80,7 +80,7 @@ class View(Frozen, frozen=True):
     refusal: str  # the first line; empty when every path has its answer
     question: str
     verdict: tuple[str, ...]  # every sentence
-    sentences: tuple[str, ...]  # those that answer; the first `ANSWERING` of them on the first screen
+    sentences: tuple[str, ...]  # those that answer; the first few of them on the first screen
     certainty: Trust
     lead: tuple[Picture, ...]  # what the first screen shows
     findings: tuple[Finding, ...]

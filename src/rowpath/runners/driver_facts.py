@@ -35,15 +35,12 @@ class Absent(Frozen, frozen=True):
     instead: str
 
 
-class _AbsentManifest(Frozen, frozen=True):
-    schema_version: int
-    absent: tuple[Absent, ...]
-
-
 def absent() -> tuple[Absent, ...]:
     """The drivers of runners/absent.toml."""
-    manifest: _AbsentManifest = decode_file(data_dir() / "runners" / "absent.toml", _AbsentManifest)
-    return manifest.absent
+    tables: dict[str, tuple[Absent, ...]] = decode_file(
+        data_dir() / "runners" / "absent.toml", dict[str, tuple[Absent, ...]]
+    )
+    return tables["absent"]
 
 
 def facts_of(adapter: Adapter, version: str) -> Facts:

@@ -67,14 +67,6 @@ class Picture(Frozen, frozen=True):
     source: str
 
 
-class Work(Frozen, frozen=True):
-    """A row of the table of an engine or a driver: its fastest path in one phase."""
-
-    work: Link
-    title: str
-    row: Row
-
-
 class Chart(Frozen, frozen=True):
     """A history, drawn."""
 
@@ -223,19 +215,14 @@ class Site:
             drawing=bar(scale.at(own.cost_ns), parts(own), whisker) if scale else Markup(""),
         )
 
-    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[Work]:
-        """A row for each of these bars, placed among all bars of their phase."""
+    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[tuple[Link, str, Row]]:
+        """For each of these bars its experiment, its phase and its row among all bars of that phase."""
         found = []
         for standing, bars in standing_of:
             every = list(standing.phase.bars)
             for each in bars:
-                found.append(
-                    Work(
-                        Link(standing.experiment, self.page_of("experiments", standing.experiment)),
-                        title(standing.phase),
-                        self.row(standing, every, every.index(each)),
-                    )
-                )
+                experiment = Link(standing.experiment, self.page_of("experiments", standing.experiment))
+                found.append((experiment, title(standing.phase), self.row(standing, every, every.index(each))))
         return found
 
     def changed(self, found: Iterable[History]) -> list[Changed]:

@@ -270,7 +270,7 @@ _MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
 
 # The columns that each makes; those of tpch.py read them from files.
 GENERATORS: dict[str, tuple[str, ...]] = {name: columns for name, (columns, _make) in _MADE.items()} | {
-    name: tuple(source.columns) for name, source in tpch.SOURCES.items()
+    name: source.columns for name, source in tpch.SOURCES.items()
 }
 
 # What a table's rows were before the operations of a write phase turned them into these.

@@ -30,6 +30,11 @@ type Dialect interface {
 	Facts(ask func(query string) (string, error), facts *core.Facts) error
 }
 
+// AsItIs is what a dialect has whose driver takes question marks.
+type AsItIs struct{}
+
+func (AsItIs) SQL(phase *core.Phase) string { return phase.SQL }
+
 // PidQuery is of a dialect whose server has a process for each connection.
 type PidQuery interface{ PidQuery() string }
 

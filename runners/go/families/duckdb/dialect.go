@@ -17,13 +17,8 @@ import (
 	"rowpath/families/sqltext"
 )
 
-var shown = []string{"threads", "TimeZone", "memory_limit", "checkpoint_threshold", "access_mode"}
-
 // Dialect is what an adapter adds how it connects to.
-type Dialect struct{}
-
-// SQL is the statement as it is.
-func (Dialect) SQL(phase *core.Phase) string { return phase.SQL }
+type Dialect struct{ databasesql.AsItIs }
 
 // Slot is where a column's values are left.
 func (Dialect) Slot(column core.Column) (core.Slot, error) {
@@ -91,16 +86,11 @@ func (Dialect) Code(thrown error) (code, kind string) {
 
 // Facts are what DuckDB reports of itself.
 func (Dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
-	one := func(query string) (answer string) {
-		if err == nil {
-			answer, err = ask(query)
-		}
-		return answer
-	}
+	one := core.Answers(ask, &err)
 	facts.DriverVersion = core.ModuleVersion("github.com/duckdb/duckdb-go/v2")
 	facts.EngineVersion = strings.TrimPrefix(one("SELECT library_version FROM pragma_version()"), "v")
 	facts.Build = one("SELECT source_id FROM pragma_version()") + " " + one("SELECT platform FROM pragma_platform()")
-	for _, name := range shown {
+	for _, name := range []string{"threads", "TimeZone", "memory_limit", "checkpoint_threshold", "access_mode"} {
 		facts.Settings[name] = one("SELECT current_setting('" + name + "')")
 	}
 	return err

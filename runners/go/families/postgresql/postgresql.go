@@ -63,12 +63,7 @@ func ConnectionString(options core.Options) (string, error) {
 
 // Facts are what the server reports of itself and of this connection.
 func Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
-	one := func(query string) (answer string) {
-		if err == nil {
-			answer, err = ask(query)
-		}
-		return answer
-	}
+	one := core.Answers(ask, &err)
 	for _, name := range shown {
 		facts.Settings[name] = one("SELECT current_setting('" + name + "')")
 	}

@@ -16,10 +16,7 @@ import (
 var texts = []string{"decimal", "date", "time", "timestamp", "timestamptz"}
 
 // Dialect is SQLite's SQL and values; an adapter adds how it connects and its errors' codes.
-type Dialect struct{}
-
-// SQL is the statement as it is.
-func (Dialect) SQL(phase *core.Phase) string { return phase.SQL }
+type Dialect struct{ databasesql.AsItIs }
 
 // Slot is where a column's values are left: decimals, dates and times are text in the database.
 func (Dialect) Slot(column core.Column) (core.Slot, error) {
@@ -71,12 +68,7 @@ func Name(options core.Options, parameters []string) (string, error) {
 
 // Facts are what SQLite reports of itself.
 func (Dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
-	one := func(query string) (answer string) {
-		if err == nil {
-			answer, err = ask(query)
-		}
-		return answer
-	}
+	one := core.Answers(ask, &err)
 	facts.EngineVersion = one("SELECT sqlite_version()")
 	facts.Build = one("SELECT group_concat(compile_options, ' ') FROM pragma_compile_options")
 	for _, name := range []string{"journal_mode", "synchronous", "cache_size", "mmap_size", "busy_timeout"} {

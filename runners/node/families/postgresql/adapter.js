@@ -2,6 +2,7 @@
 
 import { Adapter } from "../../core/adapter.js";
 import { Misfit, Unsupported } from "../../core/failure.js";
+import { Operation } from "../../core/operation.js";
 import { literal, asParameter, asParameters, withLiterals } from "../sql/literals.js";
 import { numbered } from "../sql/placeholders.js";
 import { FROM_TEXT, WIDE_INTEGER } from "../text/values.js";
@@ -35,12 +36,12 @@ function field(value, column) {
 }
 
 /** Rows as COPY's text. */
-export function copyText(rows, columns) {
+function copyText(rows, columns) {
   return rows.map((row) => `${row.map((value, i) => field(value, columns[i])).join("\t")}\n`).join("");
 }
 
 /** The COPY that stores rows in the phase's table. */
-export function copyCommand(phase) {
+function copyCommand(phase) {
   return `COPY ${phase.table} (${phase.parameterColumns.map((column) => column.name).join(", ")}) FROM STDIN`;
 }
 
@@ -90,6 +91,12 @@ export class PostgresqlAdapter extends Adapter {
       if (column.type === "integer" && column.bits > 32) return WIDE_INTEGER;
       return FROM_TEXT[column.type] ?? null;
     });
+  }
+
+  /** By the driver's own `copy(command, text)`. */
+  bulk(phase) {
+    const command = copyCommand(phase);
+    return new Operation({ execute: (rows) => this.copy(command, copyText(rows, phase.parameterColumns)) });
   }
 
   setTimeout(milliseconds) {

@@ -75,17 +75,12 @@ KERNELS = {
     "integer": _integer,
     "boolean": _sum,
     "decimal": _decimal,
-    "float32": _float,
-    "float64": _float,
-    "char": _text,
-    "varchar": _text,
-    "text": _text,
+    **dict.fromkeys(("float32", "float64"), _float),
+    **dict.fromkeys(("char", "varchar", "text"), _text),
     "json": _json,
     "binary": _binary,
     "date": _date,
-    "time": _second,
-    "timestamp": _second,
-    "timestamptz": _second,
+    **dict.fromkeys(("time", "timestamp", "timestamptz"), _second),
 }
 
 

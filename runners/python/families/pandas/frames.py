@@ -65,17 +65,12 @@ TOUCHES = {
     "integer": _integer,
     "boolean": _boolean,
     "decimal": _decimal,
-    "float32": _float,
-    "float64": _float,
-    "char": _text,
-    "varchar": _text,
-    "text": _text,
-    "json": _text,
+    **dict.fromkeys(("float32", "float64"), _float),
+    **dict.fromkeys(("char", "varchar", "text", "json"), _text),
     "binary": _binary,
     "date": _date,
     "time": _time,
-    "timestamp": _timestamp,
-    "timestamptz": _timestamp,
+    **dict.fromkeys(("timestamp", "timestamptz"), _timestamp),
 }
 # From text to the column's own type, for a series without NULL.
 FROM_TEXT = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Literal
 
@@ -27,9 +27,8 @@ def check_claims(evidence: Evidence, claims: Iterable[Claim]) -> tuple[ClaimChec
     return tuple(ClaimCheck(claim.id, claim.claim, *_check(evidence, claim.check)) for claim in claims)
 
 
-def published(evidence: Evidence, columns: Iterable[PublishedColumn]) -> tuple[Published, ...]:
+def published(evidence: Evidence, columns: Iterable[PublishedColumn]) -> Iterator[Published]:
     """Every published figure beside the measured one, both also as ratio to their column's reference row."""
-    rows: list[Published] = []
     for column in columns:
         reference = next((row for row in column.rows if row.row == column.reference), column.rows[0])
         measured = {row.row: _measured(evidence, column, row) for row in column.rows}
@@ -37,20 +36,17 @@ def published(evidence: Evidence, columns: Iterable[PublishedColumn]) -> tuple[P
         for row in column.rows:
             own = measured[row.row]
             missing = "" if own or not row.path else "not measured in this run"
-            rows.append(
-                Published(
-                    column=column.column,
-                    row=row.row,
-                    value=row.value,
-                    unit=column.unit,
-                    ratio=row.value / reference.value if reference.value else None,
-                    measured_name=own[0] if own else "",
-                    measured_value=own[1] if own else None,
-                    measured_ratio=own[1] / base[1] if own and base and base[1] else None,
-                    note="; ".join(part for part in (row.note, missing, column.note) if part),
-                )
+            yield Published(
+                column=column.column,
+                row=row.row,
+                value=row.value,
+                unit=column.unit,
+                ratio=row.value / reference.value if reference.value else None,
+                measured_name=own[0] if own else "",
+                measured_value=own[1] if own else None,
+                measured_ratio=own[1] / base[1] if own and base and base[1] else None,
+                note="; ".join(part for part in (row.note, missing, column.note) if part),
             )
-    return tuple(rows)
 
 
 def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import phase_text, words
+from rowpath.analysis.findings.wording import by_name, phase_text, words
 from rowpath.analysis.model import Finding
 from rowpath.journal.records import CountedRecord, MemoryRecord, PathRecord
 from rowpath.model.grouping import grouped
@@ -184,7 +184,7 @@ def durability_differs(evidence: Evidence) -> Iterator[Finding]:
             "durability-differs",
             "error",
             f"{ranking.workload}.{ranking.phase}: one ranking mixes durabilities: do not compare across them",
-            "; ".join(f"{durability}: {', '.join(names)}" for durability, names in by_durability.items()),
+            by_name({durability: ", ".join(names) for durability, names in by_durability.items()}),
             "the paths share a comparison although their commits give different guarantees",
             evidence.rerun(f"durability={min(by_durability)}"),
             tuple(name for names in by_durability.values() for name in names),

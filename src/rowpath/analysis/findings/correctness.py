@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
-from rowpath.analysis.findings.wording import phase_text, phases_text, words
+from rowpath.analysis.findings.wording import by_name, phase_text, phases_text, words
 from rowpath.analysis.model import Finding
 from rowpath.analysis.path_status import failure_text, touch_text
 from rowpath.journal.records import DroppedRecord, FailureRecord, SampleRecord, VerifyRecord
@@ -114,7 +114,7 @@ def converted_values(evidence: Evidence) -> Iterator[Finding]:
             "note",
             f"{_paths(list(converted))} {'pays' if len(converted) == 1 else 'pay'} "
             "for converting text into the column's type",
-            "; ".join(f"{name}: {named}" for name, named in converted.items()),
+            by_name(converted),
             "the driver hands these columns over as text; the adapter converts them inside the clock",
             f"rowpath run {evidence.experiment} --plan",
             tuple(converted),

@@ -11,7 +11,7 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.noise import machine_speeds
-from rowpath.analysis.findings.wording import interval_text, phase_text, words
+from rowpath.analysis.findings.wording import by_name, interval_text, phase_text, words
 from rowpath.analysis.model import Finding
 from rowpath.analysis.rankings import half_width
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
@@ -37,7 +37,7 @@ def provisional(evidence: Evidence) -> Iterator[Finding]:
             "warning",
             f"provisional: {len(few)} of {len(evidence.journal.paths)} paths have fewer than {SETS_FOR_CLAIMS} sets, "
             "so no difference is claimed for them",
-            "; ".join(f"{name}: {count}" for name, count in few.items()),
+            by_name(few),
             "the run was short or was interrupted",
             evidence.rerun()
             if evidence.journal.outcome == "complete"
@@ -61,7 +61,7 @@ def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
             "width-not-reached",
             "note",
             f"the interval is wider than the target of ±{text.share(target)} for {words(wide)}",
-            "; ".join(f"{name}: ±{text.share(half)}" for name, half in wide.items()),
+            by_name({name: f"±{text.share(half)}" for name, half in wide.items()}),
             "the machine's speed changed from set to set: more sets help, a steadier machine helps more"
             if machine_speeds(evidence)
             else "processes of these paths differ from each other: more sets help, more rounds do not",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rowpath import text
 from rowpath.analysis.cells import Cell
@@ -30,6 +30,11 @@ def words(items: Iterable[str]) -> str:
     return " and ".join([mark.join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
 
 
+def by_name(found: Mapping[str, object]) -> str:
+    """`a: 1; b: 2`."""
+    return "; ".join(f"{name}: {what}" for name, what in found.items())
+
+
 def ratio_text(ratio: float | None, low: float | None, high: float | None, sets: int = SETS_FOR_CLAIMS) -> str:
     """A ratio with its interval: `0.34× (0.31–0.37)`; fewer `sets` than claims need are marked as provisional."""
     ends = text.interval(low, high) or "no interval"
@@ -38,7 +43,7 @@ def ratio_text(ratio: float | None, low: float | None, high: float | None, sets:
 
 def interval_text(interval: Interval) -> str:
     """The same of an estimate, however many sets it is from."""
-    return ratio_text(interval.ratio, interval.ratio_low, interval.ratio_high)
+    return ratio_text(*interval.ratios)
 
 
 def syncs_explain(syncs: float, each_ns: float, took_ns: float) -> bool:

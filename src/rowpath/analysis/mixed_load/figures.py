@@ -162,14 +162,7 @@ def _ratios(evidence: Evidence) -> Iterator[GroupRatio]:
             ratio = interval(evidence, [server.values[number] / embedded.values[number] for number in shared])
             if ratio is not None:
                 yield GroupRatio(
-                    stage=server.stage,
-                    client_group=server.client_group,
-                    server=server.path.name,
-                    embedded=embedded.path.name,
-                    ratio=ratio.ratio,
-                    low=ratio.ratio_low,
-                    high=ratio.ratio_high,
-                    sets=ratio.sets,
+                    server.stage, server.client_group, server.path.name, embedded.path.name, *ratio.ratios, ratio.sets
                 )
 
 

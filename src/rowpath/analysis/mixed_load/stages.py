@@ -136,7 +136,10 @@ def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
     ]
     begun = min(second.at_ns - second.ns for second, _group in seconds)
     ended = max(second.at_ns for second, _group in seconds)
-    operations = sum(group.operations for _second, group in seconds)
+    sums = {
+        name: sum(getattr(group, name) for _second, group in seconds)
+        for name in ("operations", "failed", "rows", "arrivals")
+    }
     due = (worker.rate_per_s or 0.0) * (ended - begun) / 1e9
     return ClientGroupRecord(
         set=run.record.set,
@@ -149,11 +152,8 @@ def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
         asked_per_s=worker.rate_per_s,
         begun_ns=begun,
         ended_ns=ended,
-        operations=operations,
-        failed=sum(group.failed for _second, group in seconds),
-        rows=sum(group.rows for _second, group in seconds),
-        arrivals=sum(group.arrivals for _second, group in seconds),
-        reached=operations >= REACHED * due - 4 * math.sqrt(due),
+        **sums,
+        reached=sums["operations"] >= REACHED * due - 4 * math.sqrt(due),
         longest_stall_ns=max(group.under_way_ns for _second, group in seconds),
         cut=True,
     )

@@ -91,14 +91,12 @@ def _latencies(report: MixedLoadReport) -> Iterator[str]:
 
 def _traffic(report: MixedLoadReport) -> Iterator[str]:
     """What an operation takes on our connections, where only one group was at work."""
-    at_work: dict[tuple[str, str], list[str]] = {}
-    for figure in report.figures:
-        at_work.setdefault((figure.path_id, figure.stage), []).append(figure.client_group)
+    at_work = grouped(report.figures, lambda figure: (figure.path_id, figure.stage))
     found: dict[str, list[str]] = {}
     for each in report.stages:
         groups = at_work.get((each.path_id, each.stage), [])
         if each.bytes_per_operation is not None and len(groups) == 1:
-            each_takes = f"{text.size(each.bytes_per_operation)} for each operation of {groups[0]}"
+            each_takes = f"{text.size(each.bytes_per_operation)} for each operation of {groups[0].client_group}"
             found.setdefault(each.name, []).append(f"{each_takes} ({text.size(each.traffic_bytes_per_s)}/s)")
     for name, listed in found.items():
         yield f"On the connections of {name}: {words(list(dict.fromkeys(listed))[:LONGEST])}."

@@ -42,6 +42,11 @@ class Interval:
         return math.exp(self.high) if math.isfinite(self.high) else None
 
     @property
+    def ratios(self) -> tuple[float, float | None, float | None]:
+        """The ratio and its interval's ends."""
+        return self.ratio, self.ratio_low, self.ratio_high
+
+    @property
     def half_width(self) -> float:
         """Half of the interval's width relative to the ratio: 0.01 is ±1 %; inf when it has none."""
         if not math.isfinite(self.high):

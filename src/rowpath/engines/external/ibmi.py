@@ -17,7 +17,6 @@ class Ibmi(ExternalEngine):
     kind = ServerKind(
         engine=name,
         title=title,
-        variable="ROWPATH_IBMI",
         port=8471,
         example="ibmi://user@host/LIBRARY",
         why_none="Db2 for i runs only on IBM i, so Rowpath can start none on Linux",

@@ -15,7 +15,6 @@ class Oracle(ExternalEngine):
     kind = ServerKind(
         engine=name,
         title=title,
-        variable="ROWPATH_ORACLE",
         port=1521,
         example="oracle://user@host:1521/SERVICE",
         why_none="Oracle's server is in no package or registry for Linux, so Rowpath can start none",

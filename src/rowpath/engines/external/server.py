@@ -46,13 +46,17 @@ class ServerKind:
 
     engine: str  # which is the scheme of its URLs too
     title: str
-    variable: str  # without _URL
     port: int
     example: str
     why_none: str  # why Rowpath has no such server of its own
     tables: str
     clear: tuple[str, ...]
     make_marker: str = f"CREATE TABLE {MARKER} (a INTEGER)"
+
+    @property
+    def variable(self) -> str:
+        """What the names of its environment variables begin with."""
+        return f"ROWPATH_{self.engine.upper()}"
 
     @property
     def url_variable(self) -> str:

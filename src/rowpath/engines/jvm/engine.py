@@ -10,7 +10,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines import load_through_runner
+from rowpath.engines import backup, load_through_runner
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import Backup, Instance, Place
 from rowpath.engines.jvm.base import ServerCommand
@@ -33,6 +33,8 @@ class JvmEngine(BackupWays):
     lock_file = ""  # in it while the database is open; empty where no file shows that
     user: str
     server_url: str  # of JDBC, with {host}, {port}, {database}
+    backup_file: str  # what a backup leaves
+    backup_words: str  # the statement that makes it, with {file}
     greeting = b""  # what the server answers, or hangs up on, at once; empty where `ping` tests it in another way
 
     @override
@@ -68,8 +70,9 @@ class JvmEngine(BackupWays):
         return Backup(way, kept, statement)
 
     def backup_statement(self, folder: Path) -> tuple[Path, str]:
-        """What a backup into that folder leaves, and the statement that makes it."""
-        raise NotImplementedError
+        """What a backup into that folder leaves, and the statement that makes it; it may be in use meanwhile."""
+        kept = folder / self.backup_file
+        return kept, self.backup_words.format(file=backup.literal(kept))
 
     def restore(self, kept: Path, database: Path) -> None:
         """Make a database directory that is not there from what a backup left. Errors: RowpathError, OSError."""

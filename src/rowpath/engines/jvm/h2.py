@@ -32,6 +32,8 @@ class H2(JvmEngine):
     made_file = f"{DATABASE}.mv.db"
     user = "SA"
     ways = ("backup-to",)
+    backup_file = f"{DATABASE}.zip"  # of the database's file
+    backup_words = "BACKUP TO {file}"
     greeting = bytes(8)  # an impossible version of its protocol
     server_url = "jdbc:h2:tcp://{host}:{port}/./{database}"
     slow_query = "SELECT COUNT(*) FROM SYSTEM_RANGE(1, 1000000) a, SYSTEM_RANGE(1, 1000000) b WHERE a.X + b.X < 0"
@@ -70,12 +72,6 @@ class H2(JvmEngine):
     def filled(self, name: str, table: Table) -> list[str]:
         """Statistics too."""
         return [*super().filled(name, table), f"ANALYZE TABLE {name}"]
-
-    @override
-    def backup_statement(self, folder: Path) -> tuple[Path, str]:
-        """A zip of the database's file, copied while it is in use."""
-        kept = folder / f"{DATABASE}.zip"
-        return kept, f"BACKUP TO {backup.literal(kept)}"
 
     @override
     def restore(self, kept: Path, database: Path) -> None:

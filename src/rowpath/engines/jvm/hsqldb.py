@@ -8,7 +8,6 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from rowpath.engines import backup
 from rowpath.engines.base import LoadingCost
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand
 from rowpath.engines.jvm.engine import JvmEngine
@@ -36,6 +35,8 @@ class Hsqldb(JvmEngine):
     lock_file = f"{DATABASE}.lck"
     user = "SA"
     ways = ("backup",)
+    backup_file = f"{DATABASE}.tar.gz"  # of the database's files
+    backup_words = "BACKUP DATABASE TO {file} NOT BLOCKING"
     server_url = "jdbc:hsqldb:hsql://{host}:{port}/{database}"
     # HSQLDB checks for a cancel only while it reads a stored table: of system tables only BLOCKS is one.
     slow_query = (
@@ -49,12 +50,6 @@ class Hsqldb(JvmEngine):
     def once(self, durability: str) -> list[str]:
         """When its log is synced: a property of the database, not of a connection."""
         return [f"SET FILES WRITE DELAY {'FALSE' if durability == 'full' else f'{NEVER_MS} MILLIS'}"]
-
-    @override
-    def backup_statement(self, folder: Path) -> tuple[Path, str]:
-        """An archive of the database's files, written while it is in use."""
-        kept = folder / f"{DATABASE}.tar.gz"
-        return kept, f"BACKUP DATABASE TO {backup.literal(kept)} NOT BLOCKING"
 
     @override
     def restore(self, kept: Path, database: Path) -> None:

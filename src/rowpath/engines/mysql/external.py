@@ -16,7 +16,6 @@ _OURS = "information_schema.tables WHERE table_schema = DATABASE()"
 KIND = ServerKind(
     engine="mysql",
     title="MySQL",
-    variable="ROWPATH_MYSQL",
     port=3306,
     example="mysql://user@host:3306/database",
     why_none="Rowpath's own is fetched on request",

