@@ -1,6 +1,6 @@
 //! mysql: MariaDB and MySQL, blocking.
 use mysql::prelude::{Protocol, Queryable};
-use mysql::{Conn, Error, LocalInfileHandler, Opts, OptsBuilder, QueryResult, Row, Statement};
+use mysql::{Conn, Error, LocalInfileHandler, Opts, OptsBuilder, QueryResult, Row, SslOpts, Statement};
 use rowpath::core::{
     Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Failure, Interruption, Operation, Options, Outcome,
     Phase, Rows, Stopped, Threads, after, fail, now_ns,
@@ -95,6 +95,8 @@ fn address(options: &Options) -> Outcome<Opts> {
     } else {
         builder.ip_or_hostname(Some(options.get("host", "127.0.0.1"))).tcp_port(options.port()?)
     };
+    let tls = SslOpts::default().with_danger_accept_invalid_certs(true).with_danger_skip_domain_validation(true);
+    builder = builder.ssl_opts(options.is("tls", "on").then_some(tls));
     let given = ["user", "password", "database"].map(|name| options.need(name).ok());
     let [user, password, database] = given;
     Ok(builder.user(user).pass(password).db_name(database).into())

@@ -29,7 +29,8 @@ impl Engine for MySqlOrMariaDb {
 
     /// By itself sqlx sets the time zone UTC, `NAMES utf8mb4` and `PIPES_AS_CONCAT`.
     fn address(options: &Options) -> Outcome<MySqlConnectOptions> {
-        let mut address = MySqlConnectOptions::new().ssl_mode(MySqlSslMode::Disabled);
+        let tls = if options.is("tls", "on") { MySqlSslMode::Required } else { MySqlSslMode::Disabled };
+        let mut address = MySqlConnectOptions::new().ssl_mode(tls);
         address = address.username(&options.get("user", "")).password(&options.get("password", ""));
         address = address.database(&options.get("database", ""));
         Ok(if options.is("transport", "unix") {
