@@ -55,16 +55,15 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
-    libraries = {"LD_LIBRARY_PATH": str(_library_folder(adapter))} if "library" in adapter.build else {}
+    folders = ":".join(library_folders(adapter).values())
+    libraries = {"LD_LIBRARY_PATH": folders} if folders else {}
     return Command((str(program(adapter)), "--adapter", adapter.driver), RUNNING | libraries)
 
 
 def program(adapter: Adapter) -> Path:
     """The adapter's runner, built when it is not there yet."""
     features = tuple(adapter.build.get("features", ()))
-    library = adapter.build.get("library", {})
-    folders = {str(library["folder"]): str(_library_folder(adapter))} if library else {}
-    return built(adapter.driver, source_file(adapter), features, _package(adapter), folders)
+    return built(adapter.driver, source_file(adapter), features, _package(adapter), library_folders(adapter))
 
 
 def built(
@@ -102,8 +101,21 @@ def build_words(
     """
     dropped = [f"-u{variable}" for variable in sorted(os.environ) if _is_cleared(variable)]
     profile = [word for key, value in PROFILE.items() for word in ("--config", f"profile.release.{key}={value}")]
-    words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", *map("=".join, folders.items()), cargo(), "build", "--release", "--locked", "--quiet"]
-    words += [*profile, "--manifest-path", str(manifest), "--target-dir", str(target), "--bin", name]
+    words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", *map("=".join, folders.items())]
+    words += [
+        cargo(),
+        "build",
+        "--release",
+        "--locked",
+        "--quiet",
+        *profile,
+        "--manifest-path",
+        str(manifest),
+        "--target-dir",
+        str(target),
+        "--bin",
+        name,
+    ]
     return words + (["--features", ",".join(features)] if features else [])
 
 
@@ -196,9 +208,14 @@ def _lacking(adapter: Adapter) -> tuple[str, str] | None:
     return compiling.lacking("header", headers, c_compiler.has_header)
 
 
-def _library_folder(adapter: Adapter) -> Path:
-    """Where `build.library` is: under the name that the linker looks for, and under that which it has in itself."""
-    library = adapter.build["library"]
+def library_folders(adapter: Adapter) -> dict[str, str]:
+    """Where `build.library` is, by the variable that names the place to its crate; fetches it.
+
+    It is there under the name that the linker looks for, and under that which it has in itself.
+    """
+    library = adapter.build.get("library")
+    if library is None:
+        return {}
     member = library["members"][platform.machine()]
     folder = build_dir("rust") / "libraries" / compiling.key([], [library["jar"], member])
 
@@ -212,7 +229,7 @@ def _library_folder(adapter: Adapter) -> Path:
     if not linked.exists():
         with contextlib.suppress(FileExistsError):
             linked.symlink_to(own.name)
-    return folder
+    return {library["folder"]: str(folder)}
 
 
 def _package(adapter: Adapter) -> Path:

@@ -1,4 +1,5 @@
 //! duckdb: DuckDB's library, linked into the program; blocking. Rows, or Arrow record batches.
+use duckdb::arrow::datatypes::Schema;
 use duckdb::types::Value as Bound;
 use duckdb::{AccessMode, Config, Statement, appender_params_from_iter, params_from_iter};
 use rowpath::core::{
@@ -234,7 +235,11 @@ fn execute(
         Fetch::Rows => {
             let mut rows = statement.query(given).map_err(failed)?;
             counters.executed();
-            counters.expect(rows.as_ref().map_or(0, |statement| statement.column_count()))?;
+            if let Some(statement) = rows.as_ref() {
+                let schema = statement.schema();
+                counters.expect(schema.fields().len())?;
+                has_types(&schema)?;
+            }
             while let Some(row) = rows.next().map_err(failed)? {
                 take(&Taken(row), &phase.columns, counters)?;
             }
@@ -252,6 +257,16 @@ fn execute(
             counters.expect(batches.get_schema().fields().len())?;
             batches.try_for_each(|batch| take_batch(&Columns(&batch.map_err(failed)?), &phase.columns, counters))
         }
+    }
+}
+
+/// Refuses a column of no type, such as NULL alone: there the crate's rows panic.
+fn has_types(schema: &Schema) -> Outcome<()> {
+    match schema.fields().iter().find(|field| field.data_type().is_null()) {
+        Some(field) => {
+            Err(unsupported(format!("column {}: duckdb has no rows of a column without a type", field.name())))
+        }
+        None => Ok(()),
     }
 }
 

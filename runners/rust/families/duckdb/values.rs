@@ -5,7 +5,7 @@ use crate::core::{
     unsupported,
 };
 use duckdb::Row;
-use duckdb::arrow::array::{Array, AsArray};
+use duckdb::arrow::array::{Array, AsArray, UnionArray};
 use duckdb::arrow::datatypes::{DataType, Int16Type, Int32Type, Int64Type};
 use duckdb::types::{ListType, TimeUnit, ValueRef};
 use std::hint::black_box;
@@ -43,6 +43,7 @@ impl Source for Taken<'_, '_> {
             (Type::Array, ValueRef::List(ListType::Regular(list), row)) => sink.array(&integers(&list.value(row))?),
             (Type::Uuid, value) => sink.uuid(&text_forms::uuid(value.as_str().map_err(misfit)?)?),
             (Type::Char | Type::Varchar | Type::Text | Type::Json, value) => sink.text(value.as_str().map_err(misfit)?),
+            (Type::Opaque, ValueRef::Union(array, row)) if is_null_in(array.as_union(), row) => sink.null(),
             (Type::Opaque, value) => {
                 black_box(value);
                 sink.opaque()
@@ -50,6 +51,11 @@ impl Source for Taken<'_, '_> {
             (kind, other) => Err(fail("verify", format!("{:?} came where {kind:?} is declared", other.data_type()))),
         }
     }
+}
+
+/// Whether a union's value is NULL, which Arrow knows only of the member that holds it.
+fn is_null_in(union: &UnionArray, row: usize) -> bool {
+    union.child(union.type_id(row)).is_null(union.value_offset(row))
 }
 
 /// A whole number of any width.
