@@ -6,7 +6,8 @@ use rowpath::core::{
     Phase, Rows, Stopped, Threads, after, fail, now_ns,
 };
 use rowpath::families::mysql as family;
-use rowpath::families::rust_mysql::{Bulk, Mode, Statements, bind, delivers, described, text_of};
+use rowpath::families::rust_mysql::{Bulk, Statements, bind, delivers, described, text_of};
+use rowpath::families::sqltext::Mode;
 use std::io::{Error as IoError, Write};
 use std::sync::Arc;
 
@@ -87,19 +88,9 @@ impl Adapter for Connection {
     }
 }
 
-/// By default the driver asks a server on this machine for its socket, and goes there.
 fn address(options: &Options) -> Outcome<Opts> {
-    let mut builder = OptsBuilder::new().prefer_socket(false).init(vec![family::SESSION]);
-    builder = if options.is("transport", "unix") {
-        builder.socket(Some(options.need("socket")?))
-    } else {
-        builder.ip_or_hostname(Some(options.get("host", "127.0.0.1"))).tcp_port(options.port()?)
-    };
-    let tls = SslOpts::default().with_danger_accept_invalid_certs(true).with_danger_skip_domain_validation(true);
-    builder = builder.ssl_opts(options.is("tls", "on").then_some(tls));
-    let given = ["user", "password", "database"].map(|name| options.need(name).ok());
-    let [user, password, database] = given;
-    Ok(builder.user(user).pass(password).db_name(database).into())
+    let host = Some(options.get("host", "127.0.0.1"));
+    Ok(rowpath::rust_mysql_builder!(options, OptsBuilder::new(), host, SslOpts::default()).into())
 }
 
 /// A phase's work.
