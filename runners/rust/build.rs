@@ -1,7 +1,7 @@
 //! Tells the runner which compiler built it, and which versions of the drivers Cargo.lock pins.
 use std::process::Command;
 
-const DRIVERS: [&str; 6] = ["mysql", "mysql_async", "postgres", "rusqlite", "sqlx", "tokio-postgres"];
+const DRIVERS: [&str; 7] = ["duckdb", "mysql", "mysql_async", "postgres", "rusqlite", "sqlx", "tokio-postgres"];
 
 fn main() {
     println!("cargo::rerun-if-changed=Cargo.lock");

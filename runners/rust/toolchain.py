@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
+import platform
 import re
 import shutil
 import tomllib
-from collections.abc import Iterable
+import zipfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import processes
+from rowpath.machine import maven, processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -27,7 +30,7 @@ BUILD_TIMEOUT_S = 1800  # the crates of a driver: a minute or two of a core that
 RUNNING = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "RUST_BACKTRACE": "", "MALLOC_ARENA_MAX": "", "GLIBC_TUNABLES": ""}
 # Of the user's environment only what says where crates come from and are kept.
 KEPT = ("CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
-CLEARED = ("CARGO", "RUST", "LIBSQLITE3_", "SQLITE3_", "CFLAGS", "CPPFLAGS", "LDFLAGS")
+CLEARED = ("CARGO", "RUST", "LIBSQLITE3_", "SQLITE3_", "DUCKDB_", "CFLAGS", "CPPFLAGS", "LDFLAGS")
 # A user's configuration of cargo cannot change these.
 PROFILE = {"opt-level": "3", "debug": "false", "lto": "false", "codegen-units": "16", "panic": '"unwind"'}
 
@@ -52,41 +55,67 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
-    return Command((str(program(adapter)), "--adapter", adapter.driver), RUNNING)
+    folders = ":".join(library_folders(adapter).values())
+    libraries = {"LD_LIBRARY_PATH": folders} if folders else {}
+    return Command((str(program(adapter)), "--adapter", adapter.driver), RUNNING | libraries)
 
 
 def program(adapter: Adapter) -> Path:
     """The adapter's runner, built when it is not there yet."""
     features = tuple(adapter.build.get("features", ()))
-    return built(adapter.driver, source_file(adapter), features, _package(adapter))
+    return built(adapter.driver, source_file(adapter), features, _package(adapter), library_folders(adapter))
 
 
-def built(name: str, source: Path, features: tuple[str, ...] = (), package: Path | None = None) -> Path:
+def built(
+    name: str,
+    source: Path,
+    features: tuple[str, ...] = (),
+    package: Path | None = None,
+    folders: Mapping[str, str] = {},
+) -> Path:
     """A program of that file, in the cache under a hash over everything of ours that it depends on."""
     folder = _folder()
     package = package or folder
     inputs = [source, *(package / own for own in ("Cargo.toml", "Cargo.lock")), folder / "build.rs", folder / "lib.rs"]
     inputs += [*sorted(folder.glob("core/*.rs")), *sorted(folder.glob("families/**/*.rs"))]
-    words = [*features, *map("=".join, PROFILE.items()), rustc_version()]
+    words = [*features, *map("=".join, PROFILE.items()), *map("=".join, folders.items()), rustc_version()]
 
     def compile_to(made: Path) -> None:
         if problem := _tools_problem(package):
             raise EnvironmentMissing(*problem)
         target = build_dir("rust") / "target"
         manifest = _manifest(name, source, package)
-        how = build_words(manifest, name, features, target)
+        how = build_words(manifest, name, features, target, folders)
         compiling.run(how, f"{name} does not compile", REMEDY, timeout_s=BUILD_TIMEOUT_S)
         shutil.copy2(target / "release" / name, made)
 
     return compiling.made_once(build_dir("rust") / f"{name}-{compiling.key(inputs, words)}", compile_to)
 
 
-def build_words(manifest: Path, name: str, features: tuple[str, ...], target: Path) -> list[str]:
-    """How a program is built: nothing that the user's environment or configuration says changes it."""
+def build_words(
+    manifest: Path, name: str, features: tuple[str, ...], target: Path, folders: Mapping[str, str] = {}
+) -> list[str]:
+    """How a program is built: nothing that the user's environment or configuration says changes it.
+
+    `folders`: where libraries are, by the variable that names each to a crate.
+    """
     dropped = [f"-u{variable}" for variable in sorted(os.environ) if _is_cleared(variable)]
     profile = [word for key, value in PROFILE.items() for word in ("--config", f"profile.release.{key}={value}")]
-    words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", cargo(), "build", "--release", "--locked", "--quiet"]
-    words += [*profile, "--manifest-path", str(manifest), "--target-dir", str(target), "--bin", name]
+    words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", *map("=".join, folders.items())]
+    words += [
+        cargo(),
+        "build",
+        "--release",
+        "--locked",
+        "--quiet",
+        *profile,
+        "--manifest-path",
+        str(manifest),
+        "--target-dir",
+        str(target),
+        "--bin",
+        name,
+    ]
     return words + (["--features", ",".join(features)] if features else [])
 
 
@@ -167,11 +196,40 @@ def _oldest(package: Path) -> tuple[int, int]:
 
 
 def _lacking(adapter: Adapter) -> tuple[str, str] | None:
-    """What crates over a C library lack: its headers, or the program that says where they are."""
+    """What crates over a C library lack: the library, its headers, or the program that says where they are."""
+    if library := adapter.build.get("library"):
+        if platform.machine() not in library["members"]:
+            return f"{library['jar']} has no library for {platform.machine()}", ""
+        if maven.missing([library["jar"]]) and shutil.which("mvn") is None:
+            return f"Maven is missing, {library['jar']} cannot be fetched", maven.INSTALL
     headers = adapter.build.get("headers", {})
     if headers and shutil.which("pkg-config") is None:
         return "the program pkg-config is missing", "apt-get install pkg-config"
     return compiling.lacking("header", headers, c_compiler.has_header)
+
+
+def library_folders(adapter: Adapter) -> dict[str, str]:
+    """Where `build.library` is, by the variable that names the place to its crate; fetches it.
+
+    It is there under the name that the linker looks for, and under that which it has in itself.
+    """
+    library = adapter.build.get("library")
+    if library is None:
+        return {}
+    member = library["members"][platform.machine()]
+    folder = build_dir("rust") / "libraries" / compiling.key([], [library["jar"], member])
+
+    def unpack_to(made: Path) -> None:
+        (jar,) = maven.fetch([library["jar"]])
+        with zipfile.ZipFile(jar) as archive, archive.open(member) as packed, made.open("wb") as unpacked:
+            shutil.copyfileobj(packed, unpacked)
+
+    own = compiling.made_once(folder / member, unpack_to)
+    linked = folder / library["file"]
+    if not linked.exists():
+        with contextlib.suppress(FileExistsError):
+            linked.symlink_to(own.name)
+    return {library["folder"]: str(folder)}
 
 
 def _package(adapter: Adapter) -> Path:

@@ -69,6 +69,16 @@ def test_the_headers_of_a_c_library_must_be_there(with_rust: pytest.MonkeyPatch)
     assert availability("rusqlite").ok
 
 
+def test_a_library_in_a_jar_takes_maven_and_a_machine_that_it_was_built_for(with_rust: pytest.MonkeyPatch) -> None:
+    assert availability("duckdb").ok
+    with_rust.setattr(rust.maven, "missing", list)
+    with_rust.setattr(rust.shutil, "which", lambda name: None if name == "mvn" else f"/usr/bin/{name}")
+    refused = availability("duckdb")
+    assert refused.reason == "Maven is missing, org.duckdb:duckdb_jdbc:2.0.0.1 cannot be fetched"
+    with_rust.setattr(rust.platform, "machine", lambda: "riscv64")
+    assert availability("duckdb").reason == "org.duckdb:duckdb_jdbc:2.0.0.1 has no library for riscv64"
+
+
 def test_the_program_that_finds_the_library_must_be_there(with_rust: pytest.MonkeyPatch) -> None:
     with_rust.setattr(rust.shutil, "which", lambda name: None if name == "pkg-config" else f"/usr/bin/{name}")
     refused = availability("sqlx-postgres")

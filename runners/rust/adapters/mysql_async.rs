@@ -2,13 +2,14 @@
 use futures_util::StreamExt;
 use futures_util::stream;
 use mysql_async::prelude::{Protocol, Queryable};
-use mysql_async::{Conn, Error, Opts, OptsBuilder, QueryResult, Row, Statement};
+use mysql_async::{Conn, Error, Opts, OptsBuilder, QueryResult, Row, SslOpts, Statement};
 use rowpath::core::{
     Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Failure, Interruption, Operation, Options, Outcome,
     Phase, Rows, Stopped, fail, now_ns,
 };
 use rowpath::families::mysql as family;
-use rowpath::families::rust_mysql::{Bulk, Mode, Statements, bind, delivers, described, text_of};
+use rowpath::families::rust_mysql::{Bulk, Statements, bind, delivers, described, text_of};
+use rowpath::families::sqltext::Mode;
 use rowpath::families::tokio::Tasks;
 use std::io::Error as IoError;
 use std::sync::Arc;
@@ -102,17 +103,9 @@ impl Adapter for Connection {
     }
 }
 
-/// By default the driver asks a server on this machine for its socket, and goes there.
 fn address(options: &Options) -> Outcome<Opts> {
-    let mut builder = OptsBuilder::default().prefer_socket(false).init(vec![family::SESSION]);
-    builder = if options.is("transport", "unix") {
-        builder.socket(Some(options.need("socket")?))
-    } else {
-        builder.ip_or_hostname(options.get("host", "127.0.0.1")).tcp_port(options.port()?)
-    };
-    let given = ["user", "password", "database"].map(|name| options.need(name).ok());
-    let [user, password, database] = given;
-    Ok(builder.user(user).pass(password).db_name(database).into())
+    let host = options.get("host", "127.0.0.1");
+    Ok(rowpath::rust_mysql_builder!(options, OptsBuilder::default(), host, SslOpts::default()).into())
 }
 
 /// A phase's work.

@@ -3,13 +3,13 @@ use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
-use postgres_native_tls::MakeTlsConnector;
 use rowpath::core::{
     Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Interruption, Operation, Options, Outcome, Phase,
     Rows, Stopped, Threads, after, now_ns,
 };
-use rowpath::families::rust_postgres::statements::{Mode, Statements, described};
-use rowpath::families::rust_postgres::{self as family, failed};
+use rowpath::families::rust_postgres::statements::{Statements, described};
+use rowpath::families::rust_postgres::{self as family, Address, failed};
+use rowpath::families::sqltext::Mode;
 use rowpath::families::{postgresql, sqltext};
 use std::sync::Arc;
 
@@ -19,14 +19,8 @@ fn main() {
 
 struct Connection {
     client: Client,
-    address: Address,
+    address: Address<Config>,
     options: Options,
-}
-
-/// Where the server is, and how to get there.
-struct Address {
-    config: Config,
-    tls: Option<MakeTlsConnector>,
 }
 
 impl Adapter for Connection {
@@ -34,7 +28,7 @@ impl Adapter for Connection {
     type Operation = Work;
 
     async fn open(options: &Options) -> Outcome<Connection> {
-        let address = Address { config: family::config(options)?.into(), tls: family::tls(options)? };
+        let address = Address::of(options)?;
         Ok(Connection { client: connect(&address)?, address, options: options.clone() })
     }
 
@@ -103,7 +97,7 @@ impl Adapter for Connection {
     }
 }
 
-fn connect(to: &Address) -> Outcome<Client> {
+fn connect(to: &Address<Config>) -> Outcome<Client> {
     match &to.tls {
         Some(tls) => to.config.connect(tls.clone()),
         None => to.config.connect(NoTls),
@@ -136,7 +130,7 @@ impl Operation for Work {
 }
 
 impl Work {
-    fn connect(&mut self, to: &Address, counters: &mut Counters) -> Outcome<()> {
+    fn connect(&mut self, to: &Address<Config>, counters: &mut Counters) -> Outcome<()> {
         let start = now_ns();
         let mut client = connect(to)?;
         counters.connect_ns += now_ns() - start;

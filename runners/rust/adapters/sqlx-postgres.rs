@@ -4,19 +4,21 @@ use rowpath::core::{
     Column, Delivered, Facts, Interruption, Options, Outcome, Phase, Rows, Sink, Type, Value, fail, text_forms,
     unsupported,
 };
-use rowpath::families::chrono::{date, instant, time};
+use rowpath::families::postgresql::{self, widened};
+use rowpath::families::sqltext;
+use rowpath::families::sqltext::Mode;
 use rowpath::families::sqlx::{
-    Address, Conn, Connection, Engine, Mode, Row, big_decimal, failed, misfit, run, take_decimal, text_of,
+    Address, Conn, Connection, Engine, Row, bound, execute_elsewhere, failed, given, held, misfit, run, take_decimal,
+    text_of, type_name,
 };
-use rowpath::families::{postgresql, sqltext};
+use sqlx::encode::IsNull;
 use sqlx::error::{BoxDynError, DatabaseError};
 use sqlx::postgres::types::{Oid, PgInterval};
 use sqlx::postgres::{PgArgumentBuffer, PgConnectOptions, PgSslMode, PgTypeInfo, PgValueFormat};
 use sqlx::types::{BigDecimal, Uuid};
-use sqlx::{Connection as _, Decode, Encode, Postgres, Row as _, ValueRef};
+use sqlx::{Decode, Encode, Postgres, Row as _, ValueRef};
 use std::hint::black_box;
 use std::ops::Range;
-use tokio::time::sleep;
 
 const PIECE_BYTES: usize = 64 << 10; // of COPY
 const JSON: Oid = Oid(114);
@@ -51,25 +53,12 @@ impl Engine for PostgreSql {
         postgresql::literal(value)
     }
 
-    fn has_types(_: &[Column]) -> Outcome<()> {
-        Ok(())
-    }
-
     fn bind(value: &Value, column: &Column) -> Outcome<Bound> {
         Ok(match (value, column.kind, column.bits) {
-            (Value::Null, ..) => Bound::Null(declared(column)),
+            (Value::Null, ..) => Bound::Null(Some(declared(column))),
             (Value::Integer(value), _, 16) => Bound::Integer16(*value as i16),
             (Value::Integer(value), _, 32) => Bound::Integer32(*value as i32),
             (Value::Integer(value), ..) => Bound::Integer64(*value),
-            (Value::Float(value), Type::Float32, _) => Bound::Float32(*value as f32),
-            (Value::Float(value), ..) => Bound::Float64(*value),
-            (Value::Boolean(value), ..) => Bound::Boolean(*value),
-            (Value::Decimal(value), ..) => Bound::Decimal(big_decimal(value)?),
-            (Value::Binary(value), ..) => Bound::Binary(value.clone()),
-            (Value::Date(value), ..) => Bound::Date(date(*value)?),
-            (Value::Time(value), ..) => Bound::Time(time(*value)?),
-            (Value::Timestamp(value), ..) => Bound::Timestamp(instant(*value)?.naive_utc()),
-            (Value::Instant(value), ..) => Bound::Instant(instant(*value)?),
             (Value::Interval(value), ..) => {
                 let microseconds = value.nanoseconds / 1000;
                 Bound::Interval(PgInterval { months: value.months, days: value.days, microseconds })
@@ -79,8 +68,8 @@ impl Engine for PostgreSql {
             (Value::Array(value), _, 32) => Bound::Array32(value.iter().map(|one| one.map(|one| one as i32)).collect()),
             (Value::Array(value), ..) => Bound::Array64(value.clone()),
             (Value::Infinite { .. }, ..) => return Err(unsupported("chrono has no infinite date or time")),
-            (Value::Text(value), Type::Json | Type::Opaque, _) => Bound::Json(value.clone()),
-            (Value::Text(value), ..) => Bound::Text(value.clone()),
+            (Value::Text(value), Type::Json | Type::Opaque, _) => Bound::Json(JsonText(value.clone())),
+            (other, ..) => bound(other, column)?,
         })
     }
 
@@ -105,29 +94,14 @@ impl Engine for PostgreSql {
     }
 
     fn delivers(column: &Column, mode: Mode) -> Delivered {
-        let name = match (column.kind, column.bits) {
-            (Type::Integer, 16) => "i16",
-            (Type::Integer, 32) => "i32",
-            (Type::Integer, _) => "i64",
-            (Type::Float32, _) => "f32",
-            (Type::Float64, _) => "f64",
-            (Type::Boolean, _) => "bool",
-            (Type::Char | Type::Varchar | Type::Text | Type::Json, _) => "&str",
-            (Type::Binary, _) => "Vec<u8>",
-            (Type::Decimal, _) => "BigDecimal",
-            (Type::Date, _) => "NaiveDate",
-            (Type::Time, _) => "NaiveTime",
-            (Type::Timestamp, _) => "NaiveDateTime",
-            (Type::Timestamptz, _) => "DateTime<Utc>",
-            (Type::Interval, _) if mode == Mode::Text => return Delivered::from_text("&str"),
-            (Type::Interval, _) => "PgInterval",
-            (Type::Uuid, _) => "Uuid",
-            (Type::Array, 16) => "Vec<Option<i16>>",
-            (Type::Array, 32) => "Vec<Option<i32>>",
-            (Type::Array, _) => "Vec<Option<i64>>",
-            (Type::Opaque, _) => "PgValueRef",
-        };
-        Delivered::natural(name)
+        Delivered::natural(match column.kind {
+            Type::Binary => "Vec<u8>",
+            Type::Interval if mode == Mode::Text => return Delivered::from_text("&str"),
+            Type::Interval => "PgInterval",
+            Type::Uuid => "Uuid",
+            Type::Opaque => "PgValueRef",
+            _ => type_name(column).unwrap_or("&str"),
+        })
     }
 
     fn code(error: &(dyn DatabaseError + 'static)) -> (&'static str, String) {
@@ -158,14 +132,7 @@ impl Engine for PostgreSql {
         } else {
             asked.expect(&["cancel"], "a program of sqlx can have a statement cancelled and set its timeout")?;
             let cancel = format!("SELECT pg_cancel_backend({})", text_of::<Self>(conn, postgresql::PID).await?);
-            let (after, to) = (asked.after(), to.clone());
-            tokio::task::spawn_local(async move {
-                sleep(after).await;
-                if let Ok(mut other) = Conn::<Self>::connect_with(&to).await {
-                    let _ = run::<Self>(&mut other, &cancel).await; // the query's end says what came of it
-                    let _ = other.close().await;
-                }
-            });
+            execute_elsewhere::<Self>(to, asked.after(), cancel);
         }
         Ok("RESET statement_timeout".into())
     }
@@ -181,35 +148,7 @@ impl Engine for PostgreSql {
 
 type Own = <Postgres as sqlx::Database>::Row;
 
-/// Takes a value of the driver's type.
-#[inline]
-fn given<'r, T: Decode<'r, Postgres> + sqlx::Type<Postgres>, S: Sink>(
-    row: &'r Own,
-    at: usize,
-    sink: &mut S,
-    take: impl FnOnce(T, &mut S) -> Outcome<()>,
-) -> Outcome<()> {
-    match row.try_get::<Option<T>, _>(at).map_err(misfit)? {
-        Some(value) => take(value, sink),
-        None => sink.null(),
-    }
-}
-
-/// The same of types that hold less than the server's: what they cannot hold is no failure of the path.
-#[inline]
-fn held<'r, T: Decode<'r, Postgres> + sqlx::Type<Postgres>, S: Sink>(
-    row: &'r Own,
-    at: usize,
-    sink: &mut S,
-    take: impl FnOnce(T, &mut S) -> Outcome<()>,
-) -> Outcome<()> {
-    match row.try_get::<Option<T>, _>(at).map_err(unsupported)? {
-        Some(value) => take(value, sink),
-        None => sink.null(),
-    }
-}
-
-/// The same of types that hold such a value without sqlx's knowing it: enumerations, for one.
+/// Takes a value of a type that holds it without sqlx's knowing it: enumerations, for one.
 #[inline]
 fn raw<'r, T: Decode<'r, Postgres>, S: Sink>(
     row: &'r Own,
@@ -272,83 +211,27 @@ fn infinity(bytes: &[u8], is_text: bool) -> Option<bool> {
     }
 }
 
-fn widened<T: Copy + Into<i64>>(values: &[Option<T>]) -> Vec<Option<i64>> {
-    values.iter().map(|value| value.map(Into::into)).collect()
-}
-
-/// A parameter; a NULL with the type that it is sent as.
-#[derive(Debug)]
-enum Bound {
-    Null(PgTypeInfo),
-    Integer16(i16),
-    Integer32(i32),
-    Integer64(i64),
-    Float32(f32),
-    Float64(f64),
-    Boolean(bool),
-    Text(String),
-    Json(String),
-    Binary(Vec<u8>),
-    Decimal(BigDecimal),
-    Date(NaiveDate),
-    Time(NaiveTime),
-    Timestamp(NaiveDateTime),
-    Instant(DateTime<Utc>),
-    Interval(PgInterval),
-    Uuid(Uuid),
-    Array16(Vec<Option<i16>>),
-    Array32(Vec<Option<i32>>),
+rowpath::sqlx_bound! {
+    Postgres, PgTypeInfo::with_name("unknown"),
+    Integer16(i16), Integer32(i32), Integer64(i64), Float32(f32), Float64(f64), Boolean(bool), Text(String),
+    Json(JsonText), Binary(Vec<u8>), Decimal(BigDecimal), Date(NaiveDate), Time(NaiveTime), Timestamp(NaiveDateTime),
+    Instant(DateTime<Utc>), Interval(PgInterval), Uuid(Uuid), Array16(Vec<Option<i16>>), Array32(Vec<Option<i32>>),
     Array64(Vec<Option<i64>>),
 }
 
-/// The types of parameters: one line for each, with what is done with its value.
-macro_rules! each {
-    ($bound:expr, $value:ident => $encoded:expr, $null:ident => $none:expr) => {
-        match $bound {
-            Bound::Null($null) => $none,
-            Bound::Integer16($value) => $encoded,
-            Bound::Integer32($value) => $encoded,
-            Bound::Integer64($value) => $encoded,
-            Bound::Float32($value) => $encoded,
-            Bound::Float64($value) => $encoded,
-            Bound::Boolean($value) => $encoded,
-            Bound::Text($value) => $encoded,
-            Bound::Json($value) => $encoded,
-            Bound::Binary($value) => $encoded,
-            Bound::Decimal($value) => $encoded,
-            Bound::Date($value) => $encoded,
-            Bound::Time($value) => $encoded,
-            Bound::Timestamp($value) => $encoded,
-            Bound::Instant($value) => $encoded,
-            Bound::Interval($value) => $encoded,
-            Bound::Uuid($value) => $encoded,
-            Bound::Array16($value) => $encoded,
-            Bound::Array32($value) => $encoded,
-            Bound::Array64($value) => $encoded,
-        }
-    };
-}
+/// Text that is sent as JSON.
+#[derive(Debug)]
+struct JsonText(String);
 
-impl Encode<'_, Postgres> for Bound {
-    fn encode_by_ref(&self, to: &mut PgArgumentBuffer) -> Result<sqlx::encode::IsNull, BoxDynError> {
-        each!(self, value => Encode::<Postgres>::encode_by_ref(value, to), _null => Ok(sqlx::encode::IsNull::Yes))
-    }
-
-    fn produces(&self) -> Option<PgTypeInfo> {
-        if let Bound::Json(_) = self {
-            return Some(PgTypeInfo::with_oid(JSON));
-        }
-        each!(self, value => Some(type_of(value)), null => Some(null.clone()))
+impl Encode<'_, Postgres> for JsonText {
+    fn encode_by_ref(&self, to: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        Encode::<Postgres>::encode_by_ref(&self.0, to)
     }
 }
 
-fn type_of<T: sqlx::Type<Postgres>>(_: &T) -> PgTypeInfo {
-    T::type_info()
-}
-
-impl sqlx::Type<Postgres> for Bound {
+impl sqlx::Type<Postgres> for JsonText {
     fn type_info() -> PgTypeInfo {
-        PgTypeInfo::with_name("unknown")
+        PgTypeInfo::with_oid(JSON)
     }
 }
 

@@ -1,12 +1,11 @@
 //! sqlx on SQLite: each connection has a thread of its own, to which the program's task sends its statements.
-use rowpath::core::{Column, Decimal, Delivered, Facts, Options, Outcome, Phase, Sink, Type, Value, iso};
-use rowpath::families::sqlx::{Conn, Connection, Engine, Mode, Row, misfit, text_of};
+use rowpath::core::{Column, Decimal, Delivered, Facts, Options, Outcome, Sink, Type, Value, iso};
+use rowpath::families::sqltext::Mode;
+use rowpath::families::sqlx::{Conn, Connection, Engine, Row, misfit, opaque, text_of, unchecked as given};
 use rowpath::families::{sqlite, sqltext};
-use sqlx::encode::IsNull;
-use sqlx::error::{BoxDynError, DatabaseError};
-use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous, SqliteTypeInfo};
-use sqlx::{Decode, Encode, Row as _, Sqlite, TypeInfo, ValueRef};
-use std::hint::black_box;
+use sqlx::error::DatabaseError;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{Row as _, Sqlite, TypeInfo, ValueRef};
 use std::time::Duration;
 
 fn main() {
@@ -30,10 +29,6 @@ impl Engine for OfSqlite {
         })
     }
 
-    fn sql(phase: &Phase) -> String {
-        phase.sql.clone()
-    }
-
     fn literal(value: &Value) -> Outcome<String> {
         sqlite::literal(value)
     }
@@ -44,7 +39,7 @@ impl Engine for OfSqlite {
 
     fn bind(value: &Value, _: &Column) -> Outcome<Bound> {
         Ok(match value {
-            Value::Null => Bound::Null,
+            Value::Null => Bound::Null(None),
             Value::Integer(value) => Bound::Integer(*value),
             Value::Boolean(value) => Bound::Boolean(*value),
             Value::Float(value) => Bound::Float(*value),
@@ -66,11 +61,7 @@ impl Engine for OfSqlite {
             Type::Time => given(row, at, sink, |value: &str, sink| sink.time(&iso::time(value)?)),
             Type::Timestamp => given(row, at, sink, |value: &str, sink| sink.timestamp(&iso::timestamp(value)?)),
             Type::Timestamptz => given(row, at, sink, |value: &str, sink| sink.instant(&iso::instant(value)?)),
-            Type::Opaque => {
-                let value = row.try_get_raw(at).map_err(misfit)?;
-                black_box(&value);
-                if value.is_null() { sink.null() } else { sink.opaque() }
-            }
+            Type::Opaque => opaque(row, at, sink),
             _ => given(row, at, sink, |value: &str, sink| sink.text(value)),
         }
     }
@@ -99,20 +90,6 @@ impl Engine for OfSqlite {
     }
 }
 
-/// Takes a value of the driver's type; SQLite's columns hold values of any type, so none is compared with it.
-#[inline]
-fn given<'r, T: Decode<'r, Sqlite>, S: Sink>(
-    row: &'r <Sqlite as sqlx::Database>::Row,
-    at: usize,
-    sink: &mut S,
-    take: impl FnOnce(T, &mut S) -> Outcome<()>,
-) -> Outcome<()> {
-    match row.try_get_unchecked::<Option<T>, _>(at).map_err(misfit)? {
-        Some(value) => take(value, sink),
-        None => sink.null(),
-    }
-}
-
 /// Takes a decimal, which is text unless an affinity has made a number of it.
 fn decimal(row: &Row<OfSqlite>, at: usize, sink: &mut impl Sink) -> Outcome<()> {
     let value = row.try_get_raw(at).map_err(misfit)?;
@@ -123,32 +100,7 @@ fn decimal(row: &Row<OfSqlite>, at: usize, sink: &mut impl Sink) -> Outcome<()> 
     }
 }
 
-/// A parameter.
-#[derive(Debug)]
-enum Bound {
-    Null,
-    Integer(i64),
-    Boolean(bool),
-    Float(f64),
-    Text(String),
-    Binary(Vec<u8>),
-}
-
-impl Encode<'_, Sqlite> for Bound {
-    fn encode_by_ref(&self, to: &mut SqliteArgumentsBuffer) -> Result<IsNull, BoxDynError> {
-        match self {
-            Bound::Null => Ok(IsNull::Yes),
-            Bound::Integer(value) => Encode::<Sqlite>::encode_by_ref(value, to),
-            Bound::Boolean(value) => Encode::<Sqlite>::encode_by_ref(value, to),
-            Bound::Float(value) => Encode::<Sqlite>::encode_by_ref(value, to),
-            Bound::Text(value) => Encode::<Sqlite>::encode_by_ref(value, to),
-            Bound::Binary(value) => Encode::<Sqlite>::encode_by_ref(value, to),
-        }
-    }
-}
-
-impl sqlx::Type<Sqlite> for Bound {
-    fn type_info() -> SqliteTypeInfo {
-        <str as sqlx::Type<Sqlite>>::type_info()
-    }
+rowpath::sqlx_bound! {
+    Sqlite, <str as sqlx::Type<Sqlite>>::type_info(),
+    Integer(i64), Boolean(bool), Float(f64), Text(String), Binary(Vec<u8>),
 }

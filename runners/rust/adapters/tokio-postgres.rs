@@ -1,14 +1,14 @@
 //! tokio-postgres: asynchronous; each connection is a task beside its client's, all on one thread.
 use futures_util::future::join_all;
 use futures_util::{Stream, TryStreamExt};
-use postgres_native_tls::MakeTlsConnector;
 use rowpath::core::{
     Adapter, Column, Counters, Delivered, DescribedColumn, Endings, Facts, Interruption, Operation, Options, Outcome,
     Phase, Rows, Source, Stopped, fail, now_ns,
 };
 use rowpath::families::rust_postgres::asynchronous::{ask, begin, commit, copy, drain};
-use rowpath::families::rust_postgres::statements::{Mode, Statements, described};
-use rowpath::families::rust_postgres::{self as family, Width, failed};
+use rowpath::families::rust_postgres::statements::{Statements, described};
+use rowpath::families::rust_postgres::{self as family, Address, Width, failed};
+use rowpath::families::sqltext::Mode;
 use rowpath::families::tokio::Tasks;
 use rowpath::families::{postgresql, sqltext};
 use std::pin::pin;
@@ -25,14 +25,8 @@ fn main() {
 struct Connection {
     client: Client,
     task: JoinHandle<()>,
-    address: Address,
+    address: Address<Config>,
     options: Options,
-}
-
-/// Where the server is, and how to get there.
-struct Address {
-    config: Config,
-    tls: Option<MakeTlsConnector>,
 }
 
 impl Adapter for Connection {
@@ -40,7 +34,7 @@ impl Adapter for Connection {
     type Operation = Work;
 
     async fn open(options: &Options) -> Outcome<Connection> {
-        let address = Address { config: family::config(options)?, tls: family::tls(options)? };
+        let address = Address::of(options)?;
         let (client, task) = connect(&address).await?;
         Ok(Connection { client, task, address, options: options.clone() })
     }
@@ -114,7 +108,7 @@ impl Adapter for Connection {
     }
 }
 
-async fn connect(to: &Address) -> Outcome<(Client, JoinHandle<()>)> {
+async fn connect(to: &Address<Config>) -> Outcome<(Client, JoinHandle<()>)> {
     match &to.tls {
         Some(tls) => to.config.connect(tls.clone()).await.map(begun),
         None => to.config.connect(NoTls).await.map(begun),
@@ -176,7 +170,7 @@ impl Operation for Work {
 }
 
 impl Work {
-    async fn connect(&mut self, to: &Address, counters: &mut Counters) -> Outcome<()> {
+    async fn connect(&mut self, to: &Address<Config>, counters: &mut Counters) -> Outcome<()> {
         let start = now_ns();
         let (client, task) = connect(to).await?;
         counters.connect_ns += now_ns() - start;

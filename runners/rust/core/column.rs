@@ -42,6 +42,24 @@ pub struct Column {
     pub nullable: bool,
 }
 
+impl Column {
+    /// What Rust has of its own for a number, a flag or an array.
+    pub fn rust_type(&self) -> Option<&'static str> {
+        Some(match (self.kind, self.bits) {
+            (Type::Integer, 16) => "i16",
+            (Type::Integer, 32) => "i32",
+            (Type::Integer, _) => "i64",
+            (Type::Float32, _) => "f32",
+            (Type::Float64, _) => "f64",
+            (Type::Boolean, _) => "bool",
+            (Type::Array, 16) => "Vec<Option<i16>>",
+            (Type::Array, 32) => "Vec<Option<i32>>",
+            (Type::Array, _) => "Vec<Option<i64>>",
+            _ => return None,
+        })
+    }
+}
+
 fn usual_bits() -> u8 {
     32
 }

@@ -27,8 +27,8 @@ impl Counters {
     }
 
     #[inline]
-    pub(super) fn took(&mut self, first: bool, touch: i64) {
-        self.rows += 1;
+    pub(super) fn took(&mut self, first: bool, rows: i64, touch: i64) {
+        self.rows += rows;
         self.touch = self.touch.wrapping_add(touch);
         if first && self.stamps {
             self.first_row_ns += now_ns() - self.start_ns;

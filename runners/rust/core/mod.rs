@@ -49,7 +49,7 @@ pub use interruption::{Interruption, Stopped, after};
 pub use options::Options;
 pub use phase::Phase;
 pub use pipeline::Endings;
-pub use row::{Source, take};
+pub use row::{Batch, Source, take, take_batch};
 pub use runtime::{MakesWork, Runtime, Threads};
 pub use sink::{Day, OfDay, Sink, Wall};
 pub use start::serve;

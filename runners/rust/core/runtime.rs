@@ -31,14 +31,14 @@ pub trait Runtime: Sized {
     }
 }
 
-/// One thread for each client, for drivers that block.
-pub struct Threads;
+/// One thread for each client, for drivers that block; `OWN`: no thread of the driver works beside them.
+pub struct Threads<const OWN: bool = true>;
 
-impl Runtime for Threads {
+impl<const OWN: bool> Runtime for Threads<OWN> {
     const CONCURRENCY: &str = "threads";
-    const OWN_THREADS: bool = true;
+    const OWN_THREADS: bool = OWN;
 
-    fn new(_: &Options) -> Outcome<Threads> {
+    fn new(_: &Options) -> Outcome<Self> {
         Ok(Threads)
     }
 

@@ -1,6 +1,8 @@
 //! What several adapters share; a family that rests on a driver is behind its feature.
 #[cfg(feature = "chrono")]
 pub mod chrono;
+#[cfg(feature = "duckdb")]
+pub mod duckdb;
 pub mod mysql;
 pub mod postgresql;
 #[cfg(feature = "rust_mysql")]

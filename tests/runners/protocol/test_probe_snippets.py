@@ -136,16 +136,18 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
     package = Path(manifest.language("rust").folder) / adapter.build.get("package", "")
     shutil.copyfile(package / "Cargo.lock", project / "Cargo.lock")
     target = build_dir("rust") / "snippets"
-    words = rust.build_words(project / "Cargo.toml", "fastest", (), target)  # type: ignore[attr-defined]
+    folders = rust.library_folders(adapter)  # type: ignore[attr-defined]
+    words = rust.build_words(project / "Cargo.toml", "fastest", (), target, folders)  # type: ignore[attr-defined]
     run([word for word in words if word != "--locked"], folder, "", timeout_s=300)
     shutil.copy2(target / "release" / "fastest", folder / "fastest")
-    return ["./fastest"]
+    return ["env", *(f"LD_LIBRARY_PATH={place}" for place in folders.values()), "./fastest"]
 
 
 TOKIO = 'tokio = { version = "1", features = ["rt", "macros", "net", "time"] }\n'
 WITHOUT_DEFAULTS = "default-features = false, features"
 SQLX = f'futures-util = "0.3"\n{TOKIO}sqlx = {{ version = "0.9", {WITHOUT_DEFAULTS} = ["runtime-tokio", '
 CRATES = {
+    "duckdb": f'duckdb = {{ version = "=1.20000.1", {WITHOUT_DEFAULTS} = [] }}\n',
     "mysql": f'mysql = {{ version = "28", {WITHOUT_DEFAULTS} = ["minimal"] }}\n',
     "mysql_async": f'mysql_async = {{ version = "0.37", {WITHOUT_DEFAULTS} = ["minimal"] }}\n{TOKIO}',
     "postgres": 'postgres = "0.19"\nbytes = "1"\n',
@@ -184,7 +186,7 @@ def check(target: Target, folder: Path, keyed: KeyedQuery | None = None) -> None
             wrong.append(f"{planned.name}: {error}\n{made.text}")
         languages.add(made.language)
     assert not wrong, "\n\n".join(wrong)
-    duckdb = {"python", "java", "go", "node"}
+    duckdb = {"python", "java", "go", "node", "rust"}
     some = {"duckdb": duckdb, "parquet": {"python"}, "arrow": {"python"}, "file": {"c", "python", "java"}}
     wanted = some.get(target.engine, {"c", "python", "java", "csharp", "go", "node", "rust"})
     absent = {"csharp"} if csharp._tools_problem() else set()

@@ -17,6 +17,11 @@ pub fn literal(value: &Value) -> Outcome<String> {
     })
 }
 
+/// The elements of an array in 64 bits.
+pub fn widened<T: Copy + Into<i64>>(values: &[Option<T>]) -> Vec<Option<i64>> {
+    values.iter().map(|value| value.map(Into::into)).collect()
+}
+
 /// Fills in what the server reports of itself and of this connection.
 pub async fn tell(facts: &mut Facts, mut ask: impl AsyncFnMut(&str) -> Outcome<String>) -> Outcome<()> {
     for name in SHOWN {

@@ -1,22 +1,12 @@
 //! A phase's SQL with its parameters, ready to be sent.
 use super::values::bind;
 use crate::core::{Counters, Options, Outcome, Phase, Rows, fail, take, unsupported};
+use crate::families::sqltext::Mode;
 use crate::families::{mysql, sqltext};
 use mysql_common::row::Row;
 use mysql_common::value::Value as Own;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// How a statement is sent.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Mode {
-    /// Prepared once; rows come in the binary protocol.
-    Prepared,
-    /// Prepared, executed and closed each time; the binary protocol.
-    Bound,
-    /// A query with values inside; the text protocol.
-    Text,
-}
 
 /// How many rows are stored at once.
 #[derive(Clone, Copy, PartialEq)]
@@ -99,16 +89,6 @@ impl<S> Statements<S> {
             return Ok(());
         }
         Err(fail("sql", format!("LOAD DATA stored {affected} rows, with {warnings} warnings")))
-    }
-}
-
-impl Mode {
-    pub fn of(options: &Options) -> Mode {
-        match options.get("statement", "prepared").as_str() {
-            "text" => Mode::Text,
-            "bound" => Mode::Bound,
-            _ => Mode::Prepared,
-        }
     }
 }
 

@@ -20,8 +20,19 @@ use std::error::Error as _;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Config, SimpleQueryMessage};
 
-/// How to connect.
-pub fn config(options: &Options) -> Outcome<Config> {
+/// Where the server is, and how to get there: with the configuration of either driver.
+pub struct Address<C> {
+    pub config: C,
+    pub tls: Option<MakeTlsConnector>,
+}
+
+impl<C: From<Config>> Address<C> {
+    pub fn of(options: &Options) -> Outcome<Self> {
+        Ok(Address { config: config(options)?.into(), tls: tls(options)? })
+    }
+}
+
+fn config(options: &Options) -> Outcome<Config> {
     let mut config = Config::new();
     let tls = if options.is("tls", "on") { SslMode::Require } else { SslMode::Disable };
     config.port(options.port()?).application_name("rowpath").ssl_mode(tls);
@@ -42,7 +53,7 @@ pub fn config(options: &Options) -> Outcome<Config> {
 }
 
 /// What encrypts with `tls=on`: another crate's, as the driver leaves it; the certificate is not verified.
-pub fn tls(options: &Options) -> Outcome<Option<MakeTlsConnector>> {
+fn tls(options: &Options) -> Outcome<Option<MakeTlsConnector>> {
     if !options.is("tls", "on") {
         return Ok(None);
     }

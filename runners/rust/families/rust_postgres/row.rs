@@ -2,6 +2,7 @@
 use super::failed;
 use super::numeric;
 use crate::core::{Column, Delivered, Interval, Outcome, Sink, Source, Type, fail, unsupported};
+use crate::families::postgresql::widened;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use std::error::Error;
 use std::hint::black_box;
@@ -94,29 +95,16 @@ fn misfit(error: tokio_postgres::Error) -> crate::core::Failure {
     fail(if is_beyond { "unsupported" } else { "verify" }, text)
 }
 
-fn widened<T: Copy + Into<i64>>(values: &[Option<T>]) -> Vec<Option<i64>> {
-    values.iter().map(|value| value.map(Into::into)).collect()
-}
-
 /// The type that a row hands over for a column.
 pub fn delivers(column: &Column) -> Delivered {
-    Delivered::natural(match (column.kind, column.bits) {
-        (Type::Integer, 16) => "i16",
-        (Type::Integer, 32) => "i32",
-        (Type::Integer, _) => "i64",
-        (Type::Float32, _) => "f32",
-        (Type::Float64, _) => "f64",
-        (Type::Boolean, _) => "bool",
-        (Type::Char | Type::Varchar | Type::Text | Type::Json, _) => "&str",
-        (Type::Binary | Type::Opaque | Type::Decimal | Type::Interval, _) => "&[u8]", // it has no type for the others
-        (Type::Uuid, _) => "Uuid",
-        (Type::Array, 16) => "Vec<Option<i16>>",
-        (Type::Array, 32) => "Vec<Option<i32>>",
-        (Type::Array, _) => "Vec<Option<i64>>",
-        (Type::Date, _) => "Date<NaiveDate>",
-        (Type::Time, _) => "NaiveTime",
-        (Type::Timestamp, _) => "Timestamp<NaiveDateTime>",
-        (Type::Timestamptz, _) => "Timestamp<DateTime<Utc>>",
+    Delivered::natural(match column.kind {
+        Type::Binary | Type::Opaque | Type::Decimal | Type::Interval => "&[u8]", // it has no type for the others
+        Type::Uuid => "Uuid",
+        Type::Date => "Date<NaiveDate>",
+        Type::Time => "NaiveTime",
+        Type::Timestamp => "Timestamp<NaiveDateTime>",
+        Type::Timestamptz => "Timestamp<DateTime<Utc>>",
+        _ => column.rust_type().unwrap_or("&str"),
     })
 }
 

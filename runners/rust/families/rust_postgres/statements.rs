@@ -1,21 +1,11 @@
 //! A phase's SQL with its parameters, ready to be sent.
 use super::{Bound, Width, bound, declared, failed, fits_copy};
 use crate::core::{Counters, DescribedColumn, Options, Outcome, Phase, Rows, Source, take, unsupported};
+use crate::families::sqltext::Mode;
 use crate::families::{postgresql, sqltext};
 use std::sync::Arc;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Statement};
-
-/// How a statement is sent.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Mode {
-    /// Bind, Execute and Sync of a statement with a name.
-    Prepared,
-    /// `query_typed`: Parse of the unnamed statement, Bind, Describe, Execute and Sync in one round trip.
-    Bound,
-    /// A simple query.
-    Text,
-}
 
 /// A phase's SQL: a statement or one text with parameters, or a text for each row.
 pub struct Statements {
@@ -42,7 +32,7 @@ impl Statements {
         if phase.is_bulk() && !options.is("bulk", "copy") {
             return Err(unsupported(format!("this driver has no bulk way {}", options.get("bulk", "none"))));
         }
-        let mode = mode(options);
+        let mode = Mode::of(options);
         if mode == Mode::Text && !phase.is_bulk() {
             return Ok(Statements::new(phase, options, sqltext::texts(phase, rows, postgresql::literal)?));
         }
@@ -64,7 +54,7 @@ impl Statements {
     fn new(phase: &Arc<Phase>, options: &Options, sql: Vec<String>) -> Statements {
         let is_whole = options.get("result", "whole") == "whole";
         let (types, bound) = (Vec::new(), Vec::new());
-        Statements { phase: phase.clone(), mode: mode(options), is_whole, sql, types, bound, statement: None }
+        Statements { phase: phase.clone(), mode: Mode::of(options), is_whole, sql, types, bound, statement: None }
     }
 
     /// The text of a row's statement.
@@ -96,14 +86,6 @@ impl Statements {
     pub fn rows_of(&self, operation: usize) -> std::ops::Range<usize> {
         let times = self.phase.times();
         operation * times..(operation + 1) * times
-    }
-}
-
-fn mode(options: &Options) -> Mode {
-    match options.get("statement", "prepared").as_str() {
-        "text" => Mode::Text,
-        "bound" => Mode::Bound,
-        _ => Mode::Prepared,
     }
 }
 

@@ -1,4 +1,8 @@
 //! SQL texts: values inside them, and placeholders of a driver's own.
+mod mode;
+
+pub use mode::Mode;
+
 use crate::core::text_forms::{array_text, date_text, hex_text, interval_text, micro_time_text, uuid_text, wall_text};
 use crate::core::{Outcome, Phase, Rows, Value, fail};
 

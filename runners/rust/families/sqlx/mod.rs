@@ -1,15 +1,17 @@
 //! sqlx on any of its engines: how its statements are sent and its rows taken. What differs is an `Engine`.
 #![allow(async_fn_in_trait)] // futures stay on the thread that made them
+mod bound;
 mod statements;
 mod values;
 
-pub use statements::{Mode, Work};
-pub use values::{big_decimal, take_decimal, text_of};
+pub use statements::Work;
+pub use values::{bound, given, held, opaque, take_decimal, text_of, type_name, unchecked, unchecked_or_held};
 
 use crate::core::{
     Adapter, Column, Delivered, Facts, Failure, Interruption, Options, Outcome, Phase, Rows, Sink, Stopped, Value,
     fail, now_ns, unsupported,
 };
+use crate::families::sqltext::Mode;
 use crate::families::tokio::Tasks;
 use futures_util::TryStreamExt;
 use sqlx::database::HasStatementCache;
@@ -17,7 +19,9 @@ use sqlx::error::DatabaseError;
 use sqlx::{Arguments, AssertSqlSafe, Connection as _, Database, Encode, Executor, IntoArguments, Type};
 use std::ops::Range;
 use std::sync::Arc;
-use tokio::time::timeout;
+use std::time::Duration;
+use tokio::task::spawn_local;
+use tokio::time::{sleep, timeout};
 
 pub type Conn<E> = <<E as Engine>::Db as Database>::Connection;
 pub type Row<E> = <<E as Engine>::Db as Database>::Row;
@@ -32,10 +36,14 @@ pub trait Engine: Sized + 'static {
 
     fn address(options: &Options) -> Outcome<Address<Self>>;
     /// The SQL with the engine's placeholders.
-    fn sql(phase: &Phase) -> String;
+    fn sql(phase: &Phase) -> String {
+        phase.sql.clone()
+    }
     fn literal(value: &Value) -> Outcome<String>;
     /// Refuses columns of types that the engine lacks.
-    fn has_types(columns: &[Column]) -> Outcome<()>;
+    fn has_types(_columns: &[Column]) -> Outcome<()> {
+        Ok(())
+    }
     fn bind(value: &Value, column: &Column) -> Outcome<Self::Bound>;
     /// Takes one value of a row.
     fn value(row: &Row<Self>, at: usize, column: &Column, sink: &mut impl Sink) -> Outcome<()>;
@@ -144,6 +152,21 @@ where
     for<'c> &'c mut Conn<E>: Executor<'c, Database = E::Db>,
 {
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(conn).await.map(|_| ()).map_err(failed::<E>)
+}
+
+/// Has another connection execute a statement after a while; the end of what it stops says what came of it.
+pub fn execute_elsewhere<E: Engine>(to: &Address<E>, after: Duration, sql: String)
+where
+    for<'c> &'c mut Conn<E>: Executor<'c, Database = E::Db>,
+{
+    let to = to.clone();
+    spawn_local(async move {
+        sleep(after).await;
+        if let Ok(mut other) = Conn::<E>::connect_with(&to).await {
+            let _ = run::<E>(&mut other, &sql).await;
+            let _ = other.close().await;
+        }
+    });
 }
 
 /// Executes a query and throws its rows away.

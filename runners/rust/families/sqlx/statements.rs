@@ -3,7 +3,7 @@ use super::{Address, Conn, Connection, Engine, Row, connect, failed, misfit};
 use crate::core::{
     Column, Counters, Operation, Options, Outcome, Phase, Rows, Sink, Source, Value, now_ns, take, unsupported,
 };
-use crate::families::sqltext;
+use crate::families::sqltext::{self, Mode};
 use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
 use sqlx::{
@@ -11,27 +11,6 @@ use sqlx::{
 };
 use std::ops::Range;
 use std::sync::Arc;
-
-/// How a statement is sent.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Mode {
-    /// `query`: the connection keeps the statement, prepared, by its text.
-    Prepared,
-    /// `query` with `persistent(false)`.
-    Bound,
-    /// `raw_sql`.
-    Text,
-}
-
-impl Mode {
-    pub fn of(options: &Options) -> Mode {
-        match options.get("statement", "prepared").as_str() {
-            "text" => Mode::Text,
-            "bound" => Mode::Bound,
-            _ => Mode::Prepared,
-        }
-    }
-}
 
 /// A phase's work: its SQL, one text with parameters or a text for each row.
 pub struct Work<E: Engine> {
