@@ -353,6 +353,11 @@ def test_the_baselines_and_the_best_of_each_language_are_never_left_behind() -> 
     search.try_all()
     search.halve()
     assert slowest in search.alive() and slowest in search.needed()
+    short = a_search(machine, budget_s=0.5)  # hardly time for a round
+    short.baselines = {slowest: "yours"}
+    short.try_all()
+    short.halve()
+    assert short.rounds <= 1 and slowest in short.needed()
     assert {search.language(path_id) for path_id in search.needed()} == {"c", "python"}
     assert len(search.needed()) <= 3
 

@@ -35,6 +35,7 @@ from rowpath.probe.successive_halving import (
     finalists,
     going_on,
     halved,
+    needed,
     survivors,
 )
 from rowpath.probe.target import Target
@@ -185,16 +186,26 @@ def test_each_language_goes_on_with_its_better_half_without_who_is_surely_behind
     assert going_on(found, language, ["c1", "p4"]) == ["c1", "c3", "p1", "p2", "p3", "p4"]
 
 
-def test_a_challenger_is_contested_until_it_is_apart_or_tied_and_only_in_its_language() -> None:
+def test_a_challenger_is_contested_until_it_can_be_little_faster_and_only_in_its_language() -> None:
     apart = estimates(c1=(1.0, 1.01), c2=(1.5, 1.01), p1=(5.0, 1.01), p2=(7.0, 1.1))
-    assert contested(apart, language, ["c1", "p1"]) == []
-    assert not contested(estimates(c1=(1.0, 1.004), c2=(1.005, 1.004)), language, ["c1"])  # tied within 2 %
-    near = estimates(c1=(1.0, 1.02), c2=(1.01, 1.02))
-    assert contested(near, language, ["c1"]) == ["c1", "c2"]  # may be 3 % apart
-    assert not contested(near, language, ["c1", "c2"])  # full sets compare them in any case
-    assert contested(apart | estimates(p3=(5.1, 1.1)), language, ["c1", "p1"]) == ["p1", "p3"]
-    assert not contested(estimates(c1=(1.0, 1.01), p1=(1.05, 1.1)), language, ["c1", "p1"])  # of two languages
+    assert contested(apart, language, []) == []
     assert contested({}, language, []) == []
+    assert not contested(estimates(c1=(1.0, 1.01), c2=(1.005, 1.01)), language, [])  # at most 1.5 % faster
+    near = estimates(c1=(1.0, 1.02), c2=(1.005, 1.02))
+    assert contested(near, language, []) == ["c1", "c2"]  # may be 3.5 % faster
+    assert contested(apart | estimates(p3=(5.1, 1.1)), language, []) == ["p1", "p3"]
+    assert not contested(estimates(c1=(1.0, 1.01), p1=(1.05, 1.1)), language, [])  # of two languages
+
+
+def test_a_baseline_is_contested_until_it_is_slower_or_as_good() -> None:
+    behind = estimates(c1=(1.0, 1.01), c2=(1.05, 1.01))
+    equal = estimates(c1=(1.0, 1.01), c2=(1.005, 1.01))
+    unknown = estimates(c1=(1.0, 1.01), c2=(1.05, 1.07))
+    assert contested(behind, language, ["c2"]) == contested(equal, language, ["c2"]) == []
+    assert contested(unknown, language, ["c2"]) == ["c1", "c2"]
+    assert needed(behind, language, ["c2"]) == needed(unknown, language, ["c2"]) == ["c1", "c2"]
+    assert needed(equal, language, ["c2"]) == ["c2"]  # nothing to gain from another
+    assert needed(behind | estimates(p1=(3.0, 1.1), p2=(4.0, 1.1)), language, ["c1"]) == ["c1", "p1"]
 
 
 def test_a_drift_of_the_machine_does_not_move_a_ratio_of_interleaved_blocks() -> None:

@@ -12,7 +12,7 @@ from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.throttled_worker import ThrottledWorker
 
-SETTLING, COUNTED = 2, 2
+SETTLING, COUNTED = 2, 1
 OPERATIONS = SETTLING + COUNTED
 
 

@@ -16,7 +16,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import MOST_WARM_S, TRIES_SHARE, Budget, affordable, blocks_of_round, least_finals_s
 from rowpath.probe.order_of_tries import differences, in_order
 from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on
+from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on, needed
 from rowpath.probe.throttled_worker import ThrottledWorker
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
@@ -26,11 +26,15 @@ from rowpath.text import printable
 from rowpath.workloads.codec import MASK64
 
 TRY_NS = 20_000_000
+SECOND_NS = 100_000_000  # below it the only execution of a try is repeated: the first of a connection is slower
 BLOCK_NS = 10_000_000
-HOPELESS = 8.0  # a driver whose best try takes this many times its language's best is not tried with further settings
+# A driver whose best try takes this many times its language's best is not tried with further settings: after its first
+# try, and at least; after n tries the first figure ÷ n.
+HOPELESS, LEAST_HOPELESS = 8.0, 2.0
 WORSE = 1.3  # a setting that by itself makes a driver this many times slower is not tried together with others
 REFUSALS = 3
 ROUND_BLOCKS = (4, 32)  # of a candidate in a round: at least, at most
+ROUND_SHARE = 1 / 40  # of the budget, for the blocks of a round beyond the least
 
 
 @dataclass
@@ -96,17 +100,14 @@ class Search:
 
     def needed(self) -> list[str]:
         """Who must end in full sets: the best of each language and the baselines; the most promising first."""
-        going = self.alive()
-        held = {*best_of_each(going, self.language), *self.baselines}
-        return [path_id for path_id in going if path_id in held]
+        return needed(self._estimates(), self.language, self.baselines)
 
     def contested(self) -> list[str]:
-        """Whose blocks may still change who is needed, the most promising first; of each kind its best is in front.
+        """Whose blocks may still change who is needed, the most promising first; empty when it is decided."""
+        return contested(self._estimates(), self._kind_of, self.baselines)
 
-        Empty when it is decided. Paths that are needed anyway are compared in full sets.
-        """
-        known = {path_id: self.tried[path_id].known for path_id in self.alive()}
-        return contested(known, self._kind_of, self.needed())
+    def _estimates(self) -> dict[str, Estimate]:
+        return {path_id: self.tried[path_id].known for path_id in self.alive()}
 
     def finals_s(self) -> float:
         """What six sets of those who are needed take at least."""
@@ -166,7 +167,7 @@ class Search:
         if refused := self._never(planned):
             return refused
         if self._hopeless(planned):
-            return "the driver was much slower with its defaults"
+            return "the driver was much slower in every setting so far"
         setting = self._worse_by_itself(planned)
         return f"{setting} made the driver slower" if setting else ""
 
@@ -190,7 +191,10 @@ class Search:
         done = [each for each in self.tried.values() if each.execution_ns]
         alike = [each for each in done if (each.planned.adapter.language, each.planned.path.fetch_form) == kind]
         mine = [each.execution_ns for each in alike if each.planned.adapter == planned.adapter]
-        return bool(mine) and min(mine) > HOPELESS * min(each.execution_ns for each in alike)
+        if not mine:
+            return False
+        hopeless = max(LEAST_HOPELESS, HOPELESS / len(mine))
+        return min(mine) > hopeless * min(each.execution_ns for each in alike)
 
     def _worse_by_itself(self, planned: PlannedPath) -> str:
         """A setting of several that made the driver clearly slower when it was the only change; empty for none."""
@@ -228,6 +232,9 @@ class Search:
                 tried.rows, tried.digest, tried.touch = proven.rows, proven.digest, proven.touch
                 tried.by_touch = True
             tried.execution_ns = reply.ns / reply.operations
+            if reply.operations == 1 and reply.ns < SECOND_NS:
+                again = _succeeded(worker.sample(self.work, "warm", operations=1).reply)
+                tried.execution_ns = float(min(reply.ns, again.ns))
 
     def _prove(self, tried: Tried, worker: ThrottledWorker) -> None:
         proof = worker.verify(self.work, 0, self.work.parameter_count or 1)
@@ -302,8 +309,10 @@ class Search:
             each.anchor = done[0].planned.path.id
 
     def halve(self) -> None:
-        """Rounds of interleaved blocks, twice as many each time, until it is decided or the time is over."""
-        least = ROUND_BLOCKS[0]
+        """Rounds of interleaved blocks, more each time, until it is decided or more are too many."""
+        least, most = ROUND_BLOCKS
+        round_s = self.budget.total_s * ROUND_SHARE
+        before, left = 0, 0
         self._leave_behind("behind after its try")
         while (going := self.contested()) and (left_s := self._left_s()) > 0:
             held = list(dict.fromkeys([self.alive()[0], *best_of_each(going, self._kind_of)]))
@@ -312,17 +321,17 @@ class Search:
             ordered = [*held, *_without(self.by_promise(going), held)]
             fitting = affordable([self._round_s(self.tried[path_id], least) for path_id in ordered], seconds)
             chosen = ordered[: max(fitting, len(held))]
-            self._leave(_without(going, chosen), "no time for more blocks")
+            self._leave(_without(going, [*chosen, *self.needed()]), "no time for more blocks")
             going = [path_id for path_id in self.alive() if path_id in chosen]
             blocks_s, starts_s = self._round_costs(going)
-            blocks = blocks_of_round(blocks_s, seconds - starts_s, least, ROUND_BLOCKS[1])
+            blocks = blocks_of_round(blocks_s, min(seconds - starts_s, round_s), least, most)
+            if not left and blocks <= before:
+                return
             self.rounds += 1
             self.note(f"round {self.rounds}: {len(going)} candidates, {blocks} blocks each")
             self._round(going, blocks)
             left = self._leave_behind(f"behind after round {self.rounds}")
-            if not left and blocks == ROUND_BLOCKS[1]:
-                return
-            least = min(2 * least, ROUND_BLOCKS[1])
+            before = blocks
 
     def _leave_behind(self, why: str) -> int:
         """Leave out who is not in the better half of its language; how many those are.
@@ -330,8 +339,7 @@ class Search:
         Rows are compared with rows: who delivers something else, which is less work, drives out no path of rows.
         """
         going = self.alive()
-        estimates = {path_id: self.tried[path_id].known for path_id in going}
-        better = going_on(estimates, self._kind_of, self.needed())
+        better = going_on(self._estimates(), self._kind_of, self.needed())
         self._leave(_without(going, better), why)
         return len(going) - len(better)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rowpath.analysis.statistics.intervals import student
 from rowpath.model.grouping import grouped
 
-TRY_DOUBT = 1.5  # a single short try may be off by this factor either way
+TRY_DOUBT = 1.3  # a single short try may be off by this factor either way
 FINALISTS = 6  # of all languages together, where fewer are needed
 FEWEST = 3  # of one language go on at least, while they are not decided
-TIED = math.log(1.02)
+TIED = math.log(1.03)
 Kind = Callable[[str], str]
 
 
@@ -60,8 +60,8 @@ class Estimate:
         return self.low > best.high
 
     def settled(self, best: Estimate) -> bool:
-        """Whether it is known how it stands to that one: apart, or tied."""
-        return self.behind(best) or max(self.high - best.low, best.high - self.low) <= TIED
+        """Whether at most 3 % are lost by choosing that one instead."""
+        return best.high - self.low <= TIED
 
 
 def halved(count: int) -> int:
@@ -83,19 +83,32 @@ def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[
     ]
 
 
-def contested(estimates: Mapping[str, Estimate], kind: Kind, needed: Iterable[str]) -> list[str]:
+def contested(estimates: Mapping[str, Estimate], kind: Kind, baselines: Container[str]) -> list[str]:
     """Of each kind that is undecided its best and its challengers, best first.
 
-    A challenger is not `needed` yet, and neither apart from the best of its kind nor tied with it.
+    A challenger may be faster than the best of its kind. A baseline may also be as good, so that nothing can be gained.
     """
-    guarded = set(needed)
     ordered = sorted(estimates, key=lambda name: estimates[name].middle)
     found: set[str] = set()
     for names in grouped(ordered, kind).values():
         best = estimates[names[0]]
-        challengers = [name for name in names[1:] if name not in guarded and not estimates[name].settled(best)]
+        challengers = [
+            name
+            for name in names[1:]
+            if not estimates[name].settled(best)
+            or (name in baselines and not estimates[name].behind(best) and not best.settled(estimates[name]))
+        ]
         found.update([names[0], *challengers] if challengers else [])
     return [name for name in ordered if name in found]
+
+
+def needed(estimates: Mapping[str, Estimate], language: Kind, baselines: Container[str]) -> list[str]:
+    """The best of each language and its baselines, best first; only those where the best is no better than they are."""
+    found: list[str] = []
+    for names in grouped(sorted(estimates, key=lambda name: estimates[name].middle), language).values():
+        best, mine = estimates[names[0]], [name for name in names if name in baselines]
+        found += mine if any(best.settled(estimates[name]) for name in mine) else dict.fromkeys([names[0], *mine])
+    return sorted(found, key=lambda name: estimates[name].middle)
 
 
 def going_on(estimates: Mapping[str, Estimate], language: Kind, protected: Iterable[str]) -> list[str]:
