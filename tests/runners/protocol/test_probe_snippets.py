@@ -26,6 +26,7 @@ from rowpath.runners.manifest import Adapter
 from rowpath.runners.toolchains import csharp, java, python
 from tests.runners.c.talk import started
 
+pytestmark = pytest.mark.apart
 ROWS = 1234
 COLUMNS = (ColumnSpec("id", "integer"), ColumnSpec("name", "varchar", length=20, nullable=True))
 SETTINGS = {
@@ -131,7 +132,8 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
     (project / "src").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(folder / file, project / "src" / "main.rs")
     (project / "Cargo.toml").write_text(
-        f'[package]\nname = "fastest"\nedition = "2024"\n[dependencies]\n{CRATES[adapter.driver]}', encoding="utf-8"
+        f'[package]\nname = "fastest"\nedition = "2024"\n{QUICKLY}[dependencies]\n{CRATES[adapter.driver]}',
+        encoding="utf-8",
     )
     package = Path(manifest.language("rust").folder) / adapter.build.get("package", "")
     shutil.copyfile(package / "Cargo.lock", project / "Cargo.lock")
@@ -143,6 +145,7 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
     return ["env", *(f"LD_LIBRARY_PATH={place}" for place in folders.values()), "./fastest"]
 
 
+QUICKLY = "[profile.release]\nopt-level = 0\n"  # the programs are not measured here
 TOKIO = 'tokio = { version = "1", features = ["rt", "macros", "net", "time"] }\n'
 WITHOUT_DEFAULTS = "default-features = false, features"
 SQLX = f'futures-util = "0.3"\n{TOKIO}sqlx = {{ version = "0.9", {WITHOUT_DEFAULTS} = ["runtime-tokio", '
@@ -168,12 +171,20 @@ STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
 }
 
 
-def check(target: Target, folder: Path, keyed: KeyedQuery | None = None) -> None:
-    """Every program of the engine reads all rows, or those of the first row of parameters."""
+# Compiling takes most of the time: programs of these languages are tested side by side.
+EVERY = frozenset(STARTS)
+TOGETHER = [frozenset({"rust"}), frozenset({"go"}), EVERY - {"rust", "go"}]
+some_languages = pytest.mark.parametrize("chosen", TOGETHER, ids=["rust", "go", "others"])
+
+
+def check(target: Target, folder: Path, chosen: frozenset[str] = EVERY, keyed: KeyedQuery | None = None) -> None:
+    """Every program of the engine in these languages reads all rows, or those of the first row of parameters."""
     wrong: list[str] = []
     languages = set()
     rows = keyed.rows[0][0] if keyed else ROWS
     for planned in settings(target.engine, target.deployment, keyed is not None):
+        if planned.path.language not in chosen:
+            continue
         path = planned.path.as_dict()
         made = snippet(planned.name, path, target, QUERIES.get(target.engine, ""), COLUMNS, keyed)
         assert made is not None, f"no template for {planned.name}"
@@ -193,7 +204,7 @@ def check(target: Target, folder: Path, keyed: KeyedQuery | None = None) -> None
     absent |= {"go"} if manifest.toolchain("go")._tools_problem() else set()  # type: ignore[attr-defined]
     absent |= {"rust"} if manifest.toolchain("rust")._tools_problem() else set()  # type: ignore[attr-defined]
     absent |= {"node"} if shutil.which("node") is None else set()
-    assert languages == wanted - absent
+    assert languages == (wanted & chosen) - absent
 
 
 def keyed_query(engine: str) -> KeyedQuery:
@@ -220,16 +231,18 @@ def folder_fixture(tmp_path: Path) -> Iterator[Path]:
     yield place
 
 
+@some_languages
 @pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
-def test_programs_read_every_row_from_a_server(engine: str, folder: Path) -> None:
+def test_programs_read_every_row_from_a_server(engine: str, chosen: frozenset[str], folder: Path) -> None:
     with started(engine) as instance:
         options = instance.options(AccessPath.of({"engine": engine, "transport": "tcp"}))
-        check(server(engine, options), folder)
-        check(server(engine, options), folder, keyed_query(engine))
+        check(server(engine, options), folder, chosen)
+        check(server(engine, options), folder, chosen, keyed_query(engine))
 
 
+@some_languages
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
-def test_programs_read_every_row_from_a_file(engine: str, folder: Path) -> None:
+def test_programs_read_every_row_from_a_file(engine: str, chosen: frozenset[str], folder: Path) -> None:
     file = folder / f"with blank é.{engine}"
     readable = {"config": {"storage_compatibility_version": "v1.5.0"}} if engine == "duckdb" else {}  # by every build
     make = f"""
@@ -242,8 +255,8 @@ connection.commit()
 """
     adapter = next(p.adapter for p in settings(engine, "embedded") if p.adapter.language == "python")
     run([*start_python(adapter, folder, "-c"), make], folder, "")
-    check(Target(engine, "embedded", path=file, shown="…"), folder)
-    check(Target(engine, "embedded", path=file, shown="…"), folder, keyed_query(engine))
+    check(Target(engine, "embedded", path=file, shown="…"), folder, chosen)
+    check(Target(engine, "embedded", path=file, shown="…"), folder, chosen, keyed_query(engine))
 
 
 def test_texts_survive_as_literals_of_each_language(folder: Path) -> None:
