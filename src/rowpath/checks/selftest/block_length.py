@@ -14,7 +14,7 @@ from rowpath.workloads.workload_file import load_workload
 
 TOLERANCE = 0.02
 WIDEST = 0.06  # half of the interval: a wider one decides nothing
-NARROW = TOLERANCE  # half of the interval: with it no more rounds are needed
+NARROW = WIDEST / 2  # half of the interval: with it no more rounds are needed
 ROUNDS, MOST_ROUNDS = 10, 60
 TOGETHER = 3  # runners that take turns: with more between them, each block begins with cold caches
 
