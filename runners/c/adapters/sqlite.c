@@ -78,10 +78,19 @@ static void *sqlite_prepare(void *opened, rp_phase *phase) {
     return NULL;
 }
 
-/* The types that are not in most tables: a table of jumps for every value would be guessed wrong too often. */
-static __attribute__((noinline)) void take_rare(sqlite3_stmt *statement, int i, int type, rp_column *column,
-                                                rp_sink *sink) {
+static void take(sqlite3_stmt *statement, int i, rp_column *column, rp_sink *sink) {
+    /* Only where NULL can be (and for the digest, which checks everything) a program asks for the value's type. */
+    int type = column->nullable || sink->digest ? sqlite3_column_type(statement, i) : 0;
+    if (type == SQLITE_NULL) {
+        rp_null(sink, column);
+        return;
+    }
     switch (column->type) {
+    case RP_INTEGER:
+    case RP_BOOLEAN:
+        if (sink->digest && type != SQLITE_INTEGER) rp_misfit(sink, column, "not an integer");
+        rp_integer(sink, column, sqlite3_column_int64(statement, i));
+        return;
     case RP_FLOAT32:
     case RP_FLOAT64:
         if (sink->digest && type != SQLITE_FLOAT && type != SQLITE_INTEGER)
@@ -107,24 +116,7 @@ static __attribute__((noinline)) void take_rare(sqlite3_stmt *statement, int i, 
     }
     if (sink->digest && type != SQLITE_TEXT && column->type != RP_DECIMAL) rp_misfit(sink, column, "not text");
     const char *text = (const char *)sqlite3_column_text(statement, i);
-    rp_convert(sink, column, text, (size_t)sqlite3_column_bytes(statement, i));
-}
-
-static inline void take(sqlite3_stmt *statement, int i, rp_column *column, rp_sink *sink) {
-    /* Only where NULL can be (and for the digest, which checks everything) a program asks for the value's type. */
-    int type = column->nullable || sink->digest ? sqlite3_column_type(statement, i) : 0;
-    if (type == SQLITE_NULL) {
-        rp_null(sink, column);
-    } else if (rp_is_text(column->type)) {
-        if (sink->digest && type != SQLITE_TEXT) rp_misfit(sink, column, "not text");
-        const char *text = (const char *)sqlite3_column_text(statement, i);
-        rp_text(sink, column, text, (size_t)sqlite3_column_bytes(statement, i));
-    } else if (column->type == RP_INTEGER || column->type == RP_BOOLEAN) {
-        if (sink->digest && type != SQLITE_INTEGER) rp_misfit(sink, column, "not an integer");
-        rp_integer(sink, column, sqlite3_column_int64(statement, i));
-    } else {
-        take_rare(statement, i, type, column, sink);
-    }
+    rp_text_as(sink, column, text, (size_t)sqlite3_column_bytes(statement, i));
 }
 
 static bool sqlite_execute(void *operated, const rp_phase *phase, uint64_t row, rp_sink *sink) {
