@@ -16,6 +16,7 @@ from rowpath.analysis.probe_results import TOO_BUSY, languages, probe_sentences,
 from rowpath.analysis.statistics.intervals import Interval
 from rowpath.cli.arguments import LEAST_BUDGET_S, duration_s
 from rowpath.errors import UsageError
+from rowpath.model.path import AccessPath
 from rowpath.model.probe import LanguageBest, Probe, Snippet, TriedPath
 from rowpath.model.progress import Silent
 from rowpath.model.workload import Phase
@@ -44,6 +45,7 @@ from rowpath.probe.wording import in_words
 from rowpath.runners.manifest import every_adapter
 from rowpath.runners.protocol import DescribedColumn, SampleReply
 
+PATH = AccessPath.of({"result": "whole"})
 QUERY = Phase("query", "query", "SELECT 1")
 
 
@@ -78,16 +80,16 @@ def test_a_rest_follows_each_block_and_other_things_are_done_in_it() -> None:
     slept: list[float] = []
     rest = Rest(Budget(60.0, 0.5), clock, slept.append)
     rest.wait()
-    rest.after(now[0], 3.0, 1)
+    rest.after(PATH, now[0], 3.0, 1)
     now[0] += 2  # a process was started meanwhile
     rest.wait()
-    rest.after(now[0], 0.0, 1)  # what did nothing does not shorten it
+    rest.after(PATH, now[0], 0.0, 1)  # what did nothing does not shorten it
     rest.wait()
     now[0] += 5
     rest.wait()
     assert slept == [1.0, 1.0]
     unlimited = Rest(Budget(60.0), clock, slept.append)
-    unlimited.after(now[0], 3.0, 1)
+    unlimited.after(PATH, now[0], 3.0, 1)
     unlimited.wait()
     assert len(slept) == 2
 
@@ -102,15 +104,17 @@ def test_a_twentieth_of_the_budget_is_too_long_for_one_execution_and_half_of_the
     budget = Budget(60.0, 0.5)
     assert not budget.too_long(3.0)
     assert budget.too_long(3.01)
-    assert budget.wall_s(1.0) == 2.0
+    assert budget.wall_s(PATH, 1.0) == 2.0
 
 
 def test_a_rest_is_no_longer_than_the_server_takes_to_deliver_the_rows() -> None:
     budget = Budget(60.0, 0.5, delivery_s=0.02)
-    assert budget.rest_s(0.03, 2) == 0.03  # a client as fast as the server
-    assert budget.rest_s(0.34, 2) == 0.04
-    assert budget.wall_s(0.17) == pytest.approx(0.19)
-    assert Budget(60.0).rest_s(0.34, 2) == 0  # a file's reader rests never
+    assert budget.rest_s(PATH, 0.03, 2) == 0.03  # a client as fast as the server
+    assert budget.rest_s(PATH, 0.34, 2) == 0.04
+    assert budget.wall_s(PATH, 0.17) == pytest.approx(0.19)
+    cursor = AccessPath.of({"result": "cursor:1000"})
+    assert budget.rest_s(cursor, 0.34, 2) == 0.34  # more work than a drain
+    assert Budget(60.0).rest_s(PATH, 0.34, 2) == 0  # a file's reader rests never
 
 
 def test_what_fits_is_counted_in_order() -> None:

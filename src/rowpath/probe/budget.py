@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rowpath.model.path import AccessPath
+
+CURSORS = ("cursor:", "fetch-size:")  # results that the server keeps and hands over in parts
 DEFAULT_S = 120.0
 LONGEST_SHARE = 1 / 20  # of the budget: when one execution takes more, no settings and no ranking can be known
 TRIES_SHARE = 0.6  # of the search's time, at most, until every candidate had its short try
@@ -51,13 +54,19 @@ class Budget:
         """Seconds of the whole budget that the search may take when the full sets will take `reserve_s`."""
         return self.total_s - min(reserve_s, FULL_SETS_MOST * self.total_s)
 
-    def rest_s(self, block_s: float, executions: int) -> float:
-        """How long the database rests after a block: as long as it was at work, which it was not while a client was."""
-        return min(block_s, executions * self.delivery_s) * (1 / self.busy_share - 1)
+    def rest_s(self, path: AccessPath, block_s: float, executions: int) -> float:
+        """How long the database rests after a block: the server was at work no longer than it needs to deliver.
 
-    def wall_s(self, execution_s: float, executions: int = 1) -> float:
+        Behind a cursor it does more than for a drain: there the whole block counts.
+        """
+        has_cursor = path.get("result").startswith(CURSORS)
+        at_work_s = block_s if has_cursor else min(block_s, executions * self.delivery_s)
+        return at_work_s * (1 / self.busy_share - 1)
+
+    def wall_s(self, path: AccessPath, execution_s: float, executions: int = 1) -> float:
         """What this many executions take with the rest after them."""
-        return executions * execution_s + self.rest_s(executions * execution_s, executions)
+        block_s = executions * execution_s
+        return block_s + self.rest_s(path, block_s, executions)
 
     def too_long(self, execution_s: float) -> bool:
         """Whether one execution is so long that nothing but single executions fits."""
@@ -78,9 +87,9 @@ class Rest:
         if (left_s := self.until_s - self.clock()) > 0:
             self.sleep(left_s)
 
-    def after(self, ended_s: float, block_s: float, executions: int) -> None:
+    def after(self, path: AccessPath, ended_s: float, block_s: float, executions: int) -> None:
         """A block of that length ended then."""
-        self.until_s = max(self.until_s, ended_s + self.budget.rest_s(block_s, executions))
+        self.until_s = max(self.until_s, ended_s + self.budget.rest_s(path, block_s, executions))
 
 
 @dataclass(frozen=True)

@@ -199,7 +199,9 @@ class ProbeRun:
         chosen = finalists(needed, wished)
         tried = [search.tried[path_id] for path_id in chosen]
         blocks_s, starts_s = search.finals_costs(tried)
-        counting_s = sum(round_trips.OPERATIONS * self.budget.wall_s(each.execution_ns / 1e9) for each in tried)
+        counting_s = sum(
+            round_trips.OPERATIONS * self.budget.wall_s(each.planned.path, each.execution_ns / 1e9) for each in tried
+        )
         left_s = self.budget.left_s - counting_s - SPARE_SHARE * self.budget.total_s
         if decided:  # what was to be known is known: no more than a claim needs
             left_s = min(left_s, DECIDED_LONGER * search.finals_s())
@@ -234,14 +236,14 @@ class ProbeRun:
         first = next(each for each in search.tried.values() if each.execution_ns)
         execution_s = first.execution_ns / 1e9
         self._limits.append(caveats.too_long(execution_s, self.budget.total_s))
-        room = max(1, int(self.budget.left_s / self.budget.wall_s(execution_s)))
+        room = max(1, int(self.budget.left_s / self.budget.wall_s(first.planned.path, execution_s)))
         baselines = [search.tried[path_id] for path_id in search.baselines]
         best = list(dict.fromkeys(each.planned.path.id for each in (first, *baselines, *search.defaults())))[:room]
         once = FullSetsBudget(len(best), 1, 1, 0.0)
         planned = [search.tried[path_id].planned for path_id in best]
         full_sets = self.full_sets(search.work, [(each,) for each in planned], once, "cold")
         for number, each in enumerate(planned):
-            if number and self.budget.left_s < self.budget.wall_s(execution_s):
+            if number and self.budget.left_s < self.budget.wall_s(first.planned.path, execution_s):
                 break
             full_sets.one_by_one(0, number, each)
             search.tried[each.path.id].left = ""

@@ -357,7 +357,8 @@ class Search:
             self.tried[path_id].left = why
 
     def _block_s(self, tried: Tried) -> float:
-        return self.budget.wall_s(tried.execution_ns / 1e9, math.ceil(BLOCK_NS / max(1.0, tried.execution_ns)))
+        executions = math.ceil(BLOCK_NS / max(1.0, tried.execution_ns))
+        return self.budget.wall_s(tried.planned.path, tried.execution_ns / 1e9, executions)
 
     def _round_costs(self, going: list[str]) -> tuple[list[float], float]:
         """What one block of each takes, and what comes before the blocks; the first takes part in every set."""

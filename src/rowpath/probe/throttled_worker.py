@@ -143,7 +143,7 @@ class ThrottledWorker(Worker):
         measured = super().sample(work, regime, **how)
         reply = measured.reply
         executions = reply.operations + reply.lead_in_operations
-        self._rest.after(time.monotonic(), reply.window_ns / 1e9, executions)
+        self._rest.after(self.planned.path, time.monotonic(), reply.window_ns / 1e9, executions)
         self._operation_s = reply.ns / max(1, reply.operations) / 1e9
         if self.planned.path.fetch_form != "drain" and not self._sameness.fits(measured.reply):
             self._changed(self, work)
@@ -159,5 +159,5 @@ class ThrottledWorker(Worker):
         began_s = time.monotonic()
         reply = super().verify(work, first, count, max_rows, keep)
         ended_s = time.monotonic()
-        self._rest.after(ended_s, min(ended_s - began_s, count * self._operation_s), count)
+        self._rest.after(self.planned.path, ended_s, min(ended_s - began_s, count * self._operation_s), count)
         return reply
