@@ -21,14 +21,15 @@ def in_order(
     candidates: Iterable[PlannedPath],
     early: Container[str],
     times_ns: Callable[[], Mapping[str, float]],
-    spent_s: Mapping[str, float],
+    clock: Callable[[], float],
     kind: Callable[[PlannedPath], str],
 ) -> Iterator[PlannedPath]:
     """The first candidate of every driver and the `early` ones (path ids); then languages in turn.
 
-    It is the turn of the language whose tries had the least of `spent_s` since then, read at each turn: a slow one
-    takes no time from others. Within a language single changes of a driver's first candidate come in their order, then
-    combinations: by the time to expect from what their changes did one by one, relative to the least of their kind.
+    It is the turn of the language whose tries took the least since then, by `clock`, until the next was asked for: a
+    slow one takes no time from others. Within a language single changes of a driver's first candidate come in their
+    order, then combinations: by the time to expect from what their changes did one by one, relative to the least of
+    their kind.
     `times_ns`: of the tries so far, by path id; read when a language's single changes have been tried.
     """
     listed = list(candidates)
@@ -41,15 +42,17 @@ def in_order(
             begun.add(planned.path.id)
             yield planned
     further = grouped(listed, lambda planned: planned.adapter.language)
-    before_s = dict(spent_s)
+    spent_s = dict.fromkeys(further, 0.0)
     queues = {language: _of_language(mine, first, begun, times_ns, kind) for language, mine in further.items()}
     while queues:
-        language = min(queues, key=lambda each: spent_s.get(each, 0.0) - before_s.get(each, 0.0))
-        planned_next = next(queues[language], None)
-        if planned_next is None:
+        language = min(queues, key=lambda each: spent_s[each])
+        chosen = next(queues[language], None)
+        if chosen is None:
             del queues[language]
-        else:
-            yield planned_next
+            continue
+        began_s = clock()
+        yield chosen
+        spent_s[language] += clock() - began_s
 
 
 def _of_language(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -133,9 +132,7 @@ class Search:
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
         self.budget.begin()
-        spent_s: defaultdict[str, float] = defaultdict(float)  # by language
-        for planned in in_order(self.candidates, self.baselines, self._times_ns, spent_s, _kind):
-            began_s = self.budget.spent_s
+        for planned in in_order(self.candidates, self.baselines, self._times_ns, self.budget.clock, _kind):
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
                 tried.left = "not tried: one execution takes too long for a search of settings"
@@ -143,19 +140,15 @@ class Search:
                 tried.left = f"not tried: {reason}"
             else:
                 self._try(tried)
-            spent_s[planned.adapter.language] += self.budget.spent_s - began_s
             if tried.execution_ns:
                 self.tell(planned.name, tried.execution_ns, len(self.tried), len(self.candidates))
                 if not self.slow:
-                    if not self._anchored():
+                    if len(self._times_ns()) == 1:
                         self.time_delivery()
                     self._estimate_tries()
         if not self.slow:
             self._split_by_digest()
             self._estimate_tries()
-
-    def _anchored(self) -> bool:
-        return any(each.anchor for each in self.tried.values())
 
     def _times_ns(self) -> dict[str, float]:
         return {path_id: each.execution_ns for path_id, each in self.tried.items() if each.execution_ns}
