@@ -102,20 +102,8 @@ def build_words(
     dropped = [f"-u{variable}" for variable in sorted(os.environ) if _is_cleared(variable)]
     profile = [word for key, value in PROFILE.items() for word in ("--config", f"profile.release.{key}={value}")]
     words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", *map("=".join, folders.items())]
-    words += [
-        cargo(),
-        "build",
-        "--release",
-        "--locked",
-        "--quiet",
-        *profile,
-        "--manifest-path",
-        str(manifest),
-        "--target-dir",
-        str(target),
-        "--bin",
-        name,
-    ]
+    words += [cargo(), "build", "--release", "--locked", "--quiet"]
+    words += [*profile, "--manifest-path", str(manifest), "--target-dir", str(target), "--bin", name]
     return words + (["--features", ",".join(features)] if features else [])
 
 

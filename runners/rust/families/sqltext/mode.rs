@@ -5,7 +5,7 @@ use crate::core::Options;
 pub enum Mode {
     /// Prepared once, or kept by the connection by its text.
     Prepared,
-    /// Prepared anew on each execution, with parameters.
+    /// Prepared again for each execution, with parameters.
     Bound,
     /// With the values inside.
     Text,
