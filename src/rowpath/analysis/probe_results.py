@@ -14,6 +14,7 @@ from rowpath.analysis.model import Ranking, Result, Said
 from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS
 from rowpath.model.path import fetch_form
 from rowpath.model.probe import (
+    LEAST_GAIN,
     AtRoundTrip,
     Baseline,
     LanguageBest,
@@ -146,7 +147,7 @@ def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> 
             where = f"{snippet.file}: {snippet.changed}" if snippet.changed else f"see {snippet.file}"
             sentences.append(f"Change these lines: {where}.")
     if not best.savings:
-        sentences.append(f"Nothing tried in {title} is faster.")
+        sentences.append(f"Nothing tried in {title} is over {100 * LEAST_GAIN:.0f} % faster.")
     yield " ".join(sentences)
 
 

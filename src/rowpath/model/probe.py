@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rowpath.model.base import Frozen
 
+LEAST_GAIN = 0.03  # of time: a path that is at most this much faster is no other answer
+
 
 class TriedPath(Frozen, frozen=True):
     """A candidate: the last step it was in, and why it went no further.

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from rowpath.analysis.statistics.intervals import student
 from rowpath.model.grouping import grouped
+from rowpath.model.probe import LEAST_GAIN
 
 TRY_DOUBT = 1.3  # a single short try may be off by this factor either way
 FINALISTS = 6  # of all languages together, where fewer are needed
 FEWEST = 3  # of one language go on at least, while they are not decided
-TIED = math.log(1.03)
+TIED = math.log(1 + LEAST_GAIN)
 Kind = Callable[[str], str]
 
 
