@@ -1,8 +1,13 @@
-/* Start, the two threads, and the end: one thread watches stdin, the other, the loop thread, answers requests.
+/* Start, requests and the end.
 
-   Adapters run in the loop thread only. With `--thread main` that is the process's main thread, on which some embedded
-   engines pay extra; otherwise the main thread watches. */
+   With `--thread main`, the default, the process has one thread, as most programs have: with a second one every lock of
+   the C library would cost more. A signal then says that stdin has ended in the middle of a sample. With `--thread
+   worker` the main thread watches stdin and another one, the loop thread, answers requests, for embedded engines that
+   pay extra on the main thread. Adapters run in the thread that answers only. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,12 +46,17 @@ static void write_all(const char *data, size_t length) {
     }
 }
 
-static void *answer_requests(void *nothing) {
-    static rp_session session;
-    rp_writer reply = {0};
+static void answer(const char *text, size_t length) {
+    static rp_session session = {.adapter = &rp_adapter_here};
+    static rp_writer reply;
     bool goodbye = false;
-    session.adapter = &rp_adapter_here;
-    while (!goodbye) {
+    rp_answer(&session, text, length, &reply, &goodbye);
+    write_all(reply.data, reply.length);
+    if (goodbye) _exit(0);
+}
+
+static void *answer_what_waits(void *nothing) {
+    for (;;) {
         pthread_mutex_lock(&lock);
         while (first_waiting == NULL)
             pthread_cond_wait(&arrived, &lock);
@@ -55,11 +65,9 @@ static void *answer_requests(void *nothing) {
         if (first_waiting == NULL) last_waiting = &first_waiting;
         waiting--;
         pthread_mutex_unlock(&lock);
-        rp_answer(&session, line->text, line->length, &reply, &goodbye);
+        answer(line->text, line->length);
         free(line);
-        write_all(reply.data, reply.length);
     }
-    _exit(0);
     return nothing;
 }
 
@@ -76,8 +84,8 @@ static void hand_over(const char *text, size_t length) {
     pthread_mutex_unlock(&lock);
 }
 
-/* End of stdin means stop at once, also in the middle of a sample. */
-static void *watch_stdin(void *nothing) {
+/* Ends the process with stdin. */
+static _Noreturn void read_requests(void (*take)(const char *text, size_t length)) {
     static char lines[RP_LINE_BYTES];
     size_t filled = 0;
     bool too_long = false; /* what is read belongs to a request over the limit, which is not kept */
@@ -88,8 +96,8 @@ static void *watch_stdin(void *nothing) {
         filled += (size_t)count;
         char *start = lines, *newline;
         while ((newline = memchr(start, '\n', filled - (size_t)(start - lines))) != NULL) {
-            if (newline > start && !too_long) hand_over(start, (size_t)(newline - start));
-            if (too_long) hand_over("", 0); /* answered as no JSON */
+            if (newline > start && !too_long) take(start, (size_t)(newline - start));
+            if (too_long) take("", 0); /* answered as no JSON */
             too_long = false;
             start = newline + 1;
         }
@@ -99,22 +107,39 @@ static void *watch_stdin(void *nothing) {
         too_long = true;
         filled = 0;
     }
-    return nothing;
+}
+
+static void end_with_stdin(int number) {
+    (void)number;
+    int kept = errno;
+    struct pollfd input = {.fd = STDIN_FILENO};
+    if (poll(&input, 1, 0) > 0 && (input.revents & POLLHUP)) _exit(0);
+    errno = kept;
+}
+
+/* Only the main thread gets the signal: clients' and drivers' own threads are not interrupted. */
+static void watch_stdin(void) {
+    struct sigaction action = {.sa_handler = end_with_stdin, .sa_flags = SA_RESTART};
+    struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid()};
+    sigaction(SIGIO, &action, NULL);
+    if (fcntl(STDIN_FILENO, F_SETOWN_EX, &owner) < 0 ||
+        fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_ASYNC) < 0)
+        die("stdin cannot be watched");
 }
 
 static _Noreturn void usage(void) {
-    fprintf(stderr, "usage: runner --adapter %s [--thread worker|main]\n", rp_adapter_here.driver);
+    fprintf(stderr, "usage: runner --adapter %s [--thread main|worker]\n", rp_adapter_here.driver);
     exit(2);
 }
 
 /* Whether the main thread answers the requests. */
 static bool read_arguments(int count, char **arguments) {
-    bool on_main = false;
+    bool on_main = true;
     for (int i = 1; i < count; i += 2) {
         const char *value = i + 1 < count ? arguments[i + 1] : "";
         bool thread = strcmp(arguments[i], "--thread") == 0;
-        on_main = thread ? strcmp(value, "main") == 0 : on_main;
-        if (thread ? !on_main && strcmp(value, "worker") != 0
+        on_main = thread ? strcmp(value, "worker") != 0 : on_main;
+        if (thread ? on_main && strcmp(value, "main") != 0
                    : strcmp(arguments[i], "--adapter") != 0 || strcmp(value, rp_adapter_here.driver) != 0)
             usage();
     }
@@ -122,16 +147,15 @@ static bool read_arguments(int count, char **arguments) {
 }
 
 int main(int count, char **arguments) {
-    pthread_t other;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN);
     replies = dup(STDOUT_FILENO);
     if (replies < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) die("stdout and stderr must be open");
-    bool on_main = read_arguments(count, arguments);
-    if (pthread_create(&other, NULL, on_main ? watch_stdin : answer_requests, NULL) != 0)
-        die("no thread can be started");
-    if (on_main)
-        answer_requests(NULL);
-    else
-        watch_stdin(NULL);
+    if (read_arguments(count, arguments)) {
+        watch_stdin();
+        read_requests(answer);
+    }
+    pthread_t loop;
+    if (pthread_create(&loop, NULL, answer_what_waits, NULL) != 0) die("no thread can be started");
+    read_requests(hand_over);
 }
