@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from rowpath.engines import ENGINES
+from rowpath.machine import processes
 from rowpath.model.availability import with_remedy
 from rowpath.planning import experiment_file
 from rowpath.planning.availability import pruned, unavailable
 from rowpath.planning.lattice import spread
 from rowpath.planning.selection import check_coordinates, matches
 from rowpath.runners import driver_facts
-from rowpath.runners.manifest import every_adapter
+from rowpath.runners.manifest import availability, every_adapter
 from rowpath.workloads import workload_file
 
 
@@ -28,6 +30,8 @@ def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
     Coordinates of `lattice.VARIED_ONE_AT_A_TIME` are varied one at a time, unless a filter names them.
     """
     check_coordinates(filters)
+    if not filters:
+        _ask_for_versions()
     reasons: dict[tuple[str, ...], str] = {}
     for adapter in every_adapter():
         for path in spread(adapter, filters):
@@ -39,6 +43,13 @@ def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
                 reason, remedy = unavailable(adapter, path)
                 reasons[key] = f"    not here: {with_remedy(reason, remedy)}" if reason else ""
             yield path.id.replace(",", " ") + reasons[key]
+
+
+def _ask_for_versions() -> None:
+    """Ask every compiler, runtime and server for its version, all at once: each answer is kept."""
+    first = {adapter.language: adapter for adapter in every_adapter()}
+    languages = [functools.partial(availability, adapter, adapter.versions[0]) for adapter in first.values()]
+    processes.side_by_side([*languages, *(engine.availability for engine in ENGINES.values())])
 
 
 def drivers() -> Iterator[str]:
