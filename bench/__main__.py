@@ -35,6 +35,7 @@ FIGURES = {
     "groups_memory": "40 min",
     "cost_model": "6 min",
     "a_a": "2 min",
+    "explain": "5 min",
     "slowed_driver": "4 min",
     "tour_twice": "5 min",
     "unchanged_runs": "20 min",

@@ -4,7 +4,6 @@
    the C library would cost more. A signal then says that stdin has ended in the middle of a sample. With `--thread
    worker` the main thread watches stdin and another one, the loop thread, answers requests, for embedded engines that
    pay extra on the main thread. Adapters run in the thread that answers only. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -144,6 +144,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     _add_run(commands)
     _add_probe(commands)
+    _add_explain(commands)
     _add_verify(commands)
     _add_list(commands)
     _add_engine(commands)
@@ -272,6 +273,17 @@ def _add_run(commands: Any) -> None:
     _add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
     _add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
+
+
+def _add_explain(commands: Any) -> None:
+    parser = _command(commands, "explain", "show where the time of an operation goes: by library, side and waiting")
+    _add_selection(parser)
+    parser.add_argument(
+        "--phase", metavar="WORKLOAD.PHASE", default="", help="only this phase (default: all that read)"
+    )
+    parser.add_argument("--how", action="store_true", help="also show by which clock each part is known")
+    _add_out(parser, "explain")
+    _add_shared(parser, "--timeout", "-q --quiet", "--color")
 
 
 def _add_probe(commands: Any) -> None:

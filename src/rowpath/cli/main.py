@@ -204,6 +204,16 @@ def verify(options: argparse.Namespace) -> int:
     return verification.verify(_experiment(options), _filters(options), options, _console(options.color))
 
 
+def explain(options: argparse.Namespace) -> int:
+    """`rowpath explain`."""
+    from rowpath.cli import explain as explaining
+
+    experiment = _experiment(options)
+    if experiment is None:
+        raise UsageError("no experiment given", "rowpath explain tour engine=postgresql language=c")
+    return explaining.explain(experiment, _filters(options), options, _console(options.color))
+
+
 def list_things(options: argparse.Namespace) -> int:
     """`rowpath list`."""
     from rowpath.cli import list as listing
@@ -409,6 +419,7 @@ def _write_exports(analysis: Analysis, exports: dict[str, Any]) -> None:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": run,
     "probe": probe,
+    "explain": explain,
     "verify": verify,
     "list": list_things,
     "engine": engine,

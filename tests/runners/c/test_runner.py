@@ -45,7 +45,8 @@ def test_hello(start: Start) -> None:
     talk = start("null")
     reply = talk.hello(unknown="ignored")
     assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([2, 1], 1, "c", talk.process.pid)
-    assert os.listdir(f"/proc/{reply['pid']}/task") == [str(reply["loop_tid"])]
+    threads = Path(f"/proc/{reply['pid']}/task")
+    assert [each.name for each in threads.iterdir()] == [str(reply["loop_tid"])]
     assert 5 < reply["clock_read_ns"] < 5000
 
 

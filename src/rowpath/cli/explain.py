@@ -1,0 +1,75 @@
+"""`rowpath explain`: where the time of an operation goes."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rowpath.cli.plan import plan_for
+from rowpath.errors import RowpathError, UsageError
+from rowpath.explain.explain import check, explained
+from rowpath.journal.writer import RunDirectory, new_name
+from rowpath.model.explanation import Explanation
+from rowpath.planning.plan import Plan
+from rowpath.report import explanation, live
+from rowpath.runners.process import RunnerFailure
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST_PATHS = 12
+FILE = "explanation.json"
+
+
+def explain(name: str, filters: dict[str, tuple[str, ...]], options: argparse.Namespace, console: Console) -> int:
+    """Each path that the filters keep; 1 when one failed. Errors: UsageError for paths that cannot be explained."""
+    if filters.get("placement", ("same",)) != ("same",):
+        raise UsageError(
+            "explain needs client and server on one core: on two their times overlap and do not add up",
+            "leave placement away",
+        )
+    plan = chosen(plan_for(name, filters | {"placement": ("same",)}, extended=options.all, seed=1), options.phase)
+    directory = RunDirectory(options.directory or new_name("explain"))
+    directory.create()
+    found: list[Explanation] = []
+    progress = live.make(options.quiet, options.color)
+    try:
+        for one in explained(plan, directory.work, progress.note, options.timeout):
+            found.append(one)
+            (directory.path / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+            explanation.show(one, console, how=options.how)
+            console.print()
+    except RunnerFailure as failure:
+        raise RowpathError(failure.text, "rowpath verify, with the same words") from failure
+    finally:
+        with contextlib.suppress(OSError):
+            shutil.rmtree(directory.work)
+    console.print(f"all figures: {directory.path / FILE}", soft_wrap=True, highlight=False)
+    return 0
+
+
+def chosen(plan: Plan, phase: str) -> Plan:
+    """The plan with only that phase; UsageError where nothing or too much is left."""
+    names = plan.experiment.phases
+    if phase and phase not in names:
+        raise UsageError(f"unknown phase '{phase}' of {plan.experiment.name}", f"--phase {names[0]}")
+    paths = [one for one in plan.paths if one.path.engine != "null" and (not phase or phase in one.phases)]
+    if len(paths) > MOST_PATHS:
+        raise UsageError(
+            f"{len(paths)} paths match: explain takes about 15 s for each phase of each",
+            f"rowpath explain {plan.experiment.name} engine={paths[0].path.engine} language={paths[0].path.language}",
+        )
+    if not paths:
+        raise UsageError("no path matches that has such a phase", f"rowpath run {plan.experiment.name} --plan")
+    for planned in paths:
+        check(planned)
+    reads = [name for name in ((phase,) if phase else names) if not plan.phase(name).writes]
+    if not reads:
+        raise UsageError(f"{phase or plan.experiment.name} writes: only what reads is explained", "another --phase")
+    experiment = msgspec.structs.replace(plan.experiment, phases=tuple(reads))
+    return replace(plan, experiment=experiment, paths=tuple(paths))

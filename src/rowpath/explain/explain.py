@@ -1,0 +1,197 @@
+"""Where the time of an operation goes: one path on one core, measured with and without a profiler in turn.
+
+On one core client and server never work at the same time, so that what each had of it, what others had and what nobody
+had must add up to the operation's time. Each is read from a clock of its own: the runner's, those of the threads,
+those of all other processes, and the core's idle time. What they lack is told, not shared out.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rowpath.analysis.statistics.intervals import student
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance
+from rowpath.errors import UsageError
+from rowpath.execution import quiet
+from rowpath.execution.instances import EngineInstances
+from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
+from rowpath.execution.worker import Measured, Worker
+from rowpath.explain import profile
+from rowpath.explain.profile import Profile
+from rowpath.machine.counters import core_users
+from rowpath.model.explanation import Explanation, Part
+from rowpath.model.workload import PhaseName
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.runners import manifest
+from rowpath.runners.manifest import language
+
+PAIRS = 5
+BLOCK_S = 1.0  # long, because idle time is counted in hundredths of a second
+WARM_LEAST_S = 0.5
+
+CLIENT_CLOCK = "the loop thread's CPU clock"
+SERVER_CLOCK = "CPU clocks of the server's processes"
+IDLE_CLOCK = "the core's idle time in /proc/stat"
+OTHERS_CLOCK = "CPU clocks of every other process that ran there"
+SAMPLED = "its share by perf, {count:,} samples"
+
+
+@dataclass
+class Block:
+    """A block and what the core did meanwhile."""
+
+    measured: Measured
+    elapsed_ns: int
+    idle_ns: int
+    others_ns: int
+
+
+@dataclass
+class Blocks:
+    """Blocks of one kind, as sums over their operations."""
+
+    blocks: list[Block] = field(default_factory=list)
+
+    @property
+    def operations(self) -> int:
+        """Operations of all of them, those of lead-ins too: CPU clocks and the core's saw these."""
+        return sum(block.measured.reply.operations + block.measured.reply.lead_in_operations for block in self.blocks)
+
+    def each_ns(self) -> list[float]:
+        """Time of an operation, by block."""
+        return [block.measured.reply.ns / max(1, block.measured.reply.operations) for block in self.blocks]
+
+    def of_operation(self, what: Callable[[Block], float]) -> float:
+        """A sum over all blocks, for one operation."""
+        return sum(map(what, self.blocks)) / max(1, self.operations)
+
+
+def explained(plan: Plan, directory: Path, note: Callable[[str], None], timeout_s: float) -> Iterator[Explanation]:
+    """Each path of the plan in each of its phases that only read, one after the other. Errors: RunnerFailure."""
+    phase_cache = PhaseCache(directory / "parameters")
+    instances = EngineInstances(directory, phase_cache, lambda _secret: None)
+    manifest.build(
+        [(planned.adapter, planned.path.version) for planned in plan.paths], note, [one.path for one in plan.paths]
+    )
+    try:
+        for planned in plan.paths:
+            key = key_of(planned.path)
+            if key not in instances:
+                note(f"starting {planned.path.engine}")
+                instances.bring_up(plan.paths, plan.workloads, key)
+            for name in plan.experiment.phases:
+                if name in planned.phases and not plan.phase(name).writes:
+                    note(f"measuring {planned.name}, {name}")
+                    workload = plan.workloads[PhaseName.of(name).workload]
+                    work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
+                    way = instances.way_to(planned.path)
+                    yield explain(planned, instances[key], work, directory, timeout_s, way=way)
+    finally:
+        instances.stop_all()
+
+
+def check(planned: PlannedPath) -> None:
+    """UsageError for a path whose client and server do not share one core."""
+    path = planned.path
+    if path.clients > 1 or path.threads > 1:
+        raise UsageError(
+            f"{planned.name} has several threads at work: their times do not add up", "clients=1 threads=1"
+        )
+
+
+def explain(
+    planned: PlannedPath,
+    instance: Instance,
+    work: PreparedPhase,
+    directory: Path,
+    timeout_s: float,
+    *,
+    way: Mapping[str, Any] = {},
+    pairs: int = PAIRS,
+) -> Explanation:
+    """One path in one phase, with a process of its own. Errors: RunnerFailure."""
+    worker = Worker(planned, instance, log=lambda _line: None, timeout_s=timeout_s, pinned=True)
+    try:
+        worker.open(**way)
+        worker.notice_server()
+        worker.prepare(work)
+        warm_up(worker, work)
+        why_not = profile.problem()
+        bare, profiled, found = Blocks(), Blocks(), Profile()
+        for _pair in range(pairs):
+            bare.blocks.append(block(worker, work))
+            if why_not:
+                continue
+            pids = [*worker.pids, *instance.pids()]
+            languages = dict.fromkeys(worker.pids, planned.path.language)
+            with profile.profiling(pids, worker.measured_cpus, languages, directory / "profile.data") as one:
+                profiled.blocks.append(block(worker, work))
+            found.add(one)
+        return account(planned, instance, worker.pids, work.name, bare, profiled, found, why_not)
+    finally:
+        worker.close()
+
+
+def warm_up(worker: Worker, work: PreparedPhase) -> None:
+    """Until the language's runtime has compiled what it will."""
+    least_s = max(WARM_LEAST_S, *language(worker.planned.adapter.language).warm_least_s)
+    if not worker.alone:
+        least_s = max(least_s, ENGINES[worker.planned.path.engine].server_warm_s)
+    worker.sample(work, "warm", duration_ns=int(least_s * 1e9))
+    quiet.wait_for_compilers(lambda: [worker])
+
+
+def block(worker: Worker, work: PreparedPhase) -> Block:
+    """One long block, and the core's own clocks around it."""
+    cpus, own = set(worker.measured_cpus), {*worker.pids, *worker.instance.pids()}
+    before = core_users.look(cpus)
+    measured = worker.sample(work, "steady", duration_ns=int(BLOCK_S * 1e9))
+    after = core_users.look(cpus)
+    others_ns = sum(user.ns for user in core_users.users(before, after, cpus, own) if user.kind != "ours")
+    stolen_ns = after.stolen_ns - before.stolen_ns
+    # The window lies inside the two looks; in the rest the core was idle or ours.
+    around_ns = after.at_ns - before.at_ns - measured.reply.window_ns
+    idle_ns = max(0, after.idle_ns - before.idle_ns - around_ns)
+    return Block(measured, measured.reply.window_ns, idle_ns, others_ns + stolen_ns)
+
+
+def account(
+    planned: PlannedPath, instance: Instance, client_pids: list[int], phase: str,
+    bare: Blocks, profiled: Blocks, found: Profile, why_not: str,
+) -> Explanation:  # fmt: skip
+    """The parts, by the clocks of the bare blocks and the shares of the profiled ones."""
+    client_ns = bare.of_operation(lambda one: (one.measured.client_cpu_ns or 0) - one.measured.client_helpers_cpu_ns)
+    server_ns = bare.of_operation(lambda one: (one.measured.server_cpu_ns or 0) - one.measured.server_helpers_cpu_ns)
+    each_ns = bare.each_ns()
+    operation_ns = statistics.fmean(each_ns)
+    interval = student([value / operation_ns - 1 for value in each_ns])
+    half = operation_ns * (interval.high - interval.low) / 2 if interval else 0.0
+    parts = [
+        *divided("client", client_ns, CLIENT_CLOCK, found, client_pids),
+        *divided("server", server_ns, SERVER_CLOCK, found, instance.pids()),
+        Part("core", "other programs", bare.of_operation(lambda one: one.others_ns), OTHERS_CLOCK),
+        Part("core", "nobody", bare.of_operation(lambda one: one.idle_ns), IDLE_CLOCK),
+    ]
+    if not found.with_kernel and not why_not:
+        why_not = "the kernel's part is not seen: perf may not look at it (sysctl kernel.perf_event_paranoid=1)"
+    longer = statistics.fmean(profiled.each_ns()) / operation_ns - 1 if profiled.blocks else None
+    return Explanation(
+        planned.name, planned.path.as_dict(), phase, operation_ns, operation_ns - half, operation_ns + half,
+        bare.operations, tuple(part for part in parts if part.ns > 0), longer, why_not,
+    )  # fmt: skip
+
+
+def divided(side: str, ns: float, known_by: str, found: Profile, pids: list[int]) -> Iterator[Part]:
+    """A side's CPU time as its parts; whole where nothing was sampled."""
+    shares = found.shares(pids)
+    count = sum(found.samples[pid].total() for pid in pids if pid in found.samples)
+    if not shares:
+        yield Part(side, "CPU", ns, known_by)  # type: ignore[arg-type]
+    for name, share in shares.items():
+        yield Part(side, name, share * ns, f"{known_by}; {SAMPLED.format(count=count)}")  # type: ignore[arg-type]

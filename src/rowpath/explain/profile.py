@@ -1,0 +1,102 @@
+"""Samples of what processes execute, by `perf`: shares of their CPU time by library and by package."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rowpath.errors import InternalError
+from rowpath.explain.parts import part_of
+from rowpath.machine import processes
+
+SAMPLES_PER_S = 1999  # no round number: it would meet what happens at round times
+ATTACH_TIMEOUT_S = 10.0
+REMEDY = "apt-get install linux-perf"
+# pid, tid, address, symbol with offset or not, object; the two last may hold spaces.
+LINE = re.compile(r"^\s*(-?\d+)(?:/\d+)?:?\s+([0-9a-f]+)\s+(.*?)\s*\((.*)\)\s*$")
+
+
+@dataclass
+class Profile:
+    """How many samples fell into each part of each process."""
+
+    samples: dict[int, Counter[str]] = field(default_factory=dict)
+    with_kernel: bool = True
+
+    def add(self, other: Profile) -> None:
+        """Those of another profile too."""
+        for pid, counted in other.samples.items():
+            self.samples.setdefault(pid, Counter()).update(counted)
+        self.with_kernel = self.with_kernel and other.with_kernel
+
+    def shares(self, pids: Collection[int]) -> dict[str, float]:
+        """Share of each part in what these processes had; empty without a sample."""
+        merged: Counter[str] = Counter()
+        for pid in pids:
+            merged.update(self.samples.get(pid, Counter()))
+        return {name: count / merged.total() for name, count in merged.most_common()}
+
+
+def problem() -> str:
+    """Why nothing can be profiled here; empty where it can."""
+    return "" if shutil.which("perf") else f"perf is missing ({REMEDY})"
+
+
+@contextlib.contextmanager
+def profiling(pids: Iterable[int], cpus: Iterable[int], languages: Mapping[int, str], file: Path) -> Iterator[Profile]:
+    """Samples what these cores execute while the body runs; the profile is filled when it has ended.
+
+    `languages`: of processes that run a runner. Without the right to sample a core the processes are sampled, which
+    costs time at every switch between them; without the right to see the kernel only the rest is.
+    Errors: InternalError where perf does not attach.
+    """
+    profile = Profile()
+    ours = ",".join(map(str, pids))
+    cores = ",".join(map(str, cpus))
+    for event, where in (("cpu-clock", ("-C", cores)), ("cpu-clock", ("-p", ours)), ("cpu-clock:u", ("-p", ours))):
+        recorder = _started(event, where, file)
+        if recorder is not None:
+            break
+    else:
+        raise InternalError("perf does not attach to processes of this run", f"perf record -e cpu-clock:u -p {ours}")
+    profile.with_kernel = event == "cpu-clock"
+    try:
+        yield profile
+    finally:
+        processes.stop(recorder, ((signal.SIGINT, ATTACH_TIMEOUT_S), *processes.AT_ONCE))
+    words = ["perf", "script", "-i", str(file), "-F", "pid,ip,sym,dso"]
+    done = processes.run(words, timeout_s=120.0)
+    profile.samples = counted(done.stdout.splitlines(), languages)
+
+
+def counted(lines: Iterable[str], languages: Mapping[int, str]) -> dict[int, Counter[str]]:
+    """The samples of `perf script -F pid,ip,sym,dso` by process and part."""
+    found: dict[int, Counter[str]] = {}
+    for line in lines:
+        if match := LINE.match(line):
+            pid = int(match[1])
+            found.setdefault(pid, Counter())[part_of(match[3], match[4], languages.get(pid, ""))] += 1
+    return found
+
+
+def _started(event: str, where: tuple[str, str], file: Path) -> processes.Process | None:
+    """perf, sampling; None where it ends at once."""
+    words = ["perf", "record", "-q", "-e", event, "-F", str(SAMPLES_PER_S), "-o", str(file), *where]
+    words += ["--control", "fd:0,1", "-D", "-1"]  # nothing is sampled before it answers
+    recorder = processes.start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert recorder.stdin is not None
+    assert recorder.stdout is not None
+    with contextlib.suppress(OSError):
+        recorder.stdin.write(b"enable\n")
+        recorder.stdin.flush()
+        if recorder.stdout.readline().startswith(b"ack"):
+            return recorder
+    processes.stop(recorder, processes.AT_ONCE)
+    return None

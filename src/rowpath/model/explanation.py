@@ -1,0 +1,49 @@
+"""Where the time of one operation goes: parts that were measured apart, and whether they add up."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+MOST_UNEXPLAINED = 0.05  # of an operation's time; beyond that the parts are no account of it
+
+Side = Literal["client", "server", "core"]
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A part of an operation's time; `side`: `core` is what neither client nor server had."""
+
+    side: Side
+    name: str
+    ns: float
+    known_by: str
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """One path in one phase, client and server on one core, so that nothing overlaps and the parts can add up.
+
+    `operation_ns`: by the runner's clock, of blocks that nothing profiled. `profiling_share`: how much longer an
+    operation took while profiled; the profile gives shares, never times.
+    """
+
+    name: str
+    path: dict[str, str]
+    phase: str
+    operation_ns: float
+    low_ns: float
+    high_ns: float
+    operations: int
+    parts: tuple[Part, ...]
+    profiling_share: float | None
+    not_profiled: str = ""  # why the CPU of a side is not divided
+
+    @property
+    def unexplained_ns(self) -> float:
+        """What the parts lack of the operation's time; negative where they are more than it."""
+        return self.operation_ns - sum(part.ns for part in self.parts)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the parts account for the operation."""
+        return abs(self.unexplained_ns) <= MOST_UNEXPLAINED * self.operation_ns

@@ -1,0 +1,70 @@
+"""Known answers of `rowpath explain`: what was put into a side, or into the wait between them, is found there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rowpath.checks.selftest.bench import NOTHING, Bench
+from rowpath.engines.base import Instance
+from rowpath.execution.emulated_link import Links
+from rowpath.explain.explain import explain
+from rowpath.machine import processes
+from rowpath.model.explanation import Explanation
+from rowpath.planning.instance_key import key_of
+
+SLACK = 0.1
+TIMER_SLACK_NS = 50_000  # by which Linux lets a process sleep longer (prctl, PR_SET_TIMERSLACK)
+BURN_NS, STALL_NS, LINK_NS = 50_000, 200_000, 500_000
+
+
+@pytest.fixture(name="bench")
+def bench_fixture(tmp_path: Path) -> Iterator[Bench]:
+    tmp_path.chmod(0o711)
+    bench = Bench(tmp_path)
+    if bench.without_compiler("explain"):
+        pytest.skip("no C compiler")
+    yield bench
+    bench.close()
+    processes.stop_all()
+
+
+def ping(bench: Bench, instance: Instance, link: str = "none") -> Explanation:
+    planned = bench.path("c", "ping", NOTHING, transport="tcp", link=link)
+    bench.build(planned)
+    links = Links()
+    try:
+        way = links.way_to(key_of(planned.path), instance, planned.path)
+        return explain(planned, instance, bench.work(NOTHING, "null"), bench.directory, 60.0, way=way, pairs=2)
+    finally:
+        links.stop_all()
+
+
+def of(found: Explanation, side: str) -> float:
+    return sum(part.ns for part in found.parts if part.side == side and part.name != "other programs")
+
+
+def test_a_client_that_burns(bench: Bench) -> None:
+    planned = bench.path("c", "null", NOTHING, burn_ns=str(BURN_NS))
+    bench.build(planned)
+    instance = bench.instance("null", "none")
+    found = explain(planned, instance, bench.work(NOTHING, "null"), bench.directory, 60.0, pairs=2)
+    assert of(found, "client") == pytest.approx(BURN_NS, rel=SLACK), found
+    assert of(found, "server") == 0
+    assert found.adds_up, found
+
+
+def test_a_server_that_burns_one_that_sleeps_and_a_link(bench: Bench) -> None:
+    plain = ping(bench, bench.instance("null", "server", "plain"))
+    burning = ping(bench, bench.instance("null", "server", "burning", burn_ns=BURN_NS))
+    assert of(burning, "server") - of(plain, "server") == pytest.approx(BURN_NS, rel=SLACK), burning
+    assert of(burning, "client") < BURN_NS / 2
+    sleeping = ping(bench, bench.instance("null", "server", "sleeping", stall_ns=STALL_NS, stall_every=1))
+    assert of(sleeping, "core") == pytest.approx(STALL_NS + TIMER_SLACK_NS, rel=SLACK), sleeping
+    linked = ping(bench, bench.instance("null", "server", "linked"), f"{LINK_NS / 1e6:g}ms")
+    assert of(linked, "core") >= LINK_NS, linked  # an emulated link is never faster than it says
+    assert of(linked, "core") == pytest.approx(linked.operation_ns - plain.operation_ns, rel=SLACK), linked
+    for found in (burning, sleeping, linked):
+        assert found.adds_up, found

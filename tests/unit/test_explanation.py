@@ -1,0 +1,43 @@
+"""Whether an operation's parts add up, and how they are shown."""
+
+from __future__ import annotations
+
+import msgspec
+
+from rowpath.model.explanation import Explanation, Part
+from rowpath.report.explanation import lines, sentence, shown
+
+PARTS = (
+    Part("client", "libpq", 6_000.0, "a clock"),
+    Part("client", "C library", 100.0, "a clock"),
+    Part("client", "TLS", 80.0, "a clock"),
+    Part("server", "postgres", 12_000.0, "a clock"),
+    Part("core", "nobody", 1_000.0, "a clock"),
+)
+WHOLE = Explanation("C TCP", {}, "keyed.read", 20_000.0, 19_900.0, 20_100.0, 1000, PARTS, 0.012)
+
+
+def test_parts_that_add_up() -> None:
+    assert WHOLE.unexplained_ns == 820.0
+    assert WHOLE.adds_up
+    assert sentence(WHOLE) == ("Of 20.0 µs: 60% postgres (server), 30% libpq (client), 5% nobody (waiting).")
+    printed = [line.plain for line in lines(WHOLE, how=True)]
+    assert printed[0] == "C TCP · keyed.read"
+    assert any(line.startswith("client  libpq") and "6.00 µs  30.0%" in line for line in printed)
+    assert "        not explained: +4.1% of 20.0 µs" in printed
+    assert "        profiled, an operation took +1.2%: the profiler gives shares only" in printed
+    assert printed.count("        a clock") == len(shown(WHOLE))
+
+
+def test_no_bar_for_parts_that_do_not_add_up() -> None:
+    less = msgspec.structs.replace(WHOLE, parts=PARTS[:3])
+    assert not less.adds_up
+    printed = "\n".join(line.plain for line in lines(less))
+    assert "no account" in printed
+    assert "libpq" not in printed
+    more = msgspec.structs.replace(WHOLE, parts=(*PARTS, Part("core", "other programs", 2_000.0, "")))
+    assert not more.adds_up
+
+
+def test_small_parts_of_a_side_are_one_line() -> None:
+    assert [part.name for part in shown(WHOLE)] == ["libpq", "C library", "1 smaller parts", "postgres", "nobody"]
