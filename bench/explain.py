@@ -24,13 +24,16 @@ PHASES = ("keyed.read", "scan.read")
 def measure(bench: Bench) -> Iterator[Figure]:
     """Of each path and phase what is unexplained; the share that is below 5 %, and the median."""
     found: list[Explanation] = []
+    failures: list[str] = []
     for engine, languages in LANGUAGES.items():
         for phase in PHASES:
             filters = {"engine": (engine,), "language": languages, "placement": ("same",)}
             plan = chosen(plan_for("languages", filters, seed=1), phase)
             directory = bench.directory / f"{engine}-{phase}"
             directory.mkdir(mode=0o711)
-            found += explained(plan, directory, lambda _text: None, TIMEOUT_S)
+            found += explained(plan, directory, lambda _text: None, failures.append, TIMEOUT_S)
+    for failure in failures:
+        yield Figure("explain", failure, "", False)
     shares = [abs(one.unexplained_ns) / one.operation_ns for one in found]
     for one in found:
         rest = one.unexplained_ns / one.operation_ns

@@ -40,4 +40,4 @@ def test_no_bar_for_parts_that_do_not_add_up() -> None:
 
 
 def test_small_parts_of_a_side_are_one_line() -> None:
-    assert [part.name for part in shown(WHOLE)] == ["libpq", "C library", "1 smaller parts", "postgres", "nobody"]
+    assert [part.name for part in shown(WHOLE)] == ["libpq", "C library", "other parts", "postgres", "nobody"]

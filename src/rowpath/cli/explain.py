@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import shutil
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from rowpath.cli.plan import plan_for
-from rowpath.errors import RowpathError, UsageError
+from rowpath.errors import UsageError
 from rowpath.explain.explain import check, explained
 from rowpath.journal.writer import RunDirectory, new_name
+from rowpath.machine import processes
 from rowpath.model.explanation import Explanation
 from rowpath.planning.plan import Plan
 from rowpath.report import explanation, live
-from rowpath.runners.process import RunnerFailure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,20 +37,26 @@ def explain(name: str, filters: dict[str, tuple[str, ...]], options: argparse.Na
     directory = RunDirectory(options.directory or new_name("explain"))
     directory.create()
     found: list[Explanation] = []
-    progress = live.make(options.quiet, options.color)
+    failures: list[str] = []
+    note = live.make(options.quiet, options.color).note
     try:
-        for one in explained(plan, directory.work, progress.note, options.timeout):
+        for one in explained(plan, directory.work, note, failures.append, options.timeout):
             found.append(one)
             (directory.path / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
             explanation.show(one, console, how=options.how)
             console.print()
-    except RunnerFailure as failure:
-        raise RowpathError(failure.text, "rowpath verify, with the same words") from failure
+    except KeyboardInterrupt:
+        kept = f"\n\nhint: what was explained until then: {directory.path / FILE}" if found else ""
+        print(f"\nerror: interrupted{kept}", file=sys.stderr)
+        return 130
     finally:
-        with contextlib.suppress(OSError):
-            shutil.rmtree(directory.work)
-    console.print(f"all figures: {directory.path / FILE}", soft_wrap=True, highlight=False)
-    return 0
+        processes.stop_all()
+        shutil.rmtree(directory.work, ignore_errors=True)
+    if found:
+        console.print(f"all figures: {directory.path / FILE}", soft_wrap=True, highlight=False)
+    for failure in failures:
+        print(f"error: {failure}", file=sys.stderr)
+    return 1 if failures else 0
 
 
 def chosen(plan: Plan, phase: str) -> Plan:

@@ -16,7 +16,7 @@ from typing import Any
 from rowpath.analysis.statistics.intervals import student
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.errors import UsageError
+from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.execution import quiet
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
@@ -30,6 +30,7 @@ from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import language
+from rowpath.runners.process import RunnerFailure
 
 PAIRS = 5
 BLOCK_S = 1.0  # long, because idle time is counted in hundredths of a second
@@ -47,7 +48,6 @@ class Block:
     """A block and what the core did meanwhile."""
 
     measured: Measured
-    elapsed_ns: int
     idle_ns: int
     others_ns: int
 
@@ -72,8 +72,10 @@ class Blocks:
         return sum(map(what, self.blocks)) / max(1, self.operations)
 
 
-def explained(plan: Plan, directory: Path, note: Callable[[str], None], timeout_s: float) -> Iterator[Explanation]:
-    """Each path of the plan in each of its phases that only read, one after the other. Errors: RunnerFailure."""
+def explained(
+    plan: Plan, directory: Path, note: Callable[[str], None], failed: Callable[[str], None], timeout_s: float
+) -> Iterator[Explanation]:
+    """Each path of the plan in each of its phases that only read, one by one; `failed` gets what went wrong."""
     phase_cache = PhaseCache(directory / "parameters")
     instances = EngineInstances(directory, phase_cache, lambda _secret: None)
     manifest.build(
@@ -91,7 +93,12 @@ def explained(plan: Plan, directory: Path, note: Callable[[str], None], timeout_
                     workload = plan.workloads[PhaseName.of(name).workload]
                     work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
                     way = instances.way_to(planned.path)
-                    yield explain(planned, instances[key], work, directory, timeout_s, way=way)
+                    try:
+                        found = explain(planned, instances[key], work, directory, timeout_s, way=way)
+                    except RunnerFailure as failure:
+                        failed(f"{planned.name}, {name}: {failure.text}")
+                    else:
+                        yield found
     finally:
         instances.stop_all()
 
@@ -130,9 +137,13 @@ def explain(
                 continue
             pids = [*worker.pids, *instance.pids()]
             languages = dict.fromkeys(worker.pids, planned.path.language)
-            with profile.profiling(pids, worker.measured_cpus, languages, directory / "profile.data") as one:
-                profiled.blocks.append(block(worker, work))
-            found.add(one)
+            try:
+                with profile.profiling(pids, worker.measured_cpus, languages, directory / "profile.data") as one:
+                    profiled.blocks.append(block(worker, work))
+            except EnvironmentMissing as error:
+                why_not = f"{error.message} ({error.hint})"
+            else:
+                found.add(one)
         return account(planned, instance, worker.pids, work.name, bare, profiled, found, why_not)
     finally:
         worker.close()
@@ -158,7 +169,7 @@ def block(worker: Worker, work: PreparedPhase) -> Block:
     # The window lies inside the two looks; in the rest the core was idle or ours.
     around_ns = after.at_ns - before.at_ns - measured.reply.window_ns
     idle_ns = max(0, after.idle_ns - before.idle_ns - around_ns)
-    return Block(measured, measured.reply.window_ns, idle_ns, others_ns + stolen_ns)
+    return Block(measured, idle_ns, others_ns + stolen_ns)
 
 
 def account(

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rowpath.errors import InternalError
+from rowpath.errors import EnvironmentMissing
 from rowpath.explain.parts import part_of
 from rowpath.machine import processes
 
@@ -55,7 +55,7 @@ def profiling(pids: Iterable[int], cpus: Iterable[int], languages: Mapping[int, 
 
     `languages`: of processes that run a runner. Without the right to sample a core the processes are sampled, which
     costs time at every switch between them; without the right to see the kernel only the rest is.
-    Errors: InternalError where perf does not attach.
+    Errors: EnvironmentMissing where perf does not attach.
     """
     profile = Profile()
     ours = ",".join(map(str, pids))
@@ -65,7 +65,7 @@ def profiling(pids: Iterable[int], cpus: Iterable[int], languages: Mapping[int, 
         if recorder is not None:
             break
     else:
-        raise InternalError("perf does not attach to processes of this run", f"perf record -e cpu-clock:u -p {ours}")
+        raise EnvironmentMissing("perf may not look at our own processes", "sysctl kernel.perf_event_paranoid=2")
     profile.with_kernel = event == "cpu-clock"
     try:
         yield profile

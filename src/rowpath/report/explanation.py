@@ -59,7 +59,7 @@ def shown(one: Explanation) -> list[Part]:
         found += [part for part in mine if part not in small]
         if small and side != "core":
             total = sum(part.ns for part in small)
-            found.append(Part(small[0].side, f"{len(small)} smaller parts", total, small[0].known_by))
+            found.append(Part(small[0].side, "other parts", total, small[0].known_by))
     return found
 
 
