@@ -64,6 +64,5 @@ def test_a_server_that_burns_one_that_sleeps_and_a_link(bench: Bench) -> None:
     assert of(sleeping, "core") >= STALL_NS, sleeping  # how much longer it sleeps is the kernel's choice
     linked = ping(bench, bench.instance("null", "server", "linked"), f"{LINK_NS / 1e6:g}ms")
     assert of(linked, "core") >= LINK_NS, linked  # an emulated link is never faster than it says
-    assert of(linked, "core") == pytest.approx(linked.operation_ns - plain.operation_ns, rel=SLACK), linked
     for found in (burning, sleeping, linked):
         assert found.adds_up, found
