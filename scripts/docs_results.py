@@ -1,4 +1,4 @@
-"""Measures again what documents show: the screens of tutorials, the results of question pages, the picture of the page.
+"""Measures again what documents show: screens of tutorials and of explain.md, results of question pages, the picture.
 
 `make docs-results` does all of it, on a quiet machine in half an hour. With pages named, only those; `--run DIR` takes
 the result of one question page, or of one table of five-tables.md, from a run that is there already.
@@ -35,6 +35,7 @@ DOCS = ROOT / "docs"
 TUTORIALS = DOCS / "tutorials"
 QUESTIONS = DOCS / "questions"
 TABLES = DOCS / "five-tables.md"
+EXPLAIN = DOCS / "explain.md"
 PICTURE = DOCS / "images" / "page.png"
 WIDTH = 120
 MEASURED = "Measured on "  # what the line of date and machine begins with
@@ -45,6 +46,7 @@ RESULT = re.compile(r"(<!-- begin result -->\n).*?(<!-- end result -->)", re.DOT
 RESULT_OF = re.compile(
     r"(?P<begin><!-- begin result of (?P<name>\S+) -->\n)(?P<shown>.*?)(?P<end><!-- end result -->)", re.DOTALL
 )
+DRAWN = re.compile("[█▏▎▍▌▋▊▉]")
 BAR = re.compile(r"^[╭│╰ ] (\S.*?)  +[█▏▎▍▌▋▊▉]+ ")
 
 
@@ -100,7 +102,7 @@ def renew_tutorial(page: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         screens = [(step, measured(step.command, Path(folder))) for step in steps(text)]
     for step, screen in reversed(screens):
-        if step.screen and not paths_shown(screen):
+        if step.screen and not DRAWN.search(screen):
             print(f"  the page keeps its old screen:\n{screen}", file=sys.stderr)
         elif step.screen is not None:
             text = text[: step.span[0]] + screen + text[step.span[1] :]
@@ -249,7 +251,7 @@ def main() -> int:
     pages = [page.resolve() for page in options.pages]
     if options.run and (len(pages) != 1 or (pages[0].parent != QUESTIONS and pages[0] != TABLES)):
         parser.error("--run needs one page of docs/questions, or docs/five-tables.md")
-    for page in pages or (*sorted(QUESTIONS.glob("*.md")), TABLES, *sorted(TUTORIALS.glob("*.md"))):
+    for page in pages or (*sorted(QUESTIONS.glob("*.md")), TABLES, *sorted(TUTORIALS.glob("*.md")), EXPLAIN):
         print(page.relative_to(ROOT), flush=True)
         if page == TABLES:
             renew_tables(page, options.run)

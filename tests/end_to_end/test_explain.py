@@ -29,9 +29,15 @@ def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
     ("words", "error", "hint"),
     [
         ((), "no experiment given", "rowpath explain tour"),
-        (("tour", "placement=split"), "explain needs client and server on one core", "leave placement away"),
-        (("tour", "--phase", "keyed.nothing"), "unknown phase 'keyed.nothing' of tour", "--phase "),
+        (("tour", "placement=split"), "explain needs client and server on one core", "rowpath explain tour"),
+        (
+            ("tour", "--phase", "keyed.nothing"),
+            "unknown phase 'keyed.nothing' of tour",
+            "rowpath explain tour --phase keyed.read",
+        ),
         (("clients", "engine=postgresql", "--all"), "paths match", "rowpath explain clients engine="),
+        (("load",), "every phase of load writes", "rowpath explain tour"),
+        (("tour", "engine=null"), "no path with an engine has keyed.read", "rowpath run tour --plan"),
     ],
 )
 def test_what_cannot_be_explained(words: tuple[str, ...], error: str, hint: str, tmp_path: Path) -> None:

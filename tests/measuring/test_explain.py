@@ -36,7 +36,7 @@ def ping(bench: Bench, instance: Instance, link: str = "none") -> Explanation:
     links = Links()
     try:
         way = links.way_to(key_of(planned.path), instance, planned.path)
-        return explain(planned, instance, bench.work(NOTHING, "null"), bench.directory, 60.0, way=way, pairs=2)
+        return explain(planned, instance, bench.work(NOTHING, "null"), bench.directory, 60.0, print, way=way, pairs=2)
     finally:
         links.stop_all()
 
@@ -49,7 +49,7 @@ def test_a_client_that_burns(bench: Bench) -> None:
     planned = bench.path("c", "null", NOTHING, burn_ns=str(BURN_NS))
     bench.build(planned)
     instance = bench.instance("null", "none")
-    found = explain(planned, instance, bench.work(NOTHING, "null"), bench.directory, 60.0, pairs=2)
+    found = explain(planned, instance, bench.work(NOTHING, "null"), bench.directory, 60.0, print, pairs=2)
     assert of(found, "client") == pytest.approx(BURN_NS, rel=SLACK), found
     assert of(found, "server") == 0
     assert found.adds_up, found

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from rowpath.explain.parts import KERNEL, LOOP, part_of
-from rowpath.explain.profile import Profile, counted
+from rowpath.explain.profile import Profile, add_kernel, counted
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,8 @@ from rowpath.explain.profile import Profile, counted
         ("_PyEval_EvalFrameDefault", "/usr/bin/python3.11", "python", "Python interpreter"),
         ("PyDict_GetItem", "/usr/lib/libpython3.11.so.1.0", "python", "Python interpreter"),
         ("f", "/env/lib/python3.11/site-packages/psycopg_c/_psycopg.cpython-311-x86_64.so", "python", "psycopg_c"),
-        ("f", "/env/lib/python3.11/site-packages/psycopg_binary.libs/libpq-9b38.so.5", "python", "libpq-9b38"),
-        (
-            "f",
-            "/usr/lib/python3.11/lib-dynload/_socket.cpython-311.so",
-            "python",
-            "Python interpreter",
-        ),
+        ("f", "/env/lib/python3.11/site-packages/psycopg_binary.libs/libpq-9b38dd5e.so.5", "python", "libpq"),
+        ("f", "/usr/lib/python3.11/lib-dynload/_socket.cpython-311.so", "python", "Python interpreter"),
         ("github.com/jackc/pgx/v5/pgconn.(*PgConn).Exec", "/cache/pgx", "go", "pgx"),
         ("github.com/lib/pq.(*conn).recv", "/cache/pq", "go", "pq"),
         ("modernc.org/sqlite/lib.Xsqlite3_step", "/cache/modernc", "go", "sqlite"),
@@ -67,8 +62,15 @@ def test_what_perf_prints() -> None:
 
 def test_shares_of_several_processes() -> None:
     profile = Profile({1: Counter({"libpq": 3}), 2: Counter({KERNEL: 1})})
-    other = Profile({2: Counter({KERNEL: 4})}, with_kernel=False)
-    profile.add(other)
+    profile.add(Profile({2: Counter({KERNEL: 4})}))
     assert profile.shares([1, 2]) == {KERNEL: 0.625, "libpq": 0.375}
-    assert not profile.with_kernel
     assert profile.shares([7]) == {}
+
+
+@pytest.mark.parametrize(
+    ("samples", "user", "kernel", "added"), [(90, 9, 3, 30), (90, 9, 0, 0), (0, 0, 5, 5), (0, 0, 0, 0)]
+)
+def test_the_kernel_by_clock_ticks(samples: int, user: int, kernel: int, added: int) -> None:
+    found = Counter({"libpq": samples})
+    add_kernel(found, user, kernel)
+    assert (found["libpq"], found[KERNEL]) == (samples, added)

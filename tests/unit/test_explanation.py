@@ -12,7 +12,7 @@ PARTS = (
     Part("client", "C library", 100.0, "a clock"),
     Part("client", "TLS", 80.0, "a clock"),
     Part("server", "postgres", 12_000.0, "a clock"),
-    Part("core", "nobody", 1_000.0, "a clock"),
+    Part("core", "waiting", 1_000.0, "a clock"),
 )
 WHOLE = Explanation("C TCP", {}, "keyed.read", 20_000.0, 19_900.0, 20_100.0, 1000, PARTS, 0.012)
 
@@ -20,12 +20,12 @@ WHOLE = Explanation("C TCP", {}, "keyed.read", 20_000.0, 19_900.0, 20_100.0, 100
 def test_parts_that_add_up() -> None:
     assert WHOLE.unexplained_ns == 820.0
     assert WHOLE.adds_up
-    assert sentence(WHOLE) == ("Of 20.0 µs: 60% postgres (server), 30% libpq (client), 5% nobody (waiting).")
+    assert sentence(WHOLE) == ("Of 20.0 µs: 60 % postgres (server), 30 % libpq (client), 5 % waiting.")
     printed = [line.plain for line in lines(WHOLE, how=True)]
     assert printed[0] == "C TCP · keyed.read"
-    assert any(line.startswith("client  libpq") and "6.00 µs  30.0%" in line for line in printed)
-    assert "        not explained: +4.1% of 20.0 µs" in printed
-    assert "        profiled, an operation took +1.2%: the profiler gives shares only" in printed
+    assert any(line.startswith("client  libpq") and "6.00 µs  30.0 %" in line for line in printed)
+    assert "        not explained: +4.1 % of 20.0 µs (95 %: 19.9–20.1 µs, 1,000 operations)" in printed
+    assert "        profiled, an operation took +1.2 %: the profiler gives shares only" in printed
     assert printed.count("        a clock") == len(shown(WHOLE))
 
 
@@ -33,11 +33,11 @@ def test_no_bar_for_parts_that_do_not_add_up() -> None:
     less = msgspec.structs.replace(WHOLE, parts=PARTS[:3])
     assert not less.adds_up
     printed = "\n".join(line.plain for line in lines(less))
-    assert "no account" in printed
+    assert "add up to 30.9 % of it" in printed
     assert "libpq" not in printed
     more = msgspec.structs.replace(WHOLE, parts=(*PARTS, Part("core", "other programs", 2_000.0, "")))
     assert not more.adds_up
 
 
 def test_small_parts_of_a_side_are_one_line() -> None:
-    assert [part.name for part in shown(WHOLE)] == ["libpq", "C library", "other parts", "postgres", "nobody"]
+    assert [part.name for part in shown(WHOLE)] == ["libpq", "C library", "other parts", "postgres", "waiting"]

@@ -12,7 +12,7 @@ import msgspec
 
 from rowpath.cli.plan import plan_for
 from rowpath.errors import UsageError
-from rowpath.explain.explain import check, explained
+from rowpath.explain.explain import explained
 from rowpath.journal.writer import RunDirectory, new_name
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation
@@ -31,7 +31,7 @@ def explain(name: str, filters: dict[str, tuple[str, ...]], options: argparse.Na
     if filters.get("placement", ("same",)) != ("same",):
         raise UsageError(
             "explain needs client and server on one core: on two their times overlap and do not add up",
-            "leave placement away",
+            f"rowpath explain {name}",
         )
     plan = chosen(plan_for(name, filters | {"placement": ("same",)}, extended=options.all, seed=1), options.phase)
     directory = RunDirectory(options.directory or new_name("explain"))
@@ -40,7 +40,7 @@ def explain(name: str, filters: dict[str, tuple[str, ...]], options: argparse.Na
     failures: list[str] = []
     note = live.make(options.quiet, options.color).note
     try:
-        for one in explained(plan, directory.work, note, failures.append, options.timeout):
+        for one in explained(plan, directory, note, failures.append, options.timeout):
             found.append(one)
             (directory.path / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
             explanation.show(one, console, how=options.how)
@@ -60,22 +60,30 @@ def explain(name: str, filters: dict[str, tuple[str, ...]], options: argparse.Na
 
 
 def chosen(plan: Plan, phase: str) -> Plan:
-    """The plan with only that phase; UsageError where nothing or too much is left."""
+    """The plan with only that phase, or with all that read; UsageError where nothing or too much is left."""
     names = plan.experiment.phases
+    again = f"rowpath explain {plan.experiment.name}"
+    reads = tuple(name for name in names if not plan.phase(name).writes)
     if phase and phase not in names:
-        raise UsageError(f"unknown phase '{phase}' of {plan.experiment.name}", f"--phase {names[0]}")
-    paths = [one for one in plan.paths if one.path.engine != "null" and (not phase or phase in one.phases)]
-    if len(paths) > MOST_PATHS:
-        raise UsageError(
-            f"{len(paths)} paths match: explain takes about 15 s for each phase of each",
-            f"rowpath explain {plan.experiment.name} engine={paths[0].path.engine} language={paths[0].path.language}",
-        )
+        raise UsageError(f"unknown phase '{phase}' of {plan.experiment.name}", f"{again} --phase {(reads or names)[0]}")
+    if not reads or (phase and phase not in reads):
+        what = f"{phase or 'every phase of ' + plan.experiment.name} writes: explain takes only phases that read"
+        raise UsageError(what, f"{again} --phase {reads[0]}" if reads else "rowpath explain tour")
+    reads = (phase,) if phase else reads
+    paths = [one for one in plan.paths if one.path.engine != "null" and set(reads) & set(one.phases)]
     if not paths:
-        raise UsageError("no path matches that has such a phase", f"rowpath run {plan.experiment.name} --plan")
+        raise UsageError(
+            f"no path with an engine has {' or '.join(reads)}", f"rowpath run {plan.experiment.name} --plan"
+        )
+    if len(paths) > MOST_PATHS:
+        first = paths[0].path
+        raise UsageError(
+            f"{len(paths)} paths match: explain takes at most {MOST_PATHS}, about 15 s for each phase of each",
+            f"{again} engine={first.engine} language={first.language}",
+        )
     for planned in paths:
-        check(planned)
-    reads = [name for name in ((phase,) if phase else names) if not plan.phase(name).writes]
-    if not reads:
-        raise UsageError(f"{phase or plan.experiment.name} writes: only what reads is explained", "another --phase")
-    experiment = msgspec.structs.replace(plan.experiment, phases=tuple(reads))
+        if planned.path.clients > 1 or planned.path.threads > 1:
+            busy = f"{planned.name} has several threads at work: their times do not add up"
+            raise UsageError(busy, f"{again} clients=1 threads=1")
+    experiment = msgspec.structs.replace(plan.experiment, phases=reads)
     return replace(plan, experiment=experiment, paths=tuple(paths))

@@ -2,7 +2,7 @@
 
 On one core client and server never work at the same time, so that what each had of it, what others had and what nobody
 had must add up to the operation's time. Each is read from a clock of its own: the runner's, those of the threads,
-those of all other processes, and the core's idle time. What they lack is told, not shared out.
+those of all other processes, and the core's idle time. What is missing is shown, never distributed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import Any
 from rowpath.analysis.statistics.intervals import student
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.errors import EnvironmentMissing, UsageError
+from rowpath.errors import EnvironmentMissing
 from rowpath.execution import quiet
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Measured, Worker
 from rowpath.explain import profile
 from rowpath.explain.profile import Profile
+from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine.counters import core_users
 from rowpath.model.explanation import Explanation, Part
 from rowpath.model.workload import PhaseName
@@ -31,6 +32,7 @@ from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
+from rowpath.text import printable
 
 PAIRS = 5
 BLOCK_S = 1.0  # long, because idle time is counted in hundredths of a second
@@ -73,14 +75,22 @@ class Blocks:
 
 
 def explained(
-    plan: Plan, directory: Path, note: Callable[[str], None], failed: Callable[[str], None], timeout_s: float
+    plan: Plan, directory: RunDirectory, note: Callable[[str], None], failed: Callable[[str], None], timeout_s: float
 ) -> Iterator[Explanation]:
-    """Each path of the plan in each of its phases that only read, one by one; `failed` gets what went wrong."""
-    phase_cache = PhaseCache(directory / "parameters")
-    instances = EngineInstances(directory, phase_cache, lambda _secret: None)
+    """Each path of the plan in each of its phases, which only read, one by one; `failed` gets what went wrong.
+
+    What runners print is in `runners.log` of the directory's logs, without secrets.
+    """
+    phase_cache, scrubber = PhaseCache(directory.work / "parameters"), Scrubber()
+    instances = EngineInstances(directory.work, phase_cache, scrubber.add)
     manifest.build(
         [(planned.adapter, planned.path.version) for planned in plan.paths], note, [one.path for one in plan.paths]
     )
+    lines = (directory.logs / "runners.log").open("a", encoding="utf-8")
+
+    def log(line: str) -> None:
+        print(scrubber.clean(printable(line)), file=lines, flush=True)
+
     try:
         for planned in plan.paths:
             key = key_of(planned.path)
@@ -88,28 +98,20 @@ def explained(
                 note(f"starting {planned.path.engine}")
                 instances.bring_up(plan.paths, plan.workloads, key)
             for name in plan.experiment.phases:
-                if name in planned.phases and not plan.phase(name).writes:
+                if name in planned.phases:
                     note(f"measuring {planned.name}, {name}")
                     workload = plan.workloads[PhaseName.of(name).workload]
                     work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
                     way = instances.way_to(planned.path)
                     try:
-                        found = explain(planned, instances[key], work, directory, timeout_s, way=way)
+                        found = explain(planned, instances[key], work, directory.work, timeout_s, log, way=way)
                     except RunnerFailure as failure:
-                        failed(f"{planned.name}, {name}: {failure.text}")
+                        failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
                     else:
                         yield found
     finally:
         instances.stop_all()
-
-
-def check(planned: PlannedPath) -> None:
-    """UsageError for a path whose client and server do not share one core."""
-    path = planned.path
-    if path.clients > 1 or path.threads > 1:
-        raise UsageError(
-            f"{planned.name} has several threads at work: their times do not add up", "clients=1 threads=1"
-        )
+        lines.close()
 
 
 def explain(
@@ -118,12 +120,13 @@ def explain(
     work: PreparedPhase,
     directory: Path,
     timeout_s: float,
+    log: Callable[[str], None],
     *,
     way: Mapping[str, Any] = {},
     pairs: int = PAIRS,
 ) -> Explanation:
-    """One path in one phase, with a process of its own. Errors: RunnerFailure."""
-    worker = Worker(planned, instance, log=lambda _line: None, timeout_s=timeout_s, pinned=True)
+    """One path in one phase, with a process of its own, whose lines `log` gets. Errors: RunnerFailure."""
+    worker = Worker(planned, instance, log=log, timeout_s=timeout_s, pinned=True)
     try:
         worker.open(**way)
         worker.notice_server()
@@ -187,10 +190,8 @@ def account(
         *divided("client", client_ns, CLIENT_CLOCK, found, client_pids),
         *divided("server", server_ns, SERVER_CLOCK, found, instance.pids()),
         Part("core", "other programs", bare.of_operation(lambda one: one.others_ns), OTHERS_CLOCK),
-        Part("core", "nobody", bare.of_operation(lambda one: one.idle_ns), IDLE_CLOCK),
+        Part("core", "waiting", bare.of_operation(lambda one: one.idle_ns), IDLE_CLOCK),
     ]
-    if not found.with_kernel and not why_not:
-        why_not = "the kernel's part is not seen: perf may not look at it (sysctl kernel.perf_event_paranoid=1)"
     longer = statistics.fmean(profiled.each_ns()) / operation_ns - 1 if profiled.blocks else None
     return Explanation(
         planned.name, planned.path.as_dict(), phase, operation_ns, operation_ns - half, operation_ns + half,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.explain.parts import part_of
+from rowpath.explain.parts import KERNEL, part_of
 from rowpath.machine import processes
 
 SAMPLES_PER_S = 1999  # no round number: it would meet what happens at round times
@@ -28,13 +28,11 @@ class Profile:
     """How many samples fell into each part of each process."""
 
     samples: dict[int, Counter[str]] = field(default_factory=dict)
-    with_kernel: bool = True
 
     def add(self, other: Profile) -> None:
         """Those of another profile too."""
         for pid, counted in other.samples.items():
             self.samples.setdefault(pid, Counter()).update(counted)
-        self.with_kernel = self.with_kernel and other.with_kernel
 
     def shares(self, pids: Collection[int]) -> dict[str, float]:
         """Share of each part in what these processes had; empty without a sample."""
@@ -54,10 +52,11 @@ def profiling(pids: Iterable[int], cpus: Iterable[int], languages: Mapping[int, 
     """Samples what these cores execute while the body runs; the profile is filled when it has ended.
 
     `languages`: of processes that run a runner. Without the right to sample a core the processes are sampled, which
-    costs time at every switch between them; without the right to see the kernel only the rest is.
+    costs time at every switch between them; without the right to see the kernel its share comes from clock ticks.
     Errors: EnvironmentMissing where perf does not attach.
     """
     profile = Profile()
+    pids = list(pids)
     ours = ",".join(map(str, pids))
     cores = ",".join(map(str, cpus))
     for event, where in (("cpu-clock", ("-C", cores)), ("cpu-clock", ("-p", ours)), ("cpu-clock:u", ("-p", ours))):
@@ -66,14 +65,31 @@ def profiling(pids: Iterable[int], cpus: Iterable[int], languages: Mapping[int, 
             break
     else:
         raise EnvironmentMissing("perf may not look at our own processes", "sysctl kernel.perf_event_paranoid=2")
-    profile.with_kernel = event == "cpu-clock"
+    before = {pid: _ticks(pid) for pid in pids}
     try:
         yield profile
+        after = {pid: _ticks(pid) for pid in pids}
     finally:
         processes.stop(recorder, ((signal.SIGINT, ATTACH_TIMEOUT_S), *processes.AT_ONCE))
     words = ["perf", "script", "-i", str(file), "-F", "pid,ip,sym,dso"]
     done = processes.run(words, timeout_s=120.0)
     profile.samples = counted(done.stdout.splitlines(), languages)
+    if event == "cpu-clock:u":
+        for pid in pids:
+            user, kernel = (late - early for late, early in zip(after[pid], before[pid], strict=True))
+            add_kernel(profile.samples.setdefault(pid, Counter()), user, kernel)
+
+
+def add_kernel(samples: Counter[str], user: int, kernel: int) -> None:
+    """As many samples of the kernel as its clock ticks stand for, beside those of the user's code."""
+    if kernel:
+        samples[KERNEL] = round(samples.total() * kernel / user) if user else kernel
+
+
+def _ticks(pid: int) -> tuple[int, int]:
+    """Clock ticks of a process so far in the user's code and in the kernel."""
+    fields = processes.stat_fields(pid)
+    return (int(fields[11]), int(fields[12])) if fields else (0, 0)
 
 
 def counted(lines: Iterable[str], languages: Mapping[int, str]) -> dict[int, Counter[str]]:

@@ -8,14 +8,14 @@ from rich.console import Console
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.model.explanation import MOST_UNEXPLAINED, Explanation, Part
+from rowpath.model.explanation import MOST_UNEXPLAINED, Explanation, Part, Side
 from rowpath.report.bars import block
 
 NAMED = 4  # parts in the sentence
-LEAST_TOLD = 0.01  # of an operation, in the sentence
+LEAST_NAMED = 0.01  # of an operation, in the sentence
 LEAST_SHARE = 0.005  # of an operation: smaller parts of a side are one line
 BAR_WIDE = 30
-SIDES = {"client": "client", "server": "server", "core": "waiting"}
+SIDES: tuple[Side, ...] = ("client", "server", "core")
 
 
 def show(explanation: Explanation, console: Console, *, how: bool = False) -> None:
@@ -35,18 +35,20 @@ def lines(one: Explanation, *, how: bool = False) -> Iterator[Text]:
         before = ""
         for part in parts:
             share = part.ns / one.operation_ns
-            side = SIDES[part.side] if part.side != before else ""
+            side = part.side if part.side != before else ""
             before = part.side
-            figures = f"{side:<8}{fmt.clean(part.name):<{wide}}  {fmt.duration(part.ns):>8} {share:>6.1%}"
+            figures = f"{side:<8}{fmt.clean(part.name):<{wide}}  {fmt.duration(part.ns):>8} {fmt.share(share):>7}"
             yield Text(f"{figures}  {block(share, BAR_WIDE)}".rstrip())
             if how:
                 yield Text(f"{'':<8}{part.known_by}", style="dim")
     rest = one.unexplained_ns / one.operation_ns
-    yield Text(f"{'':<8}not explained: {rest:+.1%} of {fmt.duration(one.operation_ns)}", style="dim")
+    between = fmt.duration_interval(one.low_ns, one.high_ns)
+    operation = f"{fmt.duration(one.operation_ns)} (95 %: {between}, {fmt.count(one.operations)} operations)"
+    yield Text(f"{'':<8}not explained: {_signed(rest)} of {operation}", style="dim")
     if one.not_profiled:
         yield Text(f"{'':<8}{one.not_profiled}", style="dim")
     elif one.profiling_share is not None:
-        profiled = f"profiled, an operation took {one.profiling_share:+.1%}: the profiler gives shares only"
+        profiled = f"profiled, an operation took {_signed(one.profiling_share)}: the profiler gives shares only"
         yield Text(f"{'':<8}{profiled}", style="dim")
 
 
@@ -67,17 +69,18 @@ def sentence(one: Explanation) -> str:
     """What an operation's time consists of, the greatest parts first; of parts that do not add up only that."""
     time = fmt.duration(one.operation_ns)
     if not one.adds_up:
-        return (
-            f"{time} an operation ({fmt.duration(one.low_ns)} to {fmt.duration(one.high_ns)}). Its parts add up to "
-            f"{1 - one.unexplained_ns / one.operation_ns:.0%} of it, more than {MOST_UNEXPLAINED:.0%} off: no account."
-        )
-    told = [part for part in one.parts if part.ns >= LEAST_TOLD * one.operation_ns]
-    greatest = sorted(told, key=lambda part: -part.ns)[:NAMED]
-    words = [f"{part.ns / one.operation_ns:.0%} {_in_words(part)}" for part in greatest]
+        accounted = fmt.share(1 - one.unexplained_ns / one.operation_ns)
+        off = f"over {MOST_UNEXPLAINED * 100:g} % are missing or too much"
+        return f"An operation takes {time}. Its parts add up to {accounted} of it: {off}, so no bar is drawn."
+    named = [part for part in one.parts if part.ns >= LEAST_NAMED * one.operation_ns]
+    greatest = sorted(named, key=lambda part: -part.ns)[:NAMED]
+    words = [f"{100 * part.ns / one.operation_ns:.0f} % {_in_words(part)}" for part in greatest]
     return f"Of {time}: {', '.join(words)}."
 
 
 def _in_words(part: Part) -> str:
-    if part.side == "core":
-        return "nobody (waiting)" if part.name == "nobody" else part.name
-    return f"{fmt.clean(part.name)} ({part.side})"
+    return part.name if part.side == "core" else f"{fmt.clean(part.name)} ({part.side})"
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f} %"
