@@ -29,7 +29,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
     for engine, languages in LANGUAGES.items():
         for phase in PHASES:
             filters = {"engine": (engine,), "language": languages, "placement": ("same",)}
-            plan = chosen(plan_for("languages", filters, seed=1), phase)
+            plan = chosen(plan_for("languages", filters, seed=1), [phase])
             directory = RunDirectory(bench.directory / f"{engine}-{phase}")
             directory.create()
             found += explained(plan, directory, lambda _text: None, failures.append, TIMEOUT_S)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,19 @@ from tests.end_to_end.command import rowpath
 
 
 def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
-    words = ("tour", "engine=sqlite", "language=c", "--phase", "keyed.read", "-q", "--how", "-o", tmp_path / "run")
+    words = (
+        "tour",
+        "engine=sqlite",
+        "language=c",
+        "--phase",
+        "keyed.read",
+        "-q",
+        "-b",
+        "1",
+        "--how",
+        "-o",
+        tmp_path / "run",
+    )
     done = rowpath("explain", *words)
     assert done.returncode == 0, done.stderr
     assert "SQLite C · keyed.read" in done.stdout
@@ -33,10 +47,13 @@ def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
         (
             ("tour", "--phase", "keyed.nothing"),
             "unknown phase 'keyed.nothing' of tour",
-            "rowpath explain tour --phase keyed.read",
+            "rowpath explain tour keyed.read",
         ),
         (("clients", "engine=postgresql", "--all"), "paths match", "rowpath explain clients engine="),
         (("load",), "every phase of load writes", "rowpath explain tour"),
+        (("tour", "No Such Path"), "unknown path 'No Such Path' of tour", "rowpath run tour --plan"),
+        (("tour", "--query", "SELECT 1"), "--query needs a database's URL", "rowpath explain URL --query SQL"),
+        (("sqlite:///nowhere.db",), "no file /nowhere.db", "sqlite:///PATH with an absolute path"),
         (("tour", "engine=null"), "no path with an engine has keyed.read", "rowpath run tour --plan"),
     ],
 )
@@ -46,3 +63,50 @@ def test_what_cannot_be_explained(words: tuple[str, ...], error: str, hint: str,
     assert error in done.stderr
     assert f"hint: {hint}" in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_s_fastest_paths_are_explained_in_its_page(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = ("tour", "engine=sqlite", "language=c,python", "-r", "1", "-w", "0.1", "-q")
+    assert rowpath("run", *words, "-o", run).returncode == 0
+    done = rowpath("explain", run, "-q", "-b", "1")
+    assert done.returncode == 0, done.stderr
+    assert "· keyed.read" in done.stdout and "· scan.read" in done.stdout
+    named = rowpath("explain", run, "SQLite Python", "keyed.read", "-q", "-b", "1")
+    assert named.returncode == 0, named.stderr
+    assert "Where the time goes" in (run / "report.html").read_text(encoding="utf-8")
+    exported = rowpath("show", run, "--export-json", "-")
+    explained = json.loads(exported.stdout)["explanations"]
+    assert {one["phase"] for one in explained} == {"keyed.read", "scan.read"}
+    assert "SQLite Python" in {one["name"] for one in explained}
+    assert not (run / "work").exists()
+
+
+def test_a_query_of_ones_own_on_a_server_of_others(postgresql: dict[str, Any], tmp_path: Path) -> None:
+    run, secret = tmp_path / "run", postgresql["password"]
+    url = f"postgresql://{postgresql['user']}:{secret}@127.0.0.1:{postgresql['port']}/{postgresql['database']}"
+    sql = "SELECT g, 'row ' || g AS name FROM generate_series(1, 5000) AS g, pg_sleep(0.02)"
+    done = rowpath("explain", url, "--query", sql, "driver=libpq,psycopg", "-b", "1", "--how", "-o", run)
+    assert done.returncode == 0, done.stderr
+    assert "The server says" in done.stdout and "(EXPLAIN ANALYZE)" in done.stdout
+    everything = done.stdout + done.stderr
+    everything += "".join(path.read_text(encoding="utf-8") for path in run.rglob("*") if path.is_file())
+    assert secret not in everything
+    found = json.loads((run / "explanation.json").read_text(encoding="utf-8"))
+    assert {one["name"] for one in found} == {"libpq as it ships (C)", "psycopg as it ships (Python)"}
+    assert all(one["server_says"]["ns"] > 20e6 for one in found)
+
+
+def test_a_file_is_explained_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "own.db"
+    with sqlite3.connect(file) as connection:
+        connection.execute(
+            "CREATE TABLE t AS WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n LIMIT 500) "
+            "SELECT i, 'row' AS name FROM n"
+        )
+    connection.close()
+    before = file.read_bytes()
+    done = rowpath("explain", f"sqlite://{file}", "--table", "t", "language=c", "-q", "-b", "1", "-o", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "sqlite as it ships (C) · your query" in done.stdout
+    assert file.read_bytes() == before

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import sqlite3
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rowpath.engines.base import Place
-from rowpath.engines.postgresql import Postgresql
-from rowpath.machine import cpus
-from rowpath.model.path import AccessPath
 from tests.end_to_end.command import Command, error_form, records, rowpath
 
 ROWS = 3000
@@ -32,19 +25,6 @@ def database_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     connection.commit()
     connection.close()
     return file
-
-
-@pytest.fixture(name="postgresql", scope="module")
-def postgresql_fixture() -> Iterator[dict[str, Any]]:
-    directory = Path(tempfile.mkdtemp(prefix="rowpath-"))
-    directory.chmod(0o711)
-    instance = Postgresql().instance("server", "none", Place(directory / "d", directory / "s", cpus.server_cpus()))
-    try:
-        instance.start()
-        yield instance.options(AccessPath.of({"engine": "postgresql", "transport": "tcp"}))
-    finally:
-        instance.stop()
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def test_a_file_is_probed_to_the_end_and_shown_again(database: Path, tmp_path: Path) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from rowpath.analysis.model import Analysis
+from rowpath.journal.records import RunRecord
 from rowpath.model.explanation import Explanation, Part
+from rowpath.report import time_parts
 from rowpath.report.explanation import lines, sentence, shown
 
 PARTS = (
@@ -41,3 +44,21 @@ def test_no_bar_for_parts_that_do_not_add_up() -> None:
 
 def test_small_parts_of_a_side_are_one_line() -> None:
     assert [part.name for part in shown(WHOLE)] == ["libpq", "C library", "other parts", "postgres", "waiting"]
+
+
+def test_the_chapter_has_a_picture_and_a_table_for_each_phase() -> None:
+    less = msgspec.structs.replace(WHOLE, name="Python", parts=PARTS[:3])
+    analysis = Analysis(run=RunRecord(), names={}, results=(), rankings=(), findings=(), verdict=())
+    analysis = msgspec.structs.replace(analysis, explanations=(WHOLE, less))
+    (section,) = time_parts.chapters(analysis)
+    assert section.key == "time-keyed-read"
+    assert section.opening.sentence.startswith("C TCP: Of 20.0 µs: 60 % postgres (server)")
+    assert "Python: An operation takes 20.0 µs" in section.opening.sentence
+    bars = section.opening.bars
+    assert bars is not None
+    assert [row.name for row in bars.rows] == ["C TCP", "Python"]
+    assert 'class="server"' in bars.rows[0].drawing and 'class="all"' in bars.rows[1].drawing
+    parts = [row.cells[:3] for row in section.grid.rows]
+    assert ("C TCP", "server", "postgres") in parts
+    assert [cells[0] for cells in parts if cells[2] == "not explained"] == ["C TCP", "Python"]
+    assert ("Python", "client", "libpq") not in parts

@@ -84,6 +84,7 @@ def analysis_of(evidence: Evidence) -> Analysis:
         path_details=path_details(evidence),
         sources=journal.sources,
         neighbours=neighbours(evidence),
+        explanations=tuple(journal.explanations.values()),
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
         lines_of_code_closure={
             path.name: path.lines_of_code_closure for path in journal.paths.values() if path.lines_of_code_closure

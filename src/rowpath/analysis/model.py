@@ -7,6 +7,7 @@ from typing import Any, Literal
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Frozen, Regime, Status
+from rowpath.model.explanation import Explanation
 from rowpath.model.path import Dropped
 from rowpath.model.probe import Probe
 
@@ -269,6 +270,7 @@ class Analysis(Frozen, frozen=True):
     path_details: tuple[PathDetails, ...] = ()
     sources: dict[str, str] = {}  # of adapters: file → text, as it was measured
     neighbours: tuple[Neighbour, ...] = ()
+    explanations: tuple[Explanation, ...] = ()  # of single paths, made after the run
     pictures: tuple[PhaseAnswer, ...] = ()  # every ranking as bars
     answer: Answer = Answer()  # its short form; empty until it is made
 

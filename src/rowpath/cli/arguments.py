@@ -36,6 +36,10 @@ EXPORTS = {
 }
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 LEAST_BUDGET_S = 5.0
+SELECTED = (
+    "an experiment's name or TOML file (rowpath list experiments), and filters for its paths: "
+    "engine=sqlite,postgresql language=c"
+)
 CONFIRM_SETS = 10
 
 
@@ -194,14 +198,10 @@ def _add_time(
     )
 
 
-def _add_selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="EXPERIMENT or COORDINATE=VALUE",
-        help="an experiment's name or TOML file (rowpath list experiments), and filters for its paths: "
-        "engine=sqlite,postgresql language=c",
-    )
+def _add_selection(
+    parser: argparse.ArgumentParser, named: str = "EXPERIMENT or COORDINATE=VALUE", help_: str = SELECTED
+) -> None:
+    parser.add_argument("words", nargs="*", metavar=named, help=help_)
     parser.add_argument("-M", "--mode", metavar="MODES", help="short for statement=MODES (text, bound, prepared)")
     parser.add_argument("--all", action="store_true", help="include the experiment's extended paths")
     _add_shared(parser, "--adapters")
@@ -275,26 +275,7 @@ def _add_run(commands: Any) -> None:
     _add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
 
 
-def _add_explain(commands: Any) -> None:
-    parser = _command(commands, "explain", "show where the time of an operation goes: by library, side and waiting")
-    _add_selection(parser)
-    parser.add_argument(
-        "--phase", metavar="WORKLOAD.PHASE", default="", help="only this phase (default: all that read)"
-    )
-    parser.add_argument("--how", action="store_true", help="also show by which clock each part is known")
-    _add_out(parser, "explain")
-    _add_shared(parser, "--timeout", "-q --quiet", "--color")
-
-
-def _add_probe(commands: Any) -> None:
-    parser = _command(
-        commands, "probe", "find the fastest path to the rows of your own query, without changing anything"
-    )
-    parser.add_argument(
-        "url",
-        metavar="URL",
-        help="scheme://[user[:password]@]host[:port]/database, or sqlite:///PATH, duckdb:///PATH, file:///PATH, jdbc:…",
-    )
+def _add_query(parser: argparse.ArgumentParser) -> None:
     query = parser.add_mutually_exclusive_group()
     query.add_argument("--query", metavar="SQL", default="", help="the query")
     query.add_argument("--query-file", metavar="FILE", type=Path, help="a file that holds the query")
@@ -318,6 +299,48 @@ def _add_probe(commands: Any) -> None:
     given.add_argument(
         "--params-from", metavar="SQL", dest="params_query", default="", help="a query whose rows are the parameters"
     )
+
+
+def _add_own_database(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--max-rows", metavar="N", type=int, help="read at most N rows of the result")
+    parser.add_argument("--jar", metavar="FILE", type=Path, help="the JDBC driver of a jdbc: URL")
+    parser.add_argument("--odbc-driver", metavar="FILE", type=Path, help="the ODBC driver of an odbc: URL")
+    parser.add_argument(
+        "--in-place", action="store_true", help="open files where they are, read-only, instead of a copy"
+    )
+    parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
+    parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
+
+
+def _add_explain(commands: Any) -> None:
+    parser = _command(commands, "explain", "show where the time of an operation goes: by library, side and waiting")
+    _add_selection(
+        parser,
+        "EXPERIMENT, RUN, URL, PATH, PHASE or COORDINATE=VALUE",
+        "an experiment, a run directory, or a database's URL with --query; then which paths: "
+        "filters such as engine=postgresql, or names of paths and phases",
+    )
+    _add_query(parser)
+    _add_own_database(parser)
+    parser.add_argument("--phase", metavar="PHASE", default="", help="only this phase (default: all that read)")
+    parser.add_argument(
+        "-b", "--blocks", metavar="N", type=int, default=5, help="blocks of a second, and as many profiled (default 5)"
+    )
+    parser.add_argument("--how", action="store_true", help="also show by which clock each part is known")
+    _add_out(parser, "explain")
+    _add_shared(parser, "--timeout", "-q --quiet", "--color")
+
+
+def _add_probe(commands: Any) -> None:
+    parser = _command(
+        commands, "probe", "find the fastest path to the rows of your own query, without changing anything"
+    )
+    parser.add_argument(
+        "url",
+        metavar="URL",
+        help="scheme://[user[:password]@]host[:port]/database, or sqlite:///PATH, duckdb:///PATH, file:///PATH, jdbc:…",
+    )
+    _add_query(parser)
     for what in ("language", "driver"):
         how: dict[str, Any] = {"dest": f"{what}s", "type": _listed, "default": ()}
         parser.add_argument(f"--{what}", metavar="NAMES", help=f"only these {what}s (default: all)", **how)
@@ -332,14 +355,7 @@ def _add_probe(commands: Any) -> None:
     parser.add_argument(
         "--connections", metavar="N", type=int, default=4, help="maximum number of connections at once (default 4)"
     )
-    parser.add_argument("--max-rows", metavar="N", type=int, help="read at most N rows of the result")
-    parser.add_argument("--jar", metavar="FILE", type=Path, help="the JDBC driver of a jdbc: URL")
-    parser.add_argument("--odbc-driver", metavar="FILE", type=Path, help="the ODBC driver of an odbc: URL")
-    parser.add_argument(
-        "--in-place", action="store_true", help="open files where they are, read-only, instead of a copy"
-    )
-    parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
-    parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
+    _add_own_database(parser)
     _add_out(parser, "probe")
     _add_shared(parser, "--seed", "-q --quiet", "--tables", *SHARED_EXPORTS, "--adapters", "--color")
 

@@ -1,76 +1,210 @@
-"""`rowpath explain`: where the time of an operation goes."""
+"""`rowpath explain`: where the time of an operation goes, of an experiment, of a run, or of a query of one's own."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import shutil
 import sys
-from dataclasses import replace
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from rowpath.analysis.analyse import analyse
 from rowpath.cli.plan import plan_for
-from rowpath.errors import UsageError
+from rowpath.errors import RowpathError, UsageError
+from rowpath.explain import own_query
 from rowpath.explain.explain import explained
-from rowpath.journal.writer import RunDirectory, new_name
+from rowpath.journal.reader import FILE as JOURNAL
+from rowpath.journal.reader import read_as_written
+from rowpath.journal.records import ExplanationRecord
+from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation
-from rowpath.planning.plan import Plan
-from rowpath.report import explanation, live
+from rowpath.planning.plan import Plan, make_plan
+from rowpath.probe.command import question
+from rowpath.probe.options import ProbeOptions
+from rowpath.report import explanation, html, live
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-MOST_PATHS = 12
+MOST_PATHS = own_query.MOST_PATHS
 FILE = "explanation.json"
+Filters = dict[str, tuple[str, ...]]
+SAME_CORE: Filters = {"placement": ("same",)}
 
 
-def explain(name: str, filters: dict[str, tuple[str, ...]], options: argparse.Namespace, console: Console) -> int:
-    """Each path that the filters keep; 1 when one failed. Errors: UsageError for paths that cannot be explained."""
-    if filters.get("placement", ("same",)) != ("same",):
-        raise UsageError(
-            "explain needs client and server on one core: on two their times overlap and do not add up",
-            f"rowpath explain {name}",
-        )
-    plan = chosen(plan_for(name, filters | {"placement": ("same",)}, extended=options.all, seed=1), options.phase)
-    directory = RunDirectory(options.directory or new_name("explain"))
-    directory.create()
+@dataclass(frozen=True)
+class Source:
+    """Where explanations come from, and where they go."""
+
+    directory: RunDirectory
+    explanations: Callable[[Callable[[str], None], Callable[[str], None]], Generator[Explanation]]  # note, failed
+    keep: Callable[[list[Explanation]], None]  # called with all so far after each
+    kept: str  # where, for the user
+    own: bool = True  # whether the directory was made for them
+
+
+def explain(words: list[str], filters: Filters, options: argparse.Namespace, console: Console) -> int:
+    """Each path that words and filters name; 1 when one failed. Errors: UsageError for what cannot be explained."""
+    if options.blocks < 1:
+        raise UsageError(f"invalid --blocks {options.blocks}: expected 1 or more", "--blocks 5")
+    source = _source(words, filters, options)
     found: list[Explanation] = []
     failures: list[str] = []
-    note = live.make(options.quiet, options.color).note
+    progress = live.make(options.quiet, options.color)
     try:
-        for one in explained(plan, directory, note, failures.append, options.timeout):
-            found.append(one)
-            (directory.path / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
-            explanation.show(one, console, how=options.how)
-            console.print()
+        with closing(source.explanations(progress.note, failures.append)) as explanations:
+            for one in explanations:
+                found.append(one)
+                source.keep(found)
+                explanation.show(one, console, how=options.how)
+                console.print()
+    except RowpathError:
+        if source.own and not found:
+            shutil.rmtree(source.directory.path, ignore_errors=True)
+        raise
     except KeyboardInterrupt:
-        kept = f"\n\nhint: what was explained until then: {directory.path / FILE}" if found else ""
+        kept = f"\n\nhint: what was explained until then: {source.kept}" if found else ""
         print(f"\nerror: interrupted{kept}", file=sys.stderr)
         return 130
     finally:
         processes.stop_all()
-        shutil.rmtree(directory.work, ignore_errors=True)
+        shutil.rmtree(source.directory.work, ignore_errors=True)
     if found:
-        console.print(f"all figures: {directory.path / FILE}", soft_wrap=True, highlight=False)
+        console.print(f"all figures: {source.kept}", soft_wrap=True, highlight=False)
     for failure in failures:
         print(f"error: {failure}", file=sys.stderr)
     return 1 if failures else 0
 
 
-def chosen(plan: Plan, phase: str) -> Plan:
-    """The plan with only that phase, or with all that read; UsageError where nothing or too much is left."""
-    names = plan.experiment.phases
+def _source(words: list[str], filters: Filters, options: argparse.Namespace) -> Source:
+    first, *names = words
+    if "://" in first or first.startswith("jdbc:"):
+        if names:
+            raise UsageError(f"unexpected '{names[0]}' after a URL", f"rowpath explain {first.partition('://')[0]}://…")
+        return _of_query(first, filters, options)
+    if any((options.query, options.query_file, options.table)):
+        raise UsageError(f"--query needs a database's URL, not '{first}'", "rowpath explain URL --query SQL")
+    if filters.get("placement", ("same",)) != ("same",):
+        raise UsageError(
+            "explain needs client and server on one core: on two their times overlap and do not add up",
+            f"rowpath explain {first}",
+        )
+    if (Path(first) / JOURNAL).is_file():
+        return _of_run(Path(first), names, filters, options)
+    plan = plan_for(first, filters | SAME_CORE, extended=options.all, seed=1)
+    return _of_plan(chosen(plan, names, options.phase), _new_directory(options), options)
+
+
+def _new_directory(options: argparse.Namespace) -> RunDirectory:
+    directory = RunDirectory(options.directory or new_name("explain"))
+    directory.create()
+    return directory
+
+
+def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Source:
+    """The user's own query, on the database that the URL names."""
+    names = [field.name for field in dataclasses.fields(ProbeOptions) if hasattr(options, field.name)]
+    given = {name: getattr(options, name) for name in names}
+    given |= {"url": url, "budget_s": options.timeout}
+    given |= {"languages": filters.get("language", ()), "drivers": filters.get("driver", ())}
+    wanted = ProbeOptions(**given)
+    question(wanted)  # a mistake leaves no directory behind
+    directory = _new_directory(options)
+    return Source(
+        directory,
+        lambda note, failed: own_query.explained(wanted, filters, directory, note, failed, pairs=options.blocks),
+        lambda found: _write(directory.path / FILE, found),
+        str(directory.path / FILE),
+    )
+
+
+def _of_plan(plan: Plan, directory: RunDirectory, options: argparse.Namespace) -> Source:
+    """Paths of an experiment."""
+    return Source(
+        directory,
+        lambda note, failed: explained(plan, directory, note, failed, options.timeout, pairs=options.blocks),
+        lambda found: _write(directory.path / FILE, found),
+        str(directory.path / FILE),
+    )
+
+
+def _of_run(path: Path, names: list[str], filters: Filters, options: argparse.Namespace) -> Source:
+    """Paths of a run that has ended: what is found goes into its journal and its page.
+
+    Without a path named, the fastest of each phase that reads.
+    """
+    records = read_as_written(path)
+    if records.probe:
+        raise UsageError(f"{path} is a probe's: its password is not kept", "rowpath explain URL --query SQL")
+    if records.outcome != "complete":
+        raise UsageError(f"the run in {path} has not ended", f"rowpath run --resume {path}")
+    if options.directory:
+        raise UsageError("-o: explanations of a run are kept in the run", f"rowpath explain {path}")
+    head = records.run
+    asked = {key: tuple(values) for key, values in head.options["filters"].items()} | filters | SAME_CORE
+    plan = make_plan(head.experiment, head.workloads, asked, seed=head.seed, extended=head.options["extended"])
+    if not names and not filters:
+        names = _fastest(path, plan, options.phase)
+    directory = RunDirectory(path)
+    source = _of_plan(chosen(plan, names, options.phase), directory, options)
+    directory.work.mkdir(mode=0o700, exist_ok=True)
+
+    def keep(found: list[Explanation]) -> None:
+        journal = Journal(directory, Scrubber(), records)
+        try:
+            journal.write(ExplanationRecord(found[-1]))
+        finally:
+            journal.close()
+        html.write(analyse(path), directory.report)
+
+    return replace(source, keep=keep, kept=str(directory.report), own=False)
+
+
+def _fastest(path: Path, plan: Plan, phase: str) -> list[str]:
+    """Names of the fastest path of each phase that can be explained, and the phases."""
+    can = {planned.name for planned in plan.paths if planned.path.engine != "null"}
+    found: dict[str, None] = {}
+    for each in analyse(path).answer.phases:
+        name = f"{each.workload}.{each.phase}"
+        best = next((bar.name for bar in each.bars if bar.name in can), None)
+        if best and name in plan.experiment.phases and not plan.phase(name).writes and phase in ("", name):
+            found |= {best: None, name: None}
+    return list(found)
+
+
+def _write(file: Path, found: list[Explanation]) -> None:
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+
+
+def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:
+    """The plan with only the paths and phases named, or with all that read; UsageError where nothing is left."""
+    phases = plan.experiment.phases
     again = f"rowpath explain {plan.experiment.name}"
-    reads = tuple(name for name in names if not plan.phase(name).writes)
-    if phase and phase not in names:
-        raise UsageError(f"unknown phase '{phase}' of {plan.experiment.name}", f"{again} --phase {(reads or names)[0]}")
-    if not reads or (phase and phase not in reads):
-        what = f"{phase or 'every phase of ' + plan.experiment.name} writes: explain takes only phases that read"
-        raise UsageError(what, f"{again} --phase {reads[0]}" if reads else "rowpath explain tour")
-    reads = (phase,) if phase else reads
+    reads = tuple(name for name in phases if not plan.phase(name).writes)
+    wanted = dict.fromkeys([*([phase] if phase else []), *(name for name in names if name in phases)])
+    named = {name for name in names if name not in phases}
+    for name in wanted:
+        if name not in phases:
+            raise UsageError(f"unknown phase '{name}' of {plan.experiment.name}", f"{again} {(reads or phases)[0]}")
+        if name not in reads:
+            hint = f"{again} {reads[0]}" if reads else "rowpath explain tour"
+            raise UsageError(f"{name} writes: explain takes only phases that read", hint)
+    if not reads:
+        what = f"every phase of {plan.experiment.name} writes: explain takes only phases that read"
+        raise UsageError(what, "rowpath explain tour")
+    reads = tuple(wanted) or reads
     paths = [one for one in plan.paths if one.path.engine != "null" and set(reads) & set(one.phases)]
+    if unknown := named - {one.name for one in paths}:
+        what = f"unknown path '{min(unknown)}' of {plan.experiment.name}"
+        raise UsageError(what, f"rowpath run {plan.experiment.name} --plan")
+    paths = [one for one in paths if not named or one.name in named]
     if not paths:
         raise UsageError(
             f"no path with an engine has {' or '.join(reads)}", f"rowpath run {plan.experiment.name} --plan"

@@ -208,10 +208,9 @@ def explain(options: argparse.Namespace) -> int:
     """`rowpath explain`."""
     from rowpath.cli import explain as explaining
 
-    experiment = _experiment(options)
-    if experiment is None:
+    if not options.words:
         raise UsageError("no experiment given", "rowpath explain tour engine=postgresql language=c")
-    return explaining.explain(experiment, _filters(options), options, _console(options.color))
+    return explaining.explain(options.words, _filters(options), options, _console(options.color))
 
 
 def list_things(options: argparse.Namespace) -> int:

@@ -59,6 +59,22 @@ class FileLayout:
 
 
 @dataclass(frozen=True)
+class ServerClock:
+    """How a server says what an execution took it."""
+
+    name: str  # of the statement, as people know it
+    statement: str  # with {sql}: executes the query and delivers a text
+    read_ms: Callable[[str], ServerTimes]  # what that text says
+
+
+class ServerTimes(NamedTuple):
+    """What a server needed for a query, in ms; `planning_ms` is 0 where it is not said apart."""
+
+    planning_ms: float
+    execution_ms: float
+
+
+@dataclass(frozen=True)
 class ProbeFacts:
     """Without `schemes` and `files`, no URL of `rowpath probe` names the engine."""
 
@@ -87,4 +103,6 @@ class ProbeFacts:
     unbound_is_null: bool = False  # a placeholder without a parameter is NULL, not an error
     privileged_query: str = ""  # has a row when the login may do everything
     pooler_query: str = ""  # with {server_pid}: has a row when another process serves the session
+    server_clock: ServerClock | None = None
+    empty_query: str = ""  # a round trip in which a server does next to nothing
     session_note: str = ""  # what sessions cannot be kept from

@@ -105,6 +105,7 @@ class Worker:
         self._helpers: dict[tuple[int, int], bool] = {}  # (pid, tid) → whether it works beside what is measured
         self._core_share = CoreShare(frozenset(), frozenset())
         self.connect_ns = 0
+        self.server_pid: int | None = None  # of the process that serves the connection, where the driver knows it
         self.warmed = False  # whether a phase of this process has been warmed up already
 
     def open(self, **overrides: Any) -> WorkerRecord:
@@ -117,7 +118,7 @@ class Worker:
         self._server_pids = self.instance.pids()
         with self._on_its_cores():
             reply = self._ask(protocol.Open, protocol.OpenReply, options=options)
-            self.connect_ns = reply.connect_ns
+            self.connect_ns, self.server_pid = reply.connect_ns, reply.server_pid
             if self.clients > 1:  # each of them may be a process
                 self._client_pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
         self.notice_server()

@@ -8,7 +8,7 @@ those of all other processes, and the core's idle time. What is missing is shown
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,13 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 
 PAIRS = 5
+MOST_OTHERS = 0.05  # of a block: where other programs had more, another is taken instead; PAIRS such blocks end it
 BLOCK_S = 1.0  # long, because idle time is counted in hundredths of a second
 WARM_LEAST_S = 0.5
 
 CLIENT_CLOCK = "the loop thread's CPU clock"
 SERVER_CLOCK = "CPU clocks of the server's processes"
+WAITING = "waiting"
 IDLE_CLOCK = "the core's idle time in /proc/stat"
 OTHERS_CLOCK = "CPU clocks of every other process that ran there"
 SAMPLED = "its share by perf, {count:,} samples"
@@ -52,6 +54,20 @@ class Block:
     measured: Measured
     idle_ns: int
     others_ns: int
+    served_ns: int = 0  # CPU of a server of others on this machine that is no other program, whichever its core
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs had too much of the core."""
+        return self.others_ns > MOST_OTHERS * self.measured.reply.window_ns
+
+    @property
+    def waited_ns(self) -> int:
+        """In which the client's core was idle, or as far as it was busy with that server."""
+        reply = self.measured.reply
+        client_ns = (self.measured.client_cpu_ns or 0) - self.measured.client_helpers_cpu_ns
+        missing_ns = reply.window_ns - client_ns - self.others_ns - self.idle_ns
+        return self.idle_ns + min(max(0, missing_ns), self.served_ns)
 
 
 @dataclass
@@ -75,8 +91,13 @@ class Blocks:
 
 
 def explained(
-    plan: Plan, directory: RunDirectory, note: Callable[[str], None], failed: Callable[[str], None], timeout_s: float
-) -> Iterator[Explanation]:
+    plan: Plan,
+    directory: RunDirectory,
+    note: Callable[[str], None],
+    failed: Callable[[str], None],
+    timeout_s: float,
+    pairs: int = PAIRS,
+) -> Generator[Explanation]:
     """Each path of the plan in each of its phases, which only read, one by one; `failed` gets what went wrong.
 
     What runners print is in `runners.log` of the directory's logs, without secrets.
@@ -104,7 +125,9 @@ def explained(
                     work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
                     way = instances.way_to(planned.path)
                     try:
-                        found = explain(planned, instances[key], work, directory.work, timeout_s, log, way=way)
+                        found = explain(
+                            planned, instances[key], work, directory.work, timeout_s, log, way=way, pairs=pairs
+                        )
                     except RunnerFailure as failure:
                         failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
                     else:
@@ -131,25 +154,48 @@ def explain(
         worker.open(**way)
         worker.notice_server()
         worker.prepare(work)
-        warm_up(worker, work)
-        why_not = profile.problem()
-        bare, profiled, found = Blocks(), Blocks(), Profile()
-        for _pair in range(pairs):
-            bare.blocks.append(block(worker, work))
-            if why_not:
-                continue
-            pids = [*worker.pids, *instance.pids()]
-            languages = dict.fromkeys(worker.pids, planned.path.language)
-            try:
-                with profile.profiling(pids, worker.measured_cpus, languages, directory / "profile.data") as one:
-                    profiled.blocks.append(block(worker, work))
-            except EnvironmentMissing as error:
-                why_not = f"{error.message} ({error.hint})"
-            else:
-                found.add(one)
-        return account(planned, instance, worker.pids, work.name, bare, profiled, found, why_not)
+        return account(worker, work.name, taken_apart(worker, work, directory, pairs))
     finally:
         worker.close()
+
+
+Take = Callable[[Worker, PreparedPhase], Block]
+
+
+@dataclass
+class Evidence:
+    """Bare blocks and profiled ones of a path, and what the profiler saw in these."""
+
+    bare: Blocks = field(default_factory=Blocks)
+    profiled: Blocks = field(default_factory=Blocks)
+    found: Profile = field(default_factory=Profile)
+    why_not: str = ""  # profiled
+
+
+def taken_apart(
+    worker: Worker, work: PreparedPhase, directory: Path, pairs: int = PAIRS, take: Take | None = None
+) -> Evidence:
+    """A warm path in bare blocks and in profiled ones in turn; `take` takes a block. Errors: RunnerFailure."""
+    take = take or block
+    warm_up(worker, work)
+    evidence, disturbed = Evidence(why_not=profile.problem()), Blocks()
+    while len(evidence.bare.blocks) < pairs and len(disturbed.blocks) < pairs:
+        one_block = take(worker, work)
+        (disturbed if one_block.disturbed else evidence.bare).blocks.append(one_block)
+        if evidence.why_not:
+            continue
+        pids = [*worker.pids, *worker.instance.pids()]
+        languages = dict.fromkeys(worker.pids, worker.planned.path.language)
+        try:
+            with profile.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as one:
+                evidence.profiled.blocks.append(take(worker, work))
+        except EnvironmentMissing as error:
+            evidence.why_not = f"{error.message} ({error.hint})"
+        else:
+            evidence.found.add(one)
+    if len(evidence.bare.blocks) < pairs:  # the machine is busy: what is kept says so
+        evidence.bare.blocks += disturbed.blocks
+    return evidence
 
 
 def warm_up(worker: Worker, work: PreparedPhase) -> None:
@@ -161,9 +207,14 @@ def warm_up(worker: Worker, work: PreparedPhase) -> None:
     quiet.wait_for_compilers(lambda: [worker])
 
 
-def block(worker: Worker, work: PreparedPhase) -> Block:
-    """One long block, and the core's own clocks around it."""
-    cpus, own = set(worker.measured_cpus), {*worker.pids, *worker.instance.pids()}
+def explained_cpus(worker: Worker) -> tuple[int, ...]:
+    """The core of client and server; a server of others is wherever it is."""
+    return worker.measured_cpus if worker.instance.pids() else worker.cpus
+
+
+def block(worker: Worker, work: PreparedPhase, serving_pid: int = 0) -> Block:
+    """One long block, and the core's own clocks around it; `serving_pid`: of a server of others on this machine."""
+    cpus, own = set(explained_cpus(worker)), {*worker.pids, *worker.instance.pids(), serving_pid}
     before = core_users.look(cpus)
     measured = worker.sample(work, "steady", duration_ns=int(BLOCK_S * 1e9))
     after = core_users.look(cpus)
@@ -172,14 +223,13 @@ def block(worker: Worker, work: PreparedPhase) -> Block:
     # The window lies inside the two looks; in the rest the core was idle or ours.
     around_ns = after.at_ns - before.at_ns - measured.reply.window_ns
     idle_ns = max(0, after.idle_ns - before.idle_ns - around_ns)
-    return Block(measured, idle_ns, others_ns + stolen_ns)
+    served_ns = after.process_ns.get(serving_pid, 0) - before.process_ns.get(serving_pid, 0)
+    return Block(measured, idle_ns, others_ns + stolen_ns, served_ns)
 
 
-def account(
-    planned: PlannedPath, instance: Instance, client_pids: list[int], phase: str,
-    bare: Blocks, profiled: Blocks, found: Profile, why_not: str,
-) -> Explanation:  # fmt: skip
+def account(worker: Worker, phase: str, evidence: Evidence) -> Explanation:
     """The parts, by the clocks of the bare blocks and the shares of the profiled ones."""
+    planned, bare, profiled, found = worker.planned, evidence.bare, evidence.profiled, evidence.found
     client_ns = bare.of_operation(lambda one: (one.measured.client_cpu_ns or 0) - one.measured.client_helpers_cpu_ns)
     server_ns = bare.of_operation(lambda one: (one.measured.server_cpu_ns or 0) - one.measured.server_helpers_cpu_ns)
     each_ns = bare.each_ns()
@@ -187,15 +237,15 @@ def account(
     interval = student([value / operation_ns - 1 for value in each_ns])
     half = operation_ns * (interval.high - interval.low) / 2 if interval else 0.0
     parts = [
-        *divided("client", client_ns, CLIENT_CLOCK, found, client_pids),
-        *divided("server", server_ns, SERVER_CLOCK, found, instance.pids()),
+        *divided("client", client_ns, CLIENT_CLOCK, found, worker.pids),
+        *divided("server", server_ns, SERVER_CLOCK, found, worker.instance.pids()),
         Part("core", "other programs", bare.of_operation(lambda one: one.others_ns), OTHERS_CLOCK),
-        Part("core", "waiting", bare.of_operation(lambda one: one.idle_ns), IDLE_CLOCK),
+        Part("core", WAITING, bare.of_operation(lambda one: one.waited_ns), IDLE_CLOCK),
     ]
     longer = statistics.fmean(profiled.each_ns()) / operation_ns - 1 if profiled.blocks else None
     return Explanation(
         planned.name, planned.path.as_dict(), phase, operation_ns, operation_ns - half, operation_ns + half,
-        bare.operations, tuple(part for part in parts if part.ns > 0), longer, why_not,
+        bare.operations, tuple(part for part in parts if part.ns > 0), longer, evidence.why_not,
     )  # fmt: skip
 
 

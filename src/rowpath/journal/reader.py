@@ -17,6 +17,7 @@ from rowpath.journal.records import (
     AnyRecord,
     DroppedRecord,
     EndRecord,
+    ExplanationRecord,
     FactsRecord,
     LinkRecord,
     NoteRecord,
@@ -32,6 +33,7 @@ from rowpath.journal.records import (
     WorkerRecord,
 )
 from rowpath.model.experiment import Experiment
+from rowpath.model.explanation import Explanation
 from rowpath.model.workload import Workload
 from rowpath.toml_file import unknown_keys
 
@@ -61,6 +63,7 @@ class Records:
     in_stages: list[InStage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     probe: list[ProbeRecord] = field(default_factory=list)
+    explanations: dict[tuple[str, str], Explanation] = field(default_factory=dict)  # by path's name and phase, the last
     sync_cost: SyncCostRecord | None = None
     links: dict[tuple[str, str], LinkRecord] = field(default_factory=dict)  # by link and placement, the last measured
     done: Done = field(default_factory=Done)
@@ -122,6 +125,8 @@ class Records:
             self.notes.append(record.text)
         elif isinstance(record, ProbeRecord):
             self.probe.append(record)
+        elif isinstance(record, ExplanationRecord):
+            self.explanations[record.explanation.name, record.explanation.phase] = record.explanation
         elif isinstance(record, ResumedRecord):
             self.resumed += 1
             self.outcome = ""

@@ -10,6 +10,7 @@ from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
 from rowpath.journal.record_base import InSet, OperationFailure, Record
 from rowpath.machine.counters.core_users import CoreUser
 from rowpath.model.experiment import Experiment
+from rowpath.model.explanation import Explanation
 from rowpath.model.probe import DigestGroup, ParameterTypes, Snippet, TriedPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.text import printable
@@ -298,6 +299,10 @@ class ProbeRecord(Record, tag="probe"):
     parameter_types: ParameterTypes | None = None
 
 
+class ExplanationRecord(Record, tag="explanation"):
+    explanation: Explanation
+
+
 class ResumedRecord(Record, tag="resumed"):
     started: str = ""
 
@@ -329,6 +334,7 @@ AnyRecord = (
     | FailureRecord
     | NoteRecord
     | ProbeRecord
+    | ExplanationRecord
     | ResumedRecord
     | EndRecord
     | AnyMixedLoadRecord

@@ -8,11 +8,11 @@ import msgspec
 
 MOST_UNEXPLAINED = 0.05  # of an operation's time; beyond that the parts are no account of it
 
-Side = Literal["client", "server", "core"]
+Side = Literal["client", "server", "wire", "core"]
 
 
 class Part(msgspec.Struct, frozen=True):
-    """A part of an operation's time; `side`: `core` is what neither client nor server had."""
+    """A part of an operation's time; `side`: `core` is what neither client, server nor wire had."""
 
     side: Side
     name: str
@@ -20,8 +20,16 @@ class Part(msgspec.Struct, frozen=True):
     known_by: str
 
 
+class ServerSays(msgspec.Struct, frozen=True):
+    """What a server that is not ours says that it needs for an operation; `by`: the statement that it was asked by."""
+
+    ns: float
+    by: str
+    overlaps: bool  # it exceeds the wait: the server works while the client does
+
+
 class Explanation(msgspec.Struct, frozen=True):
-    """One path in one phase, client and server on one core, so that nothing overlaps and the parts can add up.
+    """One path in one phase; of servers of ours on one core, so that nothing overlaps and the parts can add up.
 
     `operation_ns`: by the runner's clock, of blocks that nothing profiled. `profiling_share`: how much longer an
     operation took while profiled; the profile gives shares, never times.
@@ -37,6 +45,7 @@ class Explanation(msgspec.Struct, frozen=True):
     parts: tuple[Part, ...]
     profiling_share: float | None
     not_profiled: str = ""  # why the CPU of a side is not divided
+    server_says: ServerSays | None = None
 
     @property
     def unexplained_ns(self) -> float:

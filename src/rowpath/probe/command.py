@@ -6,8 +6,10 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
 
 from rowpath import text as fmt
 from rowpath.analysis.analyse import analyse
@@ -20,6 +22,7 @@ from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, cpus
 from rowpath.model.progress import Progress
 from rowpath.model.workload import Phase
+from rowpath.planning.plan import PlannedPath
 from rowpath.probe import eligibility, parameters, process_list
 from rowpath.probe.access import open_access
 from rowpath.probe.budget import Budget
@@ -90,13 +93,18 @@ def keyed_by_options(sql: str, engine: str, options: ProbeOptions) -> KeyedQuery
     return parameters.keyed(sql, engine, parameters.given_by_options(options))
 
 
-def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = ProbeRun) -> tuple[Outcome, Analysis]:
-    """Probe, and leave a run directory; `kind` decides what is done with each candidate. Errors: RowpathError."""
-    if options.connections < LEAST_CONNECTIONS:
-        raise UsageError(
-            f"invalid --connections {options.connections}: expected 2 or more, so that paths can alternate",
-            "--connections 2",
-        )
+@dataclass(frozen=True)
+class Question:
+    """What the options ask, read and checked, before anything is connected."""
+
+    target: Target
+    phase: Phase  # the query as it is sent
+    keyed: KeyedQuery | None
+    scrubber: Scrubber
+
+
+def question(options: ProbeOptions) -> Question:
+    """The query and the database that the options name. Errors: UsageError."""
     target = read_target(options.url, os.environ, jar=options.jar, odbc_driver=options.odbc_driver)
     process_list.hide(target.secrets())
     sql = query_of(options, target)
@@ -114,40 +122,64 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
     if options.params_query and options.redact_query:
         scrubber.add(options.params_query)
     phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
-    found = candidates_of(target, phase, options)
-    announce(target, found, options)
+    return Question(target, phase, keyed_query, scrubber)
+
+
+def connected(
+    asked: Question,
+    planned: Iterable[PlannedPath],
+    options: ProbeOptions,
+    directory: RunDirectory,
+    note: Callable[[str], None],
+    cleanup: ExitStack,
+) -> dict[str, Any]:
+    """What a ProbedQuery is made of: runners are built, the database is open until `cleanup`. Errors: RowpathError."""
+    target, keyed_query = asked.target, asked.keyed
+    planned = list(planned)
+    build([(p.adapter, p.path.version) for p in planned], note, [p.path for p in planned])
+    note(f"{'connecting to' if target.deployment == 'server' else 'opening'} {target.shown}")
+    access = cleanup.enter_context(open_access(target, options, directory.work, asker(sys.stdin.isatty())))
+    cpus.usable()
+    os.sched_setaffinity(0, cpus.controller_cpus())
+    sql = asked.phase.sql if target.deployment != "file" else ""
+    if options.params_query:
+        given = access.given_rows(options.params_query, directory.work / "parameters.kept")
+        keyed_query = parameters.keyed(sql, target.engine, given)
+    return {
+        "access": access,
+        "sql": keyed_query.placeholders.sql if keyed_query else sql,
+        "keyed": keyed_query,
+        "budget": Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
+        "options": options,
+        "directory": directory,
+        "scrubber": asked.scrubber,
+    }
+
+
+def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = ProbeRun) -> tuple[Outcome, Analysis]:
+    """Probe, and leave a run directory; `kind` decides what is done with each candidate. Errors: RowpathError."""
+    if options.connections < LEAST_CONNECTIONS:
+        raise UsageError(
+            f"invalid --connections {options.connections}: expected 2 or more, so that paths can alternate",
+            "--connections 2",
+        )
+    asked = question(options)
+    found = candidates_of(asked.target, asked.phase, options)
+    announce(asked.target, found, options)
     counters.probe()
     directory = RunDirectory(options.directory or new_name("probe"))
     directory.create()
-    journal = Journal(directory, scrubber)
+    journal = Journal(directory, asked.scrubber)
     planned = [*found.paths, *found.floors]
     with ExitStack() as cleanup:
         cleanup.callback(_forget_unbegun, directory)
         cleanup.callback(shutil.rmtree, directory.work, ignore_errors=True)
         cleanup.callback(journal.close)
         cleanup.callback(progress.end)
-        build([(p.adapter, p.path.version) for p in planned], progress.note, [p.path for p in planned])
-        progress.note(f"{'connecting to' if target.deployment == 'server' else 'opening'} {target.shown}")
-        access = cleanup.enter_context(open_access(target, options, directory.work, asker(sys.stdin.isatty())))
-        cpus.usable()
-        os.sched_setaffinity(0, cpus.controller_cpus())
-        if options.params_query:
-            given = access.given_rows(options.params_query, directory.work / "parameters.kept")
-            keyed_query = parameters.keyed(limited_sql, target.engine, given)
-        probing = kind(
-            access,
-            keyed_query.placeholders.sql if keyed_query else limited_sql,
-            found,
-            Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
-            options,
-            directory=directory,
-            journal=journal,
-            scrubber=scrubber,
-            progress=progress,
-            keyed=keyed_query,
-            seed=options.seed if options.seed is not None else time.time_ns() % 1_000_000_007,
-        )
-        interrupted = probing.run(_command(options, target))
+        made = connected(asked, planned, options, directory, progress.note, cleanup)
+        seed = options.seed if options.seed is not None else time.time_ns() % 1_000_000_007
+        probing = kind(found=found, journal=journal, progress=progress, seed=seed, **made)
+        interrupted = probing.run(_command(options, asked.target))
         journal.write(EndRecord("interrupted" if interrupted else "complete"))
         analysis = analyse(directory.path)
         if analysis.probe is not None:

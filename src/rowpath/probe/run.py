@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import msgspec
+from typing_extensions import override
 
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError, TimedOut, UsageError
@@ -16,36 +17,26 @@ from rowpath.execution.quiet import Patience
 from rowpath.execution.run import write_head, write_paths
 from rowpath.execution.run_context import RunContext
 from rowpath.journal.records import FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.journal.writer import Journal
 from rowpath.model.probe import DigestGroup, LanguageBest, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import caveats, parameter_types, round_trips, snippets, wording
-from rowpath.probe.access import Access
-from rowpath.probe.budget import FULL_SETS, LATEST, Budget, FullSetsBudget, Rest, plan_finals
+from rowpath.probe.budget import FULL_SETS, LATEST, FullSetsBudget, plan_finals
 from rowpath.probe.candidates import NAME, Candidates
 from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, plan_of
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import KeyedQuery
-from rowpath.probe.row_consistency import KeyedRowConsistency, RowConsistency
+from rowpath.probe.probed_query import GRACE_S, ProbedQuery
 from rowpath.probe.row_diff import first_difference
 from rowpath.probe.search import Search, Tried
 from rowpath.probe.successive_halving import batches, best_of_each, finalists
 from rowpath.probe.throttled_worker import (
-    NO_PARAMETERS,
     PHASE,
-    SETTLING_EXECUTIONS,
     WORKLOAD,
-    Parameters,
     ThrottledWorker,
-    as_columns,
-    work_of,
 )
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import DescribedColumn
-from rowpath.workloads.expected import Delivery
 
 SPARE_SHARE = 0.05  # of the budget: full sets take a little longer than their parts add up to
 DECIDED_LONGER = 1.5  # times the least that full sets take, where the search decided already
@@ -53,48 +44,28 @@ WAIT_FOR_QUIET_S = 5.0  # until other programs leave the measured cores; of the 
 LEAST_WITH_FLOOR = 2  # with this many connections only paths take turns
 DRAINS = 2  # executions of which the shorter tells how long the server works
 REDACTED = "(left out)"
-GRACE_S = 5.0  # so that a runner can answer late
-SETTLING_SHARE = 1 / 50  # of the budget, at most, for a path's executions before it is timed
 LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
 
 
-@dataclass
-class ProbeRun:
-    """What one probe has: the access, what can be tried, the budget, and where to write what it finds."""
+@dataclass(kw_only=True)
+class ProbeRun(ProbedQuery):
+    """What one probe has besides: what can be tried, and where to write what it finds."""
 
-    access: Access
-    sql: str
     found: Candidates
-    budget: Budget
-    options: ProbeOptions
-    directory: RunDirectory
     journal: Journal
-    scrubber: Scrubber
     progress: Progress
     seed: int
-    sameness: RowConsistency = field(default_factory=RowConsistency)
     search_kind: type[Search] = Search
     search: Search | None = None
-    keyed: KeyedQuery | None = None  # the query's parameters
-    columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
-    _settling: int = SETTLING_EXECUTIONS
-    _rest: Rest = field(init=False)
-    _limits: list[str] = field(default_factory=list)
     _named: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self._rest = Rest(self.budget)
 
     def run(self, command: list[str]) -> bool:
         """The whole probe; whether it was interrupted. Errors: RowpathError before anything could be measured."""
         self.progress.note("describing the query")
-        self.columns = self.described()
-        parameters = self._parameters(self.keyed) if self.keyed else NO_PARAMETERS
-        scan = bool(self.access.table)
-        work = work_of(self.sql, self.columns, table=self.access.table, scan=scan, parameters=parameters)
+        work = self.work()
         self._head(work, command)
         search = self.search = self.search_kind(
-            work, WorkerPool(self._start), self.budget, self.sameness, self.options.connections, self.seed,
+            work, WorkerPool(self.start), self.budget, self.sameness, self.options.connections, self.seed,
             self.progress.note, self.found.paths, self.found.baselines, tell=self.progress.tried,
             time_delivery=self._time_delivery,
         )  # fmt: skip
@@ -110,47 +81,18 @@ class ProbeRun:
             raise self._nothing(search)
         return interrupted
 
-    def described(self) -> tuple[DescribedColumn, ...]:
-        """The columns of the result."""
-        return self.access.described(self.keyed) if self.keyed else self.access.describe(self.sql or self.access.table)
+    @override
+    def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
+        if self.search:
+            self.search.changed(worker, work)
 
-    def _parameters(self, keyed: KeyedQuery) -> Parameters:
-        """The rows of parameters that are used: those of which the reference driver could read what they deliver."""
-        file = self.directory.work / "parameters.rows"
-        keyed.write(file)
-        columns = as_columns(self.columns)
-        groups, execution_s = self.access.deliveries(keyed, columns, file)
-        if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
-            self._settling = 0
-        self.keyed = keyed = keyed.first(len(groups))
-        self.sameness = KeyedRowConsistency(delivery=Delivery(groups, columns))
-        self._limits.append(caveats.parameters(len(groups), keyed.count, self._settling))
-        return Parameters(keyed.columns, file, len(groups))
-
-    def _start(self, planned: PlannedPath, log: Callable[[str], None] | None = None) -> ThrottledWorker:
-        changed = self.search.changed if self.search else lambda _worker, _work: None
-        return ThrottledWorker(
-            planned,
-            self.access.instance,
-            log=log or self._log,
-            timeout_s=self._timeout_s(),
-            before=self.access.before,
-            rest=self._rest,
-            sameness=self.sameness,
-            changed=changed,
-            settling=self._settling,
-        )
-
-    def _timeout_s(self) -> float:
+    @override
+    def timeout_s(self) -> float:
         """One path that hangs must not take the whole budget, once another has shown that the query ends."""
         search = self.search
         known = search is not None and not search.slow and any(each.execution_ns for each in search.tried.values())
         longest_s = max(LEAST_REQUEST_S, self.budget.total_s * LONGEST_REQUEST) if known else self.budget.left_s
         return longest_s + GRACE_S
-
-    def _log(self, line: str) -> None:
-        with (self.directory.logs / "search.log").open("a", encoding="utf-8") as stream:
-            stream.write(self.scrubber.clean(line) + "\n")
 
     def _head(self, work: PreparedPhase, command: list[str]) -> None:
         if self.options.redact_query:
@@ -225,7 +167,7 @@ class ProbeRun:
             sets[0] = (*sets[0], floors[0])
         done = self.full_sets(search.work, sets, final).run_sets(final.sets, self.budget)
         if done < FULL_SETS:
-            self._limits.append(caveats.few_sets(done, FULL_SETS))
+            self.limits.append(caveats.few_sets(done, FULL_SETS))
         for path_id in members:
             if search.tried[path_id].failure is None:
                 search.tried[path_id].step = "full sets"
@@ -235,7 +177,7 @@ class ProbeRun:
         """Only cold executions, one path after the other, as far as the budget goes."""
         first = next(each for each in search.tried.values() if each.execution_ns)
         execution_s = first.execution_ns / 1e9
-        self._limits.append(caveats.too_long(execution_s, self.budget.total_s))
+        self.limits.append(caveats.too_long(execution_s, self.budget.total_s))
         room = max(1, int(self.budget.left_s / self.budget.wall_s(first.planned.path, execution_s)))
         baselines = [search.tried[path_id] for path_id in search.baselines]
         best = list(dict.fromkeys(each.planned.path.id for each in (first, *baselines, *search.defaults())))[:room]
@@ -249,15 +191,12 @@ class ProbeRun:
             search.tried[each.path.id].left = ""
             search.tried[each.path.id].step = "one cold execution"
 
-    def _floor_work(self) -> PreparedPhase:
-        return work_of(self.sql, self.columns, table=self.access.table, scan=True)
-
     def _time_delivery(self) -> None:
         """How long the server works on one execution at most: a floor drains the rows. Of a keyed query unknown."""
         for floor in self.found.floors[:1] if self.keyed is None else ():
-            with contextlib.suppress(RunnerFailure, RowpathError), contextlib.closing(self._start(floor)) as worker:
+            with contextlib.suppress(RunnerFailure, RowpathError), contextlib.closing(self.start(floor)) as worker:
                 worker.open()
-                work = self._floor_work()
+                work = self.floor_work()
                 worker.prepare(work)
                 times_ns = [worker.sample(work, "warm", operations=1, first=0).reply.ns for _ in range(DRAINS)]
                 self.budget.delivery_s = min(times_ns) / 1e9
@@ -278,12 +217,12 @@ class ProbeRun:
             self.journal,
             self.scrubber,
             self.progress,
-            self._timeout_s(),
+            self.timeout_s(),
             engine_instances=OneInstance(self.access.instance),
-            phase_cache=OnePhase(plan.workloads[WORKLOAD], work, self._floor_work(), self.sameness),
+            phase_cache=OnePhase(plan.workloads[WORKLOAD], work, self.floor_work(), self.sameness),
             patience=Patience(WAIT_FOR_QUIET_S),
         )
-        return FullSets(context, self._start)
+        return FullSets(context, self.start)
 
     def _name(self, paths: Iterable[PlannedPath]) -> None:
         """Journal paths that later records refer to; a driver's own engine build splits no ranking here."""
@@ -297,7 +236,7 @@ class ProbeRun:
             tried = search.tried[path_id]
             if tried.failure is None:
                 with contextlib.suppress(RunnerFailure, OSError, RowpathError):
-                    found = round_trips.counted(tried.planned, self._start, search.work, self.directory.work)
+                    found = round_trips.counted(tried.planned, self.start, search.work, self.directory.work)
                     if found:
                         found.path_id, found.workload, found.phase = path_id, WORKLOAD, PHASE
                         self.journal.write(found)
@@ -322,7 +261,7 @@ class ProbeRun:
         for digest, members in ordered[:1]:
             agreed = len(members) > 1
             if not agreed:
-                self._limits.append(caveats.ONE_DELIVERY)
+                self.limits.append(caveats.ONE_DELIVERY)
             for each in members:
                 verified = VerifyRecord(
                     path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
@@ -362,8 +301,8 @@ class ProbeRun:
             self._name([each.planned])
             self.journal.write(FailureRecord.of(-1, each.planned.path.id, NAME, kind, text, code=code, status=status))
         if self.sameness.changed:
-            self._limits.append(caveats.CHANGED)
-        for text in self._limits:
+            self.limits.append(caveats.CHANGED)
+        for text in self.limits:
             self.journal.write(ProbeRecord(limit=text))
 
     def _nothing(self, search: Search) -> RowpathError:

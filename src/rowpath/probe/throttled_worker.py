@@ -128,6 +128,10 @@ class ThrottledWorker(Worker):
         self.planned = planned
         self.open()
 
+    def rest(self) -> None:
+        """Sleep until the database may be asked again."""
+        self._rest.wait()
+
     @override
     def prepare(self, work: PreparedPhase) -> int:
         """Prepare; a statement with parameters is executed as often as it takes to get its lasting plan."""

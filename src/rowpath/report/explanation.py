@@ -8,14 +8,14 @@ from rich.console import Console
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.model.explanation import MOST_UNEXPLAINED, Explanation, Part, Side
+from rowpath.model.explanation import MOST_UNEXPLAINED, Explanation, Part, ServerSays, Side
 from rowpath.report.bars import block
 
 NAMED = 4  # parts in the sentence
 LEAST_NAMED = 0.01  # of an operation, in the sentence
 LEAST_SHARE = 0.005  # of an operation: smaller parts of a side are one line
 BAR_WIDE = 30
-SIDES: tuple[Side, ...] = ("client", "server", "core")
+SIDES: tuple[Side, ...] = ("client", "server", "wire", "core")
 
 
 def show(explanation: Explanation, console: Console, *, how: bool = False) -> None:
@@ -28,6 +28,8 @@ def lines(one: Explanation, *, how: bool = False) -> Iterator[Text]:
     """The lines, without the room that a narrow terminal lacks."""
     yield Text(fmt.clean(f"{one.name} · {one.phase}"), style="bold")
     yield Text(sentence(one))
+    if one.server_says is not None:
+        yield Text(server_sentence(one.server_says, one.operation_ns))
     yield Text("")
     if one.adds_up:
         parts = shown(one)
@@ -41,15 +43,20 @@ def lines(one: Explanation, *, how: bool = False) -> Iterator[Text]:
             yield Text(f"{figures}  {block(share, BAR_WIDE)}".rstrip())
             if how:
                 yield Text(f"{'':<8}{part.known_by}", style="dim")
+    for text in not_explained(one):
+        yield Text(f"{'':<8}{text}", style="dim")
+
+
+def not_explained(one: Explanation) -> Iterator[str]:
+    """What the parts lack, and what profiling cost."""
     rest = one.unexplained_ns / one.operation_ns
     between = fmt.duration_interval(one.low_ns, one.high_ns)
     operation = f"{fmt.duration(one.operation_ns)} (95 %: {between}, {fmt.count(one.operations)} operations)"
-    yield Text(f"{'':<8}not explained: {_signed(rest)} of {operation}", style="dim")
+    yield f"not explained: {_signed(rest)} of {operation}"
     if one.not_profiled:
-        yield Text(f"{'':<8}{one.not_profiled}", style="dim")
+        yield one.not_profiled
     elif one.profiling_share is not None:
-        profiled = f"profiled, an operation took {_signed(one.profiling_share)}: the profiler gives shares only"
-        yield Text(f"{'':<8}{profiled}", style="dim")
+        yield f"profiled, an operation took {_signed(one.profiling_share)}: the profiler gives shares only"
 
 
 def shown(one: Explanation) -> list[Part]:
@@ -57,7 +64,7 @@ def shown(one: Explanation) -> list[Part]:
     found: list[Part] = []
     for side in SIDES:
         mine = sorted((part for part in one.parts if part.side == side), key=lambda part: -part.ns)
-        small = [part for part in mine if part.ns < LEAST_SHARE * one.operation_ns]
+        small = [part for part in mine if part.ns < LEAST_SHARE * one.operation_ns and side != "wire"]
         found += [part for part in mine if part not in small]
         if small and side != "core":
             total = sum(part.ns for part in small)
@@ -76,6 +83,13 @@ def sentence(one: Explanation) -> str:
     greatest = sorted(named, key=lambda part: -part.ns)[:NAMED]
     words = [f"{100 * part.ns / one.operation_ns:.0f} % {_in_words(part)}" for part in greatest]
     return f"Of {time}: {', '.join(words)}."
+
+
+def server_sentence(says: ServerSays, operation_ns: float) -> str:
+    """What the server says that it needs, beside what the client waits for."""
+    share = fmt.share(says.ns / operation_ns)
+    said = f"The server says {fmt.duration(says.ns)} ({says.by}), {share} of it"
+    return f"{said}, more than the client waits: in part both work at once." if says.overlaps else f"{said}."
 
 
 def _in_words(part: Part) -> str:

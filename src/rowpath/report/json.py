@@ -26,6 +26,7 @@ from rowpath.analysis.model import (
     Sweep,
 )
 from rowpath.model.base import Frozen, Status
+from rowpath.model.explanation import Explanation
 from rowpath.model.probe import Probe
 
 # What every record's `path` names; an adapter may add coordinates of its own.
@@ -60,6 +61,7 @@ class Export(Frozen, frozen=True):
     retrievals: tuple[Retrieval, ...]
     block_sizes: tuple[BlockSizes, ...]
     across_links: tuple[AcrossLink, ...]
+    explanations: tuple[Explanation, ...]
     dropped: tuple[DroppedPath, ...]
     probe: Probe | None
     mixed_load: MixedLoadReport | None

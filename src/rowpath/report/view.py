@@ -13,7 +13,7 @@ from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
 from rowpath.report import grid as tables
-from rowpath.report import probe, statement
+from rowpath.report import probe, statement, time_parts
 from rowpath.report.chapters import (
     Section,
     TimeLines,
@@ -88,6 +88,7 @@ class View(Frozen, frozen=True):
     first: tuple[Section, ...]  # what answers the question, where that is not a ranking
     operations: tuple[Operation, ...]
     across: tuple[Section, ...]  # tables over several phases
+    time: tuple[Section, ...]  # where it goes, of the paths that were explained
     mixed_load: tuple[Section, ...]  # at work at once
     time_lines: tuple[TimeLines, ...]
     marks: tuple[str, ...]  # what the signs in the rankings mean
@@ -124,6 +125,7 @@ def view(analysis: Analysis) -> View:
         first=tuple(Section(f"first-{number}", grid) for number, grid in enumerate(probe.languages(analysis))),
         operations=_operations(analysis, lookup, pictures, lead),
         across=across(analysis, lookup),
+        time=time_parts.chapters(analysis),
         mixed_load=mixed_load_chapters(analysis),
         time_lines=time_lines(analysis),
         marks=_marks(analysis),

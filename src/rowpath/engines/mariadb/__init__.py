@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import shlex
 import shutil
 from pathlib import Path
@@ -17,7 +18,15 @@ from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.embedded import MariadbDirectory
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
-from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, SOCKET_KEYS, TLS_KEYS, ProbeFacts, Syntax
+from rowpath.engines.probe_facts import (
+    LOCK_TIMEOUT_S,
+    SOCKET_KEYS,
+    TLS_KEYS,
+    ProbeFacts,
+    ServerClock,
+    ServerTimes,
+    Syntax,
+)
 from rowpath.machine import certificates, private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
@@ -57,7 +66,17 @@ def _session_statements(version: str, timeout_ms: int) -> tuple[str, ...]:
     )
 
 
-def probe_facts(scheme: str, *option_groups: str) -> ProbeFacts:
+def _server_times(text: str) -> ServerTimes:
+    """Of `ANALYZE FORMAT=JSON`."""
+    block = json.loads(text)
+    planning = block.get("query_optimization", {}).get("r_total_time_ms", 0.0)
+    return ServerTimes(planning, block["query_block"]["r_total_time_ms"])
+
+
+ANALYZE = ServerClock("ANALYZE FORMAT=JSON", "ANALYZE FORMAT=JSON {sql}", _server_times)
+
+
+def probe_facts(scheme: str, *option_groups: str, clock: ServerClock = ANALYZE) -> ProbeFacts:
     """What a probe must know of a server of the family; `option_groups`: what its clients read of .my.cnf."""
     return ProbeFacts(
         schemes=(scheme,),
@@ -68,6 +87,8 @@ def probe_facts(scheme: str, *option_groups: str) -> ProbeFacts:
         syntax=Syntax(name_quote="`", backslashes=True),
         row_limit_statement="SET SESSION sql_select_limit = {rows}",
         session_statements=_session_statements,
+        server_clock=clock,
+        empty_query="SELECT 1",
         privileged_query="SELECT privilege_type FROM information_schema.user_privileges"
         f" WHERE grantee = {_GRANTEE} AND privilege_type = 'SUPER'",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from typing_extensions import override
 
 from rowpath.engines import mariadb
@@ -9,7 +11,19 @@ from rowpath.engines.base import BY_URL, Instance, LoadingCost, Place
 from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
 from rowpath.engines.mysql import external
 from rowpath.engines.mysql import programs as mysql_binaries
+from rowpath.engines.probe_facts import ServerClock, ServerTimes
 from rowpath.model.availability import Availability
+
+
+def _server_times(text: str) -> ServerTimes:
+    """Of `EXPLAIN ANALYZE`: when the outermost step had delivered its last row, times how often it ran."""
+    found = re.search(r"actual time=[\d.e+-]+?\.\.([\d.e+-]+) rows=\S+ loops=(\d+)", text)
+    if not found:
+        raise ValueError("EXPLAIN ANALYZE shows no actual time")
+    return ServerTimes(0.0, float(found[1]) * int(found[2]))
+
+
+EXPLAIN_ANALYZE = ServerClock("EXPLAIN ANALYZE", "EXPLAIN ANALYZE {sql}", _server_times)
 
 
 class Mysql(mariadb.Mariadb):
@@ -24,7 +38,7 @@ class Mysql(mariadb.Mariadb):
     ways = ()  # the artefact has only the server
     types = mariadb.TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
     loading = LoadingCost(350e6, 4.5, 15e6)
-    probe = mariadb.probe_facts("mysql", "client")
+    probe = mariadb.probe_facts("mysql", "client", clock=EXPLAIN_ANALYZE)
     fetch = staticmethod(mysql_binaries.fetch)
     fetched = staticmethod(mysql_binaries.fetched)
     unreachable = staticmethod(external.unreachable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 from pathlib import Path
@@ -14,7 +15,15 @@ from rowpath.engines.base import LoadingCost, Place
 from rowpath.engines.postgresql import client_login
 from rowpath.engines.postgresql.client_login import PORT
 from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
-from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, SOCKET_KEYS, TLS_KEYS, ProbeFacts, Syntax
+from rowpath.engines.probe_facts import (
+    LOCK_TIMEOUT_S,
+    SOCKET_KEYS,
+    TLS_KEYS,
+    ProbeFacts,
+    ServerClock,
+    ServerTimes,
+    Syntax,
+)
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
@@ -30,6 +39,12 @@ def _session_statements(_version: str, timeout_ms: int) -> tuple[str, ...]:
         f"SET lock_timeout = {LOCK_TIMEOUT_S * 1000}",
         f"SET idle_in_transaction_session_timeout = {IDLE_TIMEOUT_S * 1000}",
     )
+
+
+def _server_times(text: str) -> ServerTimes:
+    """Of `EXPLAIN (ANALYZE, FORMAT JSON)`."""
+    (plan,) = json.loads(text)
+    return ServerTimes(plan["Planning Time"], plan["Execution Time"])
 
 
 class Postgresql(BackupWays):
@@ -76,6 +91,8 @@ class Postgresql(BackupWays):
         cast_literals=True,
         binary_literal=r"'\x{}'",
         privileged_query="SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper",
+        server_clock=ServerClock("EXPLAIN ANALYZE", "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {sql}", _server_times),
+        empty_query="SELECT 1",
         pooler_query="SELECT 'pooled' WHERE pg_backend_pid() <> {server_pid}",
     )
 

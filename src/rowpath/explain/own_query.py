@@ -1,0 +1,192 @@
+"""Where the time of a user's own query goes: the client by library, and what it waits for on a server of others.
+
+Nothing of such a server is pinned, profiled or restarted. The client has a core to itself; the time in which that core
+is idle is the wait. An empty query by the same path tells the round trip, the server's own word what it executed.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from pathlib import Path
+
+import msgspec
+from typing_extensions import override
+
+from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import ServerClock, ServerTimes
+from rowpath.errors import RowpathError, UsageError
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
+from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, Block, Blocks, account, block, taken_apart
+from rowpath.journal.writer import RunDirectory
+from rowpath.machine import processes
+from rowpath.model.explanation import Explanation, Part, ServerSays
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe.candidates import Candidates
+from rowpath.probe.command import candidates_of, connected, question
+from rowpath.probe.options import ProbeOptions
+from rowpath.probe.probed_query import GRACE_S, ProbedQuery
+from rowpath.probe.throttled_worker import work_of
+from rowpath.probe.wording import in_words
+from rowpath.runners.manifest import language
+from rowpath.runners.process import RunnerFailure
+
+EMPTY_BLOCKS = 3
+ASKED, ASKED_MOST_S = 5, 4.0  # how often the server is asked for its own time, and how long at most
+LOCAL = ("127.0.0.1", "localhost", "::1")
+MOST_PATHS = 12
+
+
+class ExplainedQuery(ProbedQuery):
+    """A request may take as long as the user said, however long the others took."""
+
+    @override
+    def timeout_s(self) -> float:
+        return self.options.budget_s + GRACE_S
+
+
+def explained(
+    options: ProbeOptions,
+    filters: dict[str, tuple[str, ...]],
+    directory: RunDirectory,
+    note: Callable[[str], None],
+    failed: Callable[[str], None],
+    pairs: int = PAIRS,
+) -> Generator[Explanation]:
+    """Each chosen path of the query, one by one; `failed` gets what went wrong. Errors: RowpathError."""
+    asked = question(options)
+    planned = chosen(candidates_of(asked.target, asked.phase, options), filters)
+    with ExitStack() as cleanup:
+        query = ExplainedQuery(**connected(asked, planned, options, directory, note, cleanup))
+        query.budget.begin()
+        note("describing the query")
+        work = query.work()
+        says = server_says(query, note) if query.access.target.deployment == "server" else None
+        digests: dict[str, str] = {}
+        for each in planned:
+            note(f"measuring {each.name}")
+            try:
+                found, digest = explain(query, each, work, says, directory.work, pairs)
+            except RunnerFailure as failure:
+                failed(f"{each.name}: {query.scrubber.clean(failure.text)}")
+                continue
+            first = digests.setdefault(digest, found.name)
+            if first != found.name or len(digests) == 1:
+                yield found
+            else:
+                failed(f"{found.name}: delivered other rows than {next(iter(digests.values()))}")
+
+
+def chosen(found: Candidates, filters: dict[str, tuple[str, ...]]) -> list[PlannedPath]:
+    """The paths that the filters keep; without a setting named, of each driver the way it is used, or its likeliest.
+
+    Errors: UsageError where none is left, or too many.
+    """
+    keys = {key for planned in found.paths for key, _value in planned.path.coordinates}
+    for key in filters:
+        if key not in keys:
+            raise UsageError(f"unknown coordinate '{key}' of these drivers", f"one of {', '.join(sorted(keys))}")
+    kept = [
+        planned
+        for planned in found.paths
+        if all(planned.path.get(key) in values for key, values in filters.items())
+    ]  # fmt: skip
+    settings = filters.keys() - {"language", "driver"}
+    if not settings:
+        usual = [planned for planned in kept if planned.path.id in found.baselines]
+        likeliest = {(each.path.language, each.path.get("driver")): each for each in (*reversed(kept), *usual)}
+        kept = list(likeliest.values()) if "driver" in filters or not usual else usual
+    if not kept:
+        raise UsageError("no setting of a driver matches the filters", "rowpath list drivers")
+    if len(kept) > MOST_PATHS:
+        raise UsageError(
+            f"{len(kept)} settings match: explain takes at most {MOST_PATHS}, about 15 s each",
+            f"name one driver: language={kept[0].path.language} driver={kept[0].path.driver}",
+        )
+    return kept
+
+
+def explain(
+    query: ProbedQuery, planned: PlannedPath, work: PreparedPhase, says: ServerTimes | None, directory: Path, pairs: int
+) -> tuple[Explanation, str]:
+    """One path, with a process of its own; the digest of its rows, empty where they change. Errors: RunnerFailure."""
+    worker = query.start(planned)
+    target = query.access.target
+    try:
+        worker.open()
+        worker.prepare(work)
+        digest = worker.verify(work, 0, max(1, work.parameter_count)).digest
+        serving_pid = pid_here(worker.server_pid, target.host)
+
+        def take(_worker: Worker, work: PreparedPhase) -> Block:
+            worker.rest()  # beside the clocks
+            return block(worker, work, serving_pid)
+
+        found = account(worker, "your query", taken_apart(worker, work, directory, pairs, take))
+        facts = ENGINES[target.engine].probe
+        if target.deployment == "server" and facts.empty_query:
+            empty = work_of(facts.empty_query, query.access.describe(facts.empty_query))
+            worker.prepare(empty)
+            blocks = Blocks([take(worker, empty) for _number in range(EMPTY_BLOCKS)])
+            trip_ns = blocks.of_operation(lambda one: one.waited_ns)
+            found = divided_wait(found, trip_ns, facts.empty_query, says, facts.server_clock)
+        if worker.verify(work, 0, max(1, work.parameter_count)).digest != digest:
+            digest = ""  # rows that change prove nothing
+        name = f"{in_words(planned, query.keyed is not None)} ({language(planned.path.language).title})"
+        return msgspec.structs.replace(found, name=name), digest
+    finally:
+        worker.close()
+
+
+def pid_here(pid: int | None, host: str) -> int:
+    """The process that serves the connection, where it runs on this machine; else 0."""
+    return pid if pid and (host in LOCAL or not host) and processes.name(pid) else 0
+
+
+def divided_wait(
+    found: Explanation, trip_ns: float, empty_query: str, says: ServerTimes | None, clock: ServerClock | None
+) -> Explanation:
+    """The wait as a round trip, what the server says that it executed, and the rest.
+
+    Where these two are more than the client waits, they overlap with its work: then the wait stays whole.
+    """
+    wait_ns = next((part.ns for part in found.parts if part.name == WAITING), 0.0)
+    server_ns, said = 0.0, None
+    if says is not None and clock is not None:
+        prepared = found.path.get("statement") == "prepared"
+        server_ns = 1e6 * (says.execution_ms + (0.0 if prepared else says.planning_ms))
+        said = ServerSays(server_ns, clock.name, overlaps=server_ns > wait_ns)
+    if trip_ns + server_ns > wait_ns:
+        return msgspec.structs.replace(found, server_says=said)
+    divided = (
+        Part("server", "executing", server_ns, clock.name if clock else ""),
+        Part("wire", "round trip", trip_ns, f"the wait of {empty_query} by the same path"),
+        Part("core", WAITING, wait_ns - trip_ns - server_ns, IDLE_CLOCK),
+    )
+    kept = [part for part in found.parts if part.name != WAITING]
+    return msgspec.structs.replace(found, parts=(*kept, *(part for part in divided if part.ns > 0)), server_says=said)
+
+
+def server_says(query: ProbedQuery, note: Callable[[str], None]) -> ServerTimes | None:
+    """What the server says that it needs, the median of several; None where it does not. It rests in between."""
+    access = query.access
+    clock = ENGINES[access.target.engine].probe.server_clock
+    if clock is None:
+        return None
+    sql = query.keyed.with_literals(access.target.engine, query.keyed.rows[0]) if query.keyed else query.sql
+    file = query.directory.work / "server-times.kept"
+    found: list[ServerTimes] = []
+    began_s = time.monotonic()
+    try:
+        while len(found) < ASKED and time.monotonic() - began_s < ASKED_MOST_S:
+            asked_s = time.monotonic()
+            ((text, *_),) = access.ask((), [clock.statement.format(sql=sql)], file)
+            found.append(clock.read_ms(text))
+            time.sleep(time.monotonic() - asked_s)
+    except (RowpathError, ValueError, KeyError) as error:
+        note(f"the server does not say what it needs: {query.scrubber.clean(str(error))}")
+        return None
+    return ServerTimes(*(statistics.median(each) for each in zip(*found, strict=True)))

@@ -1,0 +1,104 @@
+"""A query on a database that is not ours: its columns, its parameters, and runners that only read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.journal.writer import RunDirectory, Scrubber
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe import caveats
+from rowpath.probe.access import Access
+from rowpath.probe.budget import Budget, Rest
+from rowpath.probe.options import ProbeOptions
+from rowpath.probe.parameters import KeyedQuery
+from rowpath.probe.row_consistency import KeyedRowConsistency, RowConsistency
+from rowpath.probe.throttled_worker import (
+    NO_PARAMETERS,
+    SETTLING_EXECUTIONS,
+    Parameters,
+    ThrottledWorker,
+    as_columns,
+    work_of,
+)
+from rowpath.runners.protocol import DescribedColumn
+from rowpath.workloads.expected import Delivery
+
+SETTLING_SHARE = 1 / 50  # of the budget, at most, for a path's executions before it is timed
+GRACE_S = 5.0  # so that a runner can answer late
+
+
+@dataclass(kw_only=True)
+class ProbedQuery:
+    """The query as it is sent, the access to its database, and how busy that may be kept."""
+
+    access: Access
+    sql: str
+    budget: Budget
+    options: ProbeOptions
+    directory: RunDirectory
+    scrubber: Scrubber
+    sameness: RowConsistency = field(default_factory=RowConsistency)
+    keyed: KeyedQuery | None = None  # the query's parameters
+    columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
+    limits: list[str] = field(default_factory=list)  # what the result cannot say, in sentences
+    _settling: int = SETTLING_EXECUTIONS
+    _rest: Rest = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rest = Rest(self.budget)
+
+    def work(self) -> PreparedPhase:
+        """The query as a phase, once the database has described it. Errors: RowpathError."""
+        self.columns = self.described()
+        parameters = self._parameters(self.keyed) if self.keyed else NO_PARAMETERS
+        scan = bool(self.access.table)
+        return work_of(self.sql, self.columns, table=self.access.table, scan=scan, parameters=parameters)
+
+    def described(self) -> tuple[DescribedColumn, ...]:
+        """The columns of the result."""
+        return self.access.described(self.keyed) if self.keyed else self.access.describe(self.sql or self.access.table)
+
+    def _parameters(self, keyed: KeyedQuery) -> Parameters:
+        """The rows of parameters that are used: those of which the reference driver could read what they deliver."""
+        file = self.directory.work / "parameters.rows"
+        keyed.write(file)
+        columns = as_columns(self.columns)
+        groups, execution_s = self.access.deliveries(keyed, columns, file)
+        if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
+            self._settling = 0
+        self.keyed = keyed = keyed.first(len(groups))
+        self.sameness = KeyedRowConsistency(delivery=Delivery(groups, columns))
+        self.limits.append(caveats.parameters(len(groups), keyed.count, self._settling))
+        return Parameters(keyed.columns, file, len(groups))
+
+    def start(self, planned: PlannedPath, log: Callable[[str], None] | None = None) -> ThrottledWorker:
+        """A new runner process for the path, not connected yet. Errors: RunnerFailure."""
+        return ThrottledWorker(
+            planned,
+            self.access.instance,
+            log=log or self.log,
+            timeout_s=self.timeout_s(),
+            before=self.access.before,
+            rest=self._rest,
+            sameness=self.sameness,
+            changed=self.changed,
+            settling=self._settling,
+        )
+
+    def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
+        """What to do when a block delivered other rows than the executions before it: nothing."""
+
+    def timeout_s(self) -> float:
+        """How long a request may take."""
+        return self.budget.left_s + GRACE_S
+
+    def log(self, line: str) -> None:
+        """Keep a line that a runner printed, without secrets."""
+        with (self.directory.logs / "search.log").open("a", encoding="utf-8") as stream:
+            stream.write(self.scrubber.clean(line) + "\n")
+
+    def floor_work(self) -> PreparedPhase:
+        """The query as the scan that a floor drains."""
+        return work_of(self.sql, self.columns, table=self.access.table, scan=True)

@@ -1,0 +1,88 @@
+"""The chapter on where the time goes: for each phase the explained paths as bars, for each path its parts."""
+
+from __future__ import annotations
+
+from rowpath import text as fmt
+from rowpath.analysis.model import Analysis
+from rowpath.model.explanation import Explanation, Side
+from rowpath.model.grouping import grouped
+from rowpath.report.chapters import Section, section_key
+from rowpath.report.explanation import not_explained, sentence, shown
+from rowpath.report.grid import Grid, figure, line, of_lines, word
+from rowpath.report.opening import of_bars
+from rowpath.report.picture import PARTS, Picture, PlainBar, plain
+
+KINDS: dict[Side, str] = {"client": "client", "server": "server", "wire": "waiting", "core": "waiting"}
+SENTENCES = 3
+HOW_TO_READ = (
+    "Time per operation on a logarithmic axis. A bar's colours are shares of its time: each part has a clock "
+    "of its own, and waiting includes other programs on the core. The tables divide both sides by library."
+)
+
+
+def chapters(analysis: Analysis) -> tuple[Section, ...]:
+    """A section for each phase: what its explained paths spend their time on, as sentences, bars and a table."""
+    return tuple(
+        Section(section_key("time", phase), parts_grid(phase, found), of_bars(sentences(found), picture(phase, found)))
+        for phase, found in grouped(analysis.explanations, lambda one: one.phase).items()
+    )
+
+
+def sentences(found: list[Explanation]) -> str:
+    """Those of the fastest paths, each with its path's name where there are several."""
+    fastest = sorted(found, key=lambda one: one.operation_ns)[:SENTENCES]
+    return " ".join(fmt.clean(f"{one.name}: {sentence(one)}" if len(found) > 1 else sentence(one)) for one in fastest)
+
+
+def picture(phase: str, found: list[Explanation]) -> Picture | None:
+    """The explained paths of a phase, the fastest first; one that does not add up as a bar without colours."""
+    bars = [
+        PlainBar(
+            name=fmt.clean(one.name),
+            value=one.operation_ns,
+            text=fmt.duration(one.operation_ns),
+            low=one.low_ns,
+            high=one.high_ns,
+            parts=_colours(one),
+        )
+        for one in sorted(found, key=lambda one: one.operation_ns)
+    ]
+    return plain(section_key("time", phase), fmt.clean(phase), bars, fmt.duration, HOW_TO_READ, tuple(PARTS.items()))
+
+
+def _colours(one: Explanation) -> tuple[tuple[str, float], ...]:
+    if not one.adds_up:
+        return (("all", 1.0),)
+    sums = dict.fromkeys(PARTS, 0.0)
+    for part in one.parts:
+        sums[KINDS[part.side]] += part.ns
+    total = sum(sums.values())
+    return tuple((kind, value / total) for kind, value in sums.items() if value)
+
+
+def parts_grid(phase: str, found: list[Explanation]) -> Grid:
+    """Every part of an operation's time, and how it is known; of parts that do not add up only what they lack."""
+    lines = [
+        line(
+            word("path", one.name),
+            word("side", part.side),
+            word("part", part.name),
+            figure("time", fmt.duration(part.ns)),
+            figure("share", fmt.share(part.ns / one.operation_ns)),
+            word("known by", part.known_by, 1),
+        )
+        for one in found
+        for part in (shown(one) if one.adds_up else ())
+    ]
+    rests = [
+        line(
+            word("path", one.name),
+            word("side", ""),
+            word("part", "not explained"),
+            figure("time", fmt.duration(abs(one.unexplained_ns))),
+            figure("share", fmt.share(one.unexplained_ns / one.operation_ns)),
+            word("known by", next(not_explained(one)), 1),
+        )
+        for one in found
+    ]
+    return of_lines(fmt.clean(phase), [*lines, *rests])
