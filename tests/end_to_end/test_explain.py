@@ -14,20 +14,8 @@ from tests.end_to_end.command import rowpath
 
 
 def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
-    words = (
-        "tour",
-        "engine=sqlite",
-        "language=c",
-        "--phase",
-        "keyed.read",
-        "-q",
-        "-b",
-        "1",
-        "--how",
-        "-o",
-        tmp_path / "run",
-    )
-    done = rowpath("explain", *words)
+    words = ("tour", "engine=sqlite", "language=c", "--phase", "keyed.read")
+    done = rowpath("explain", *words, "-q", "-b", "1", "--how", "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "SQLite C · keyed.read" in done.stdout
     assert "not explained:" in done.stdout
@@ -35,7 +23,7 @@ def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
     names = {part["name"] for part in found["parts"] if part["side"] == "client"}
     assert names >= ({"CPU"} if profile.problem() else {"libsqlite3", "kernel", "our loop and adapter"})
     assert all(part["known_by"] for part in found["parts"])
-    assert found["low_ns"] <= found["operation_ns"] <= found["high_ns"]
+    assert found["operation_ns"] > 0 and found["low_ns"] is None  # of one block
     assert not (tmp_path / "run" / "work").exists()
 
 

@@ -125,9 +125,8 @@ def explained(
                     work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
                     way = instances.way_to(planned.path)
                     try:
-                        found = explain(
-                            planned, instances[key], work, directory.work, timeout_s, log, way=way, pairs=pairs
-                        )
+                        instance, place = instances[key], directory.work
+                        found = explain(planned, instance, work, place, timeout_s, log, way=way, pairs=pairs)
                     except RunnerFailure as failure:
                         failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
                     else:

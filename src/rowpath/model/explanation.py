@@ -39,8 +39,8 @@ class Explanation(msgspec.Struct, frozen=True):
     path: dict[str, str]
     phase: str
     operation_ns: float
-    low_ns: float
-    high_ns: float
+    low_ns: float | None  # of its 95 % interval; None of a single block
+    high_ns: float | None
     operations: int
     parts: tuple[Part, ...]
     profiling_share: float | None

@@ -50,8 +50,9 @@ def lines(one: Explanation, *, how: bool = False) -> Iterator[Text]:
 def not_explained(one: Explanation) -> Iterator[str]:
     """What the parts lack, and what profiling cost."""
     rest = one.unexplained_ns / one.operation_ns
-    between = fmt.duration_interval(one.low_ns, one.high_ns)
-    operation = f"{fmt.duration(one.operation_ns)} (95 %: {between}, {fmt.count(one.operations)} operations)"
+    single = one.low_ns is None or one.high_ns is None
+    between = "one block" if single else f"95 %: {fmt.duration_interval(one.low_ns, one.high_ns)}"
+    operation = f"{fmt.duration(one.operation_ns)} ({between}, {fmt.count(one.operations)} operations)"
     yield f"not explained: {_signed(rest)} of {operation}"
     if one.not_profiled:
         yield one.not_profiled
