@@ -282,6 +282,19 @@ def _add_explain(commands: Any) -> None:
         "--phase", metavar="WORKLOAD.PHASE", default="", help="only this phase (default: all that read)"
     )
     parser.add_argument("--how", action="store_true", help="also show by which clock each part is known")
+    parser.add_argument(
+        "--no-flame",
+        dest="flame",
+        action="store_false",
+        help="leave out the flame graphs, which take some seconds more",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="COORDINATE=VALUE",
+        nargs="+",
+        default=[],
+        help="also explain each path's like with this value, and show what differs",
+    )
     _add_out(parser, "explain")
     _add_shared(parser, "--timeout", "-q --quiet", "--color")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from rowpath.cli import explain_flames
 from rowpath.cli.plan import plan_for
 from rowpath.errors import UsageError
 from rowpath.explain.explain import explained
@@ -33,18 +34,27 @@ def explain(name: str, filters: dict[str, tuple[str, ...]], options: argparse.Na
             "explain needs client and server on one core: on two their times overlap and do not add up",
             f"rowpath explain {name}",
         )
-    plan = chosen(plan_for(name, filters | {"placement": ("same",)}, extended=options.all, seed=1), options.phase)
+    against = explain_flames.parse_against(options.against, name, flame=options.flame)
+    same = {"placement": ("same",)}
+    plan = chosen(plan_for(name, filters | same, extended=options.all, seed=1), options.phase)
+    if against:
+        wide = plan_for(name, explain_flames.widened(filters, against) | same, extended=options.all, seed=1)
+        plan = explain_flames.with_counterparts(plan, wide, against)
     directory = RunDirectory(options.directory or new_name("explain"))
     directory.create()
     found: list[Explanation] = []
     failures: list[str] = []
     note = live.make(options.quiet, options.color).note
+    flames = explain_flames.Flames(directory, note, against)
+    after = flames.take if options.flame else None
     try:
-        for one in explained(plan, directory, note, failures.append, options.timeout):
+        for one in explained(plan, directory, note, failures.append, options.timeout, after):
             found.append(one)
             (directory.path / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
             explanation.show(one, console, how=options.how)
+            flames.show(console)
             console.print()
+        flames.show_differences(console)
     except KeyboardInterrupt:
         kept = f"\n\nhint: what was explained until then: {directory.path / FILE}" if found else ""
         print(f"\nerror: interrupted{kept}", file=sys.stderr)

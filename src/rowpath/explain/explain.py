@@ -43,6 +43,7 @@ SERVER_CLOCK = "CPU clocks of the server's processes"
 IDLE_CLOCK = "the core's idle time in /proc/stat"
 OTHERS_CLOCK = "CPU clocks of every other process that ran there"
 SAMPLED = "its share by perf, {count:,} samples"
+After = Callable[[Worker, PreparedPhase, Explanation, Mapping[str, Any]], None]  # the last: how the path is reached
 
 
 @dataclass
@@ -75,10 +76,16 @@ class Blocks:
 
 
 def explained(
-    plan: Plan, directory: RunDirectory, note: Callable[[str], None], failed: Callable[[str], None], timeout_s: float
+    plan: Plan,
+    directory: RunDirectory,
+    note: Callable[[str], None],
+    failed: Callable[[str], None],
+    timeout_s: float,
+    after: After | None = None,
 ) -> Iterator[Explanation]:
     """Each path of the plan in each of its phases, which only read, one by one; `failed` gets what went wrong.
 
+    `after`: called with each path's living worker when its figures are complete.
     What runners print is in `runners.log` of the directory's logs, without secrets.
     """
     phase_cache, scrubber = PhaseCache(directory.work / "parameters"), Scrubber()
@@ -104,7 +111,9 @@ def explained(
                     work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
                     way = instances.way_to(planned.path)
                     try:
-                        found = explain(planned, instances[key], work, directory.work, timeout_s, log, way=way)
+                        found = explain(
+                            planned, instances[key], work, directory.work, timeout_s, log, way=way, after=after
+                        )
                     except RunnerFailure as failure:
                         failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
                     else:
@@ -124,6 +133,7 @@ def explain(
     *,
     way: Mapping[str, Any] = {},
     pairs: int = PAIRS,
+    after: After | None = None,
 ) -> Explanation:
     """One path in one phase, with a process of its own, whose lines `log` gets. Errors: RunnerFailure."""
     worker = Worker(planned, instance, log=log, timeout_s=timeout_s, pinned=True)
@@ -147,7 +157,10 @@ def explain(
                 why_not = f"{error.message} ({error.hint})"
             else:
                 found.add(one)
-        return account(planned, instance, worker.pids, work.name, bare, profiled, found, why_not)
+        explanation = account(planned, instance, worker.pids, work.name, bare, profiled, found, why_not)
+        if after is not None:
+            after(worker, work, explanation, way)
+        return explanation
     finally:
         worker.close()
 
