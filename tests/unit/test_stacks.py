@@ -96,8 +96,15 @@ def test_stacks_of_async_profiler() -> None:
             Frame("a.B$$Lambda.run", java),
             Frame("os::javaTimeMillis", "Java runtime"),
         ): 2,
-        (Frame("java.net.Socket.write", java), Frame("__GI_write", "C library"), INSIDE): 3,
+        (Frame("java.net.Socket.write", java), Frame("__GI_write", "C library")): 3,
     }
+
+
+def test_stacks_of_a_jvm_that_may_not_see_the_kernel() -> None:
+    (line,) = COLLAPSED.splitlines()[-1:]
+    ((stack, count),) = async_profiler.stacks([line], []).items()
+    assert count == 3
+    assert stack[1:] == (Frame("__GI_write", "C library"), INSIDE)
 
 
 PY_SPY = """\

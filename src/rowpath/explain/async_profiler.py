@@ -111,8 +111,10 @@ def stacks(lines: Iterable[str], helpers: Collection[str]) -> Counter[Stack]:
             continue
         frames = tuple(map(_frame, rest if thread else [first, *rest]))
         if frames and count.isdigit():
-            found[(*frames, INSIDE) if entered(frames[-1]) else frames] += int(count)
-    return found
+            found[frames] += int(count)
+    if any(frame.part == KERNEL for stack in found for frame in stack):
+        return found
+    return Counter({(*stack, INSIDE) if entered(stack[-1]) else stack: count for stack, count in found.items()})
 
 
 def _frame(text: str) -> Frame:

@@ -20,6 +20,7 @@ from rowpath.execution.worker import Worker
 from rowpath.explain import async_profiler, call_stacks, node_names, py_spy
 from rowpath.explain.explain import Blocks, block, warm_up
 from rowpath.explain.parts import KERNEL
+from rowpath.explain.system_calls import INSIDE
 from rowpath.machine import cpus
 from rowpath.model.explanation import Explanation
 from rowpath.model.stacks import Flame, Frame, SideStacks, Stack
@@ -29,6 +30,7 @@ from rowpath.text import share as per_cent
 
 BLOCKS, BLOCKS_EACH = 3, 2  # where one sampler sees both sides, where each has one of its own
 MORE = {py_spy.HOW: 4}  # it samples less often
+UNSEEN_KERNEL = "its user may not see the kernel's functions (sysctl kernel.perf_event_paranoid=1)"
 BY_PERF = Frame("kernel (its share by perf; py-spy does not see its callers)", KERNEL)
 Side = Literal["client", "server"]
 
@@ -123,6 +125,9 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
             helpers = language("java").helper_threads
             java = sampler == async_profiler.HOW
             into.stacks[pid] = async_profiler.stacks(lines, helpers) if java else py_spy.stacks(lines)
+            if any(stack[-1] == INSIDE for stack in into.stacks[pid]):
+                side = "client" if pid in worker.pids else "server"
+                into.missing.append(f"{side}: {UNSEEN_KERNEL}")
         return
     how = next(how for how, text in call_stacks.HOW.items() if text == sampler)
     with call_stacks.recording(pids, worker.measured_cpus, file, how) as missing:
